@@ -1,4 +1,4 @@
-//! Data collector sets from files.
+//! Data collector sets from files, and generated ones.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use ms_pla::Category;
 use ms_pla::xml::{self, DataCollectorSet, Limits};
 use windows_sim::WindowsHost;
-use windows_sim::model::data_collector_sets::{SetError, Store};
+use windows_sim::model::data_collector_sets::{SetError, Store, generated};
 
-/// Data collector sets that each host has beside its own.
+/// Data collector sets that each host has beside its own, from files and generated.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SetFiles {
     /// File with a data collector set as XML, which each host has beside those that it comes with, and which clients of
@@ -16,6 +16,10 @@ pub(crate) struct SetFiles {
     /// more. Needs --epm-port.
     #[arg(long, value_name = "FILE", requires = "epm_port")]
     pub(crate) pla_set: Vec<PathBuf>,
+    /// So many generated data collector sets more, each with ten data collectors of five counters or thresholds. Needs
+    /// --epm-port.
+    #[arg(long, value_name = "COUNT", default_value_t = 0, requires = "epm_port")]
+    pub(crate) pla_generated_sets: u16,
 }
 
 /// Why a file is no data collector set, or not one more.
@@ -32,7 +36,8 @@ pub(crate) enum Error {
 impl SetFiles {
     /// Reads all of them.
     pub(crate) fn read(&self) -> Result<Vec<DataCollectorSet>, Error> {
-        self.pla_set.iter().map(|path| read(path)).collect()
+        let generated = generated(self.pla_generated_sets.into()).map(Ok);
+        self.pla_set.iter().map(|path| read(path)).chain(generated).collect()
     }
 }
 

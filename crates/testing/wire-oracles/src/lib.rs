@@ -37,6 +37,7 @@ pub mod ms_rrp;
 pub mod ms_smb2;
 pub mod ndr;
 pub mod perflib_v1;
+pub mod pla_engine;
 pub mod rpc_cells;
 pub mod seeds;
 pub mod ssp;
@@ -44,7 +45,7 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 30] = [
+pub const ORACLES: [(&str, Oracle); 34] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -60,6 +61,10 @@ pub const ORACLES: [(&str, Oracle); 30] = [
     ("rrp_values", ms_rrp::values),
     ("comt_tracking", ms_comt::tracking),
     ("pla_xml", ms_pla::xml),
+    ("pla_messages", ms_pla::messages),
+    ("pla_value_maps", ms_pla::value_maps),
+    ("pla_thresholds", pla_engine::thresholds),
+    ("pla_arguments", pla_engine::arguments),
     ("dcom_objref", ms_dcom::objref),
     ("dcom_call_backs", dcom_exporter::call_backs),
     ("epm_tower", epm::tower),

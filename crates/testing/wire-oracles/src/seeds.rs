@@ -42,6 +42,9 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(events());
     let documents = crate::ms_pla::documents().into_iter();
     seeds.extend(documents.map(|(name, bytes)| ("pla_xml", name.to_owned(), bytes)));
+    let calls = crate::ms_pla::honest_inputs().into_iter();
+    seeds.extend(calls.map(|(oracle, name, bytes)| (oracle, name.to_owned(), bytes)));
+    seeds.extend(alerts());
     seeds.extend(associations());
     seeds.extend(connections());
     seeds
@@ -89,4 +92,16 @@ fn texts() -> Vec<Seed> {
         r"\Processor Information(0,*\% Processor Time",
     ];
     (0..).zip(paths).map(|(n, path): (u8, _)| ("counter_path", format!("path_{n}"), path.into())).collect()
+}
+
+/// Thresholds and arguments of tasks as people write them.
+fn alerts() -> Vec<Seed> {
+    let texts = [
+        ("pla_thresholds", r"\\web7\Processor(_Total)\% Processor Time > 90.5"),
+        ("pla_thresholds", r"\Memory\Available MBytes<1e2"),
+        ("pla_thresholds", r"\A(a>b)\B<-.5; \A\C>1"),
+        ("pla_arguments", "Alert {name} --at=\"{date} UTC\" {counter} {VALUE}>{threshold} {usertext} {x} {{"),
+        ("pla_arguments", "\"\" a\"b c\"d {name}{value}"),
+    ];
+    (0..).zip(texts).map(|(n, (oracle, text)): (u8, _)| (oracle, format!("text_{n}"), text.into())).collect()
 }

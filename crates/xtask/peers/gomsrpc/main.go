@@ -3,8 +3,10 @@
 //	gomsrpc counters -address 127.0.0.1 -port 4450 -account 'SIM\metrics' -password-file FILE -counterset 'Counter Types'
 //	gomsrpc objects -address 127.0.0.1 -port 1135 -account 'SIM\metrics' -password-file FILE -reference 4d454f57…
 //	gomsrpc performance-logs -address 127.0.0.1 -port 1135 -account 'SIM\metrics' -password-file FILE -set 'Low Memory'
+//	gomsrpc pla-stubs [FILE]
 //
-// See counters.go, objects.go and performance_logs.go. go-msrpc logs in with NTLMSSP_NEGOTIATE_VERSION clear and a MIC, and every call goes out
+// The last one talks to nobody: it writes stubs of all methods of [MS-PLA], or reads those of a file; see stubs.go. For the
+// others see counters.go, objects.go and performance_logs.go. go-msrpc logs in with NTLMSSP_NEGOTIATE_VERSION clear and a MIC, and every call goes out
 // at PKT_PRIVACY.
 //
 // Prints one JSON object. Exits with 1 where anything differs from what is expected.
@@ -43,6 +45,13 @@ const timeout = 10 * time.Second
 var errDifferent = errors.New("not what is expected")
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "pla-stubs" {
+		if err := plaStubs(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	var a arguments
 	flags := flag.NewFlagSet("gomsrpc", flag.ExitOnError)
 	flags.StringVar(&a.address, "address", "127.0.0.1", "the server")

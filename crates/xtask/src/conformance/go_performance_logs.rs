@@ -1,12 +1,17 @@
 //! go-msrpc is a client of performance logs and alerts of our simulated host. It lists data collector sets by an enumerator,
-//! reads them by the methods of their objects and as XML, and starts and stops one.
+//! reads them by the methods of their objects and as XML, and starts and stops one. And it reads a request and a reply of each
+//! of the 300 methods as our declarations write them; a test of ms-pla reads those that it writes.
+
+use std::fs;
+use std::process::Command;
 
 use super::go_msrpc::ask;
 use super::impacket::resolver_of;
 use crate::Result;
+use crate::peers::go::GOMSRPC;
 use crate::report::Outcome;
 use crate::stage::Stage;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, capture, cargo};
 
 /// The simulated host's own sets that clients make, and the one of a file.
 const SETS: [&str; 4] = ["Web Server Load", "Low Memory", "Order Service", "Nightly"];
@@ -43,4 +48,50 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Ran(format!(
         "{sets} sets with {collectors} collectors alike by methods and as XML, {paths} paths, {logons} logons"
     )))
+}
+
+/// What the test of ms-pla reads.
+const THEIRS: &str = "crates/interfaces/ms-pla/tests/data/go_msrpc_all.txt";
+
+pub(crate) fn stubs(workspace: &Workspace) -> Result<Outcome> {
+    let gomsrpc = || {
+        let mut program = Command::new(GOMSRPC.path(workspace, "gomsrpc"));
+        program.arg("pla-stubs");
+        program
+    };
+    let file = fs::read_to_string(workspace.root.join(THEIRS))?;
+    let written = capture(&mut gomsrpc())?;
+    alike(&format!("{THEIRS}, and what go-msrpc writes"), &lines(&file), &lines(&written))?;
+    let folder = tempfile::tempdir()?;
+    let ours = folder.path().join("ours");
+    fs::write(&ours, example(workspace, &[])?)?;
+    let read = capture(gomsrpc().arg(&ours))?;
+    let meant = example(workspace, &["values"])?;
+    alike("what we mean, and what go-msrpc reads", &lines(&meant), &lines(&read))?;
+    let (theirs, ours) = (lines(&written).len(), lines(&read).len());
+    Ok(Outcome::Ran(format!(
+        "{theirs} stubs of go-msrpc are those of the test, {ours} of ours have the same values there"
+    )))
+}
+
+/// What the example prints.
+fn example(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
+    let mut example = cargo();
+    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "ms-pla"]);
+    capture(example.args(["--example", "pla_stubs", "--"]).args(arguments))
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    lines.sort_unstable();
+    lines
+}
+
+fn alike(which: &str, one: &[&str], other: &[&str]) -> Result<()> {
+    let differing = one.iter().zip(other).find(|(one, other)| one != other);
+    if let Some((one, other)) = differing {
+        return Err(format!("{which} differ: `{one}` and `{other}`").into());
+    }
+    let (one, other) = (one.len(), other.len());
+    if one == other && one > 0 { Ok(()) } else { Err(format!("{which} have {one} and {other} lines").into()) }
 }

@@ -1,9 +1,11 @@
 //! impacket is the PCQ client of our simulated host: our SMB server, our NTLM acceptor, our RPC, all eight opnums. And it is
-//! the DCOM client of the host's objects: resolver, activation, references, calls. It stores a subscription of COM+ events
-//! there, too, and follows it to our subscriber as the host does.
+//! the DCOM client of the host's objects: resolver, activation, references, calls, those of data collector sets among them. It
+//! stores a subscription of COM+ events there, too, and follows it to our subscriber as the host does.
 
 use std::net::SocketAddr;
 use std::process::Command;
+
+use serde_json::{Value, json};
 
 use crate::Result;
 use crate::peers::python;
@@ -35,6 +37,31 @@ pub(crate) fn tracker(workspace: &Workspace) -> Result<Outcome> {
     let resolver = resolver_of(&mut simulator)?;
     let found = capture(&mut at_resolver(&stage, "impacket_dcom.py", resolver)?)?;
     Ok(Outcome::Ran(found.trim().to_owned()))
+}
+
+/// What the simulated host comes with, and its thresholds.
+const SETS: [&str; 3] = ["Web Server Load", "Low Memory", "Order Service"];
+const THRESHOLDS: [&str; 3] = [
+    r"\Processor(_Total)\% Processor Time>80",
+    r"\Memory\Available MBytes<500",
+    r"\Paging File(_Total)\% Usage>90",
+];
+
+pub(crate) fn performance_logs(workspace: &Workspace) -> Result<Outcome> {
+    let stage = Stage::new(workspace)?;
+    let standing = ["--epm-port", "0", "--clock", "2026-11-01T12:00:00Z"];
+    let (mut simulator, _) = stage.simulator(&standing)?;
+    let resolver = resolver_of(&mut simulator)?;
+    let found: Value =
+        serde_json::from_str(&capture(&mut at_resolver(&stage, "impacket_pla.py", resolver)?)?)?;
+    if found["own"] != json!(SETS) || found["thresholds"] != json!(THRESHOLDS) {
+        return Err(format!("impacket reads {found}, and there are {SETS:?} with {THRESHOLDS:?}").into());
+    }
+    let sets = found["sets"].as_array().map_or(0, Vec::len);
+    let (collectors, thresholds) = (&found["collectors"], THRESHOLDS.len());
+    Ok(Outcome::Ran(format!(
+        "{sets} sets, {collectors} collectors, {thresholds} thresholds by methods and as XML; 3 sets started and stopped"
+    )))
 }
 
 pub(crate) fn events(workspace: &Workspace) -> Result<Outcome> {

@@ -31,6 +31,7 @@ mod relabel;
 mod rpc_endpoints;
 mod samba;
 mod scapy;
+mod sets;
 mod smbd_front;
 mod tshark;
 mod web;
@@ -47,7 +48,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 50] = [
+const CHECKS: [Check; 53] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -67,6 +68,11 @@ const CHECKS: [Check; 50] = [
     ("impacket against our server", &[Peer::Python], impacket::run),
     ("impacket lists our endpoint map and asks our management interface", &[Peer::Python], epm::by_impacket),
     ("impacket activates our tracker of COM+", &[Peer::Python], impacket::tracker),
+    (
+        "impacket lists our data collector sets by stubs of its own",
+        &[Peer::Python],
+        impacket::performance_logs,
+    ),
     ("impacket stores a subscription and follows it to our subscriber", &[Peer::Python], impacket::events),
     ("our client reads a tracker of COM+ that is Scapy's server", &[Peer::Scapy], scapy::tracker),
     ("Scapy's client reads our tracker of COM+", &[Peer::Scapy], scapy::client),
@@ -85,6 +91,8 @@ const CHECKS: [Check; 50] = [
         &[Peer::GoMsrpc],
         go_performance_logs::run,
     ),
+    ("Python's parser reads the data collector sets that we write", &[Peer::Python], sets::run),
+    ("go-msrpc reads what we write of data collector sets", &[Peer::GoMsrpc], go_performance_logs::stubs),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
     ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),
     ("tshark dissects our traffic", &[Peer::Tshark, Peer::Samba], tshark::run),

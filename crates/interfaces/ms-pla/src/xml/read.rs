@@ -226,15 +226,25 @@ impl Tree<'_> {
 
     fn error(&self, position: Position, reason: impl Display) -> Error {
         let names: Vec<&str> = self.open.iter().map(|element| shown(&element.name)).collect();
-        Error::new(position, &names.join("/"), reason.to_string())
+        // The parser's errors have whole names in them.
+        Error::new(position, &names.join("/"), first_chars(&reason.to_string(), REASON_CHARS_MAX).to_owned())
     }
 }
 
 /// The white space of XML.
 pub(super) const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
+/// Characters of a name, and of all that is wrong, which an error shows.
+const NAME_CHARS_MAX: usize = 64;
+const REASON_CHARS_MAX: usize = 256;
+
 /// As much of a name as an error shows.
 pub(super) fn shown(name: &str) -> &str {
-    let end = name.char_indices().nth(64).map_or(name.len(), |(end, _)| end);
-    name.get(..end).unwrap_or(name)
+    first_chars(name, NAME_CHARS_MAX)
+}
+
+/// The first characters of a text.
+fn first_chars(text: &str, chars_max: usize) -> &str {
+    let end = text.char_indices().nth(chars_max).map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or(text)
 }

@@ -1,6 +1,7 @@
 //! The data collector sets of a host [MS-PLA]: what is stored, what runs, and since when. Nothing is collected.
 
 mod catalog;
+mod generated;
 pub mod providers;
 mod schedule;
 
@@ -10,6 +11,7 @@ use ms_dtyp::FileTime;
 use ms_pla::xml::DataCollectorSet;
 use ms_pla::{Category, DataCollectorSetStatus};
 
+pub use self::generated::{COLLECTORS, generated};
 pub use self::schedule::next_start;
 use super::population::SECOND;
 

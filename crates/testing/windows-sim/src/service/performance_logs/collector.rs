@@ -1,57 +1,39 @@
 //! Collectors of any kind: `IDataCollector`.
 
-use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, HResult};
-use ms_oaut::IDispatch;
 use ms_pla::data_collector::*;
 use ms_pla::{
     IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
     IDataCollectorServer, IPerformanceCounterDataCollector, ITraceDataCollector,
 };
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{CallInfo, ServerResult};
+use rpc_stub::ServerResult;
 
 use super::class;
 use super::collector_record::{Collector, Head};
 use super::context::Calls;
-use super::item::{Item, Part};
+use super::item::{Item, Methods, Part, methods};
 use super::property::{Property, properties, text};
 use super::provider_record::Map;
 use super::set_record::Set;
 use super::shared::{Shared, shared};
 use crate::model::data_collector_sets::output_location;
+use crate::service::lock;
 use crate::service::objects::Refusing;
-use crate::service::{Call, lock};
 
 impl Part for Collector {
     /// The set, if the collector is of one.
     type Owner = Option<Shared<Set>>;
-    const IID: Guid = IDataCollector::IID;
+    const INTERFACES: &'static [Methods<Item<Self>>] = methods![
+        IDataCollector,
+        IPerformanceCounterDataCollector,
+        ITraceDataCollector,
+        IConfigurationDataCollector,
+        IAlertDataCollector,
+        IApiTracingDataCollector
+    ];
 
     fn class(part: &Shared<Self>) -> Guid {
         class::of_collectors(lock(part).kind())
-    }
-
-    fn dispatch(
-        calls: &mut Calls<'_, Item<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        let (opnum, stub) = (call.opnum, call.stub);
-        match iid {
-            IDataCollector::IID => IDataCollector::dispatch(calls, info, opnum, stub),
-            IPerformanceCounterDataCollector::IID => {
-                IPerformanceCounterDataCollector::dispatch(calls, info, opnum, stub)
-            }
-            ITraceDataCollector::IID => ITraceDataCollector::dispatch(calls, info, opnum, stub),
-            IConfigurationDataCollector::IID => {
-                IConfigurationDataCollector::dispatch(calls, info, opnum, stub)
-            }
-            IAlertDataCollector::IID => IAlertDataCollector::dispatch(calls, info, opnum, stub),
-            IApiTracingDataCollector::IID => IApiTracingDataCollector::dispatch(calls, info, opnum, stub),
-            _ => IDispatch::dispatch(calls, info, opnum, stub),
-        }
     }
 }
 

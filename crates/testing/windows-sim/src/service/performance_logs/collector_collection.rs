@@ -1,39 +1,23 @@
 //! Collections of collectors: `IDataCollectorCollection`.
 
-use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, HResult};
-use ms_oaut::IDispatch;
 use ms_pla::data_collector_collection::*;
 use ms_pla::{IDataCollectorCollection, IDataCollectorCollectionServer};
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{CallInfo, ServerResult};
+use rpc_stub::ServerResult;
 
 use super::class;
 use super::collection::collection_methods;
 use super::collector_record::Collector;
 use super::context::Calls;
-use super::item::{Collection, Item, Listed};
+use super::item::{Collection, Item, Listed, Methods, methods};
 use super::property::text;
 use super::provider_record::Map;
 use super::shared::shared;
-use crate::service::Call;
 use crate::service::objects::Refusing;
 
 impl Listed for Collector {
-    const COLLECTION_IID: Guid = IDataCollectorCollection::IID;
+    const COLLECTION: &'static [Methods<Collection<Self>>] = methods![IDataCollectorCollection];
     const COLLECTION_CLASS: Guid = class::COLLECTOR_COLLECTION;
-
-    fn dispatch_collection(
-        calls: &mut Calls<'_, Collection<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        match iid {
-            Self::COLLECTION_IID => IDataCollectorCollection::dispatch(calls, info, call.opnum, call.stub),
-            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
-        }
-    }
 }
 
 impl IDataCollectorCollectionServer for Calls<'_, Collection<Collector>> {

@@ -4,31 +4,74 @@ use std::any::Any;
 
 use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, HResult};
+use ms_oaut::IDispatch;
 use ms_pla::Object;
 use rpc_stub::CallInfo;
+use rpc_stub::orpc::ObjectInterface;
 
 use super::context::{Calls, Context, Returned};
 use super::shared::{List, Shared, parts};
-use crate::service::Call;
 use crate::service::objects::{ComObject, Program};
+use crate::service::{Call, lock};
+
+/// An interface of objects, and how its calls are executed: those of an opnum, with a stub.
+pub(super) struct Methods<T> {
+    pub(super) iid: Guid,
+    pub(super) dispatch: Dispatch<T>,
+}
+
+type Dispatch<T> = fn(&mut Calls<'_, T>, &CallInfo, u16, &[u8]) -> Result<Vec<u8>, FaultStatus>;
+
+/// The methods of interfaces, one after the other.
+macro_rules! methods {
+    ($($interface:ident),+ $(,)?) => {
+        &[$(crate::service::performance_logs::item::Methods {
+            iid: <$interface as rpc_stub::orpc::ObjectInterface>::IID,
+            dispatch: |calls, info, opnum, stub| $interface::dispatch(calls, info, opnum, stub),
+        }),+]
+    };
+}
+
+pub(super) use methods;
+
+/// Executes a call of one of the interfaces, or of `IDispatch`, which all objects have.
+fn dispatch<T>(
+    interfaces: &[Methods<T>],
+    iid: Guid,
+    calls: &mut Calls<'_, T>,
+    call: &Call<'_>,
+) -> Result<Vec<u8>, FaultStatus> {
+    match interfaces.iter().find(|methods| methods.iid == iid) {
+        Some(methods) => (methods.dispatch)(calls, &call.info(), call.opnum, call.stub),
+        None => IDispatch::dispatch(calls, &call.info(), call.opnum, call.stub),
+    }
+}
 
 /// A part that objects are of.
 pub(super) trait Part: Send + Sized + 'static {
     /// What its objects know of what it belongs to.
     type Owner: Clone + Send + Sync + 'static;
+    /// Its interfaces; methods return the first one.
+    const INTERFACES: &'static [Methods<Item<Self>>];
     /// The interface that methods return.
-    const IID: Guid;
+    const IID: Guid = Self::INTERFACES[0].iid;
 
     /// The class of its objects.
     fn class(part: &Shared<Self>) -> Guid;
+}
 
-    /// Executes a call of one of its objects.
-    fn dispatch(
-        calls: &mut Calls<'_, Item<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus>;
+/// A part whose properties stand in a record.
+pub(super) trait Recorded: Part {
+    type Record;
+
+    fn record_mut(&mut self) -> &mut Self::Record;
+}
+
+impl<T: Recorded> Calls<'_, Item<T>> {
+    /// Reads or changes the record; a result, as other accesses to properties have.
+    pub(super) fn record<R>(&self, read: impl FnOnce(&mut T::Record) -> R) -> Result<R, HResult> {
+        Ok(read(lock(&self.object.part).record_mut()))
+    }
 }
 
 /// An object of a part.
@@ -68,24 +111,16 @@ impl<T: Part> Returned for Item<T> {
 impl<T: Part> ComObject for Item<T> {
     fn call(&mut self, iid: Guid, call: &Call<'_>, program: &dyn Program) -> Result<Vec<u8>, FaultStatus> {
         let context = Context::of(call, program);
-        T::dispatch(&mut Calls { object: self, context }, iid, &call.info(), call)
+        dispatch(T::INTERFACES, iid, &mut Calls { object: self, context }, call)
     }
 }
 
 /// A part that there are collections of.
 pub(super) trait Listed: Part {
     /// The interface of a collection.
-    const COLLECTION_IID: Guid;
+    const COLLECTION: &'static [Methods<Collection<Self>>];
     /// The class of a collection.
     const COLLECTION_CLASS: Guid;
-
-    /// Executes a call of a collection.
-    fn dispatch_collection(
-        calls: &mut Calls<'_, Collection<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus>;
 }
 
 /// An object that is a collection.
@@ -101,7 +136,7 @@ impl<T: Listed> Collection<T> {
 
     /// A reference to it.
     pub(super) fn returned(self, context: Context<'_>) -> Result<Object<'static>, HResult> {
-        context.returned(self, T::COLLECTION_IID)
+        context.returned(self, T::COLLECTION.first().map_or(IDispatch::IID, |methods| methods.iid))
     }
 
     /// What is now in the collection that an object is.
@@ -119,6 +154,6 @@ impl<T: Listed> Returned for Collection<T> {
 impl<T: Listed> ComObject for Collection<T> {
     fn call(&mut self, iid: Guid, call: &Call<'_>, program: &dyn Program) -> Result<Vec<u8>, FaultStatus> {
         let context = Context::of(call, program);
-        T::dispatch_collection(&mut Calls { object: self, context }, iid, &call.info(), call)
+        dispatch(T::COLLECTION, iid, &mut Calls { object: self, context }, call)
     }
 }

@@ -1,50 +1,40 @@
 //! Data managers: `IDataManager`.
 
-use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, HResult};
-use ms_oaut::{Bstr, IDispatch};
+use ms_oaut::Bstr;
 use ms_pla::data_manager::*;
 use ms_pla::xml::{DataManager, Element, Limits, Node};
 use ms_pla::{IDataManager, IDataManagerServer};
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{CallInfo, ServerResult};
+use rpc_stub::ServerResult;
 
 use super::class;
 use super::context::Calls;
-use super::item::{Collection, Item, Part};
+use super::item::{Collection, Item, Methods, Part, Recorded, methods};
 use super::property::{Property, properties, text};
 use super::provider_record::Map;
 use super::set_record::Manager;
 use super::shared::{Shared, shared};
+use crate::service::lock;
 use crate::service::objects::Refusing;
-use crate::service::{Call, lock};
 
 impl Part for Manager {
     type Owner = ();
-    const IID: Guid = IDataManager::IID;
+    const INTERFACES: &'static [Methods<Item<Self>>] = methods![IDataManager];
 
     fn class(_: &Shared<Self>) -> Guid {
         class::MANAGER
     }
+}
 
-    fn dispatch(
-        calls: &mut Calls<'_, Item<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        match iid {
-            IDataManager::IID => IDataManager::dispatch(calls, info, call.opnum, call.stub),
-            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
-        }
+impl Recorded for Manager {
+    type Record = DataManager;
+
+    fn record_mut(&mut self) -> &mut DataManager {
+        &mut self.record
     }
 }
 
 impl Calls<'_, Item<Manager>> {
-    fn record<R>(&self, read: impl FnOnce(&mut DataManager) -> R) -> Result<R, HResult> {
-        Ok(read(&mut lock(&self.object.part).record))
-    }
-
     /// The document in an element of a set, as the text of a property.
     fn document(&self, element: Option<&Element>) -> Result<Bstr, HResult> {
         let root = element.and_then(|element| element.elements().next());

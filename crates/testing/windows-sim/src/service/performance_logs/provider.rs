@@ -2,54 +2,44 @@
 
 use std::any::Any;
 
-use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, HResult, Win32Error};
-use ms_oaut::{IDispatch, SafeArray};
+use ms_oaut::SafeArray;
 use ms_pla::trace_data_provider::*;
 use ms_pla::xml::{TraceDataProvider, ValueMapItem};
 use ms_pla::{ITraceDataProvider, ITraceDataProviderServer, Object, ValueMapType, ids};
 use ndr::ConformantBytes;
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{CallInfo, ServerResult};
+use rpc_stub::ServerResult;
 
 use super::context::Calls;
-use super::item::{Collection, Item, Part};
+use super::item::{Collection, Item, Methods, Part, Recorded, methods};
 use super::property::{Property, properties, text};
 use super::provider_record::{Map, MapItem, MapOf, Provider};
 use super::shared::{Shared, list, shared};
 use crate::model::data_collector_sets::providers;
+use crate::service::lock;
 use crate::service::objects::Refusing;
-use crate::service::{Call, lock};
 
 /// [MS-PLA] 3.2.4.11.14: bytes of a filter.
 const FILTER_SIZE_MAX: usize = 1024;
 
 impl Part for Provider {
     type Owner = ();
-    const IID: Guid = ITraceDataProvider::IID;
+    const INTERFACES: &'static [Methods<Item<Self>>] = methods![ITraceDataProvider];
 
     fn class(_: &Shared<Self>) -> Guid {
         ids::TRACE_DATA_PROVIDER
     }
+}
 
-    fn dispatch(
-        calls: &mut Calls<'_, Item<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        match iid {
-            ITraceDataProvider::IID => ITraceDataProvider::dispatch(calls, info, call.opnum, call.stub),
-            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
-        }
+impl Recorded for Provider {
+    type Record = TraceDataProvider;
+
+    fn record_mut(&mut self) -> &mut TraceDataProvider {
+        &mut self.record
     }
 }
 
 impl Calls<'_, Item<Provider>> {
-    fn record<R>(&self, read: impl FnOnce(&mut TraceDataProvider) -> R) -> Result<R, HResult> {
-        Ok(read(&mut lock(&self.object.part).record))
-    }
-
     fn map(&self, of: MapOf) -> Result<Object<'static>, HResult> {
         let map = lock(&self.object.part).maps.get(&of).map(Shared::clone);
         Item::new(map.ok_or(HResult::E_FAIL)?, ()).returned(self.context)

@@ -1,40 +1,23 @@
 //! Collections of providers: `ITraceDataProviderCollection`.
 
-use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, HResult};
-use ms_oaut::IDispatch;
 use ms_pla::trace_data_provider_collection::*;
 use ms_pla::xml::TraceDataProvider;
 use ms_pla::{ITraceDataProviderCollection, ITraceDataProviderCollectionServer, ids};
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{CallInfo, ServerResult};
+use rpc_stub::ServerResult;
 
 use super::collection::{adding_methods, collection_methods};
 use super::context::Calls;
-use super::item::{Collection, Listed};
+use super::item::{Collection, Listed, Methods, methods};
 use super::provider_record::Provider;
 use super::shared::shared;
 use crate::model::data_collector_sets::providers;
+use crate::service::lock;
 use crate::service::objects::Refusing;
-use crate::service::{Call, lock};
 
 impl Listed for Provider {
-    const COLLECTION_IID: Guid = ITraceDataProviderCollection::IID;
+    const COLLECTION: &'static [Methods<Collection<Self>>] = methods![ITraceDataProviderCollection];
     const COLLECTION_CLASS: Guid = ids::TRACE_DATA_PROVIDER_COLLECTION;
-
-    fn dispatch_collection(
-        calls: &mut Calls<'_, Collection<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        match iid {
-            Self::COLLECTION_IID => {
-                ITraceDataProviderCollection::dispatch(calls, info, call.opnum, call.stub)
-            }
-            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
-        }
-    }
 }
 
 impl Calls<'_, Collection<Provider>> {

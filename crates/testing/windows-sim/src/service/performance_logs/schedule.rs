@@ -1,47 +1,34 @@
 //! Schedules: `ISchedule`.
 
-use dcerpc::FaultStatus;
 use jiff::civil;
 use ms_dtyp::{Guid, HResult};
-use ms_oaut::{Date, IDispatch, Value, Variant};
+use ms_oaut::{Date, Value, Variant};
 use ms_pla::schedule::*;
 use ms_pla::xml::{self, Schedule};
 use ms_pla::{AnyVariant, ISchedule, IScheduleServer};
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{CallInfo, ServerResult};
+use rpc_stub::ServerResult;
 
 use super::class;
 use super::context::Calls;
-use super::item::{Item, Part};
+use super::item::{Item, Methods, Part, Recorded, methods};
 use super::property::{Property, properties};
 use super::shared::Shared;
 use crate::service::objects::Refusing;
-use crate::service::{Call, lock};
 
 impl Part for Schedule {
     type Owner = ();
-    const IID: Guid = ISchedule::IID;
+    const INTERFACES: &'static [Methods<Item<Self>>] = methods![ISchedule];
 
     fn class(_: &Shared<Self>) -> Guid {
         class::SCHEDULE
     }
-
-    fn dispatch(
-        calls: &mut Calls<'_, Item<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        match iid {
-            ISchedule::IID => ISchedule::dispatch(calls, info, call.opnum, call.stub),
-            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
-        }
-    }
 }
 
-impl Calls<'_, Item<Schedule>> {
-    fn record<R>(&self, read: impl FnOnce(&mut Schedule) -> R) -> Result<R, HResult> {
-        Ok(read(&mut lock(&self.object.part)))
+impl Recorded for Schedule {
+    type Record = Self;
+
+    fn record_mut(&mut self) -> &mut Self {
+        self
     }
 }
 

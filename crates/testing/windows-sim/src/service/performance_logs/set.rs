@@ -1,25 +1,22 @@
 //! Sets: `IDataCollectorSet`.
 
-use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, HResult};
-use ms_oaut::IDispatch;
 use ms_pla::data_collector_set::*;
 use ms_pla::xml::{DataCollectorSet, Limits};
 use ms_pla::{Category, CommitMode, IDataCollectorSet, IDataCollectorSetServer, ids};
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{CallInfo, ServerResult};
+use rpc_stub::ServerResult;
 
 use super::collector_record::Collector;
 use super::context::Calls;
-use super::item::{Collection, Item, Part};
+use super::item::{Collection, Item, Methods, Part, Recorded, methods};
 use super::property::{Property, array, properties, text, texts};
 use super::set_record::Set;
 use super::shared::Shared;
 use super::store::{server_name, shown, status_of};
 use super::validation::validate;
 use crate::model::data_collector_sets::output_location;
+use crate::service::lock;
 use crate::service::objects::Refusing;
-use crate::service::{Call, lock};
 
 /// [MS-PLA] 3.2.4.1: keywords, and characters of one.
 const KEYWORDS_MAX: usize = 256;
@@ -29,32 +26,24 @@ const VALUES_MAX: usize = 256;
 
 impl Part for Set {
     type Owner = Option<Category>;
-    const IID: Guid = IDataCollectorSet::IID;
+    const INTERFACES: &'static [Methods<Item<Self>>] = methods![IDataCollectorSet];
 
     fn class(part: &Shared<Self>) -> Guid {
         lock(part).category.map_or(ids::DATA_COLLECTOR_SET, Category::set_class)
     }
+}
 
-    fn dispatch(
-        calls: &mut Calls<'_, Item<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        match iid {
-            IDataCollectorSet::IID => IDataCollectorSet::dispatch(calls, info, call.opnum, call.stub),
-            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
-        }
+impl Recorded for Set {
+    type Record = DataCollectorSet;
+
+    fn record_mut(&mut self) -> &mut DataCollectorSet {
+        &mut self.record
     }
 }
 
 impl Calls<'_, Item<Set>> {
     pub(super) fn set<R>(&self, read: impl FnOnce(&mut Set) -> R) -> R {
         read(&mut lock(&self.object.part))
-    }
-
-    fn record<R>(&self, read: impl FnOnce(&mut DataCollectorSet) -> R) -> Result<R, HResult> {
-        Ok(self.set(|set| read(&mut set.record)))
     }
 }
 

@@ -1,38 +1,23 @@
 //! Collections of sets: `IDataCollectorSetCollection`.
 
-use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, HResult};
-use ms_oaut::IDispatch;
 use ms_pla::data_collector_set_collection::*;
 use ms_pla::{IDataCollectorSetCollection, IDataCollectorSetCollectionServer, ids};
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{CallInfo, ServerResult};
+use rpc_stub::ServerResult;
 
 use super::collection::{adding_methods, collection_methods};
 use super::context::Calls;
-use super::item::{Collection, Listed};
+use super::item::{Collection, Listed, Methods, methods};
 use super::set_record::Set;
 use super::shared::shared;
 use super::store::shown;
 use crate::choices::PlaOrder;
+use crate::service::lock;
 use crate::service::objects::Refusing;
-use crate::service::{Call, lock};
 
 impl Listed for Set {
-    const COLLECTION_IID: Guid = IDataCollectorSetCollection::IID;
+    const COLLECTION: &'static [Methods<Collection<Self>>] = methods![IDataCollectorSetCollection];
     const COLLECTION_CLASS: Guid = ids::DATA_COLLECTOR_SET_COLLECTION;
-
-    fn dispatch_collection(
-        calls: &mut Calls<'_, Collection<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        match iid {
-            Self::COLLECTION_IID => IDataCollectorSetCollection::dispatch(calls, info, call.opnum, call.stub),
-            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
-        }
-    }
 }
 
 impl IDataCollectorSetCollectionServer for Calls<'_, Collection<Set>> {

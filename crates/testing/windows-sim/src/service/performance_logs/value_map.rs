@@ -1,26 +1,24 @@
 //! Maps: `IValueMap`.
 
-use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, HResult};
-use ms_oaut::{IDispatch, Value};
+use ms_oaut::Value;
 use ms_pla::value_map::*;
 use ms_pla::{
     AnyVariant, ChosenValue, IValueMap, IValueMapServer, Object, ValueMap, ValueMapItem, ValueMapType,
     number_of, xml,
 };
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{CallInfo, ServerResult};
+use rpc_stub::ServerResult;
 
 use super::class;
 use super::collection::collection_methods;
 use super::context::Calls;
-use super::item::{Collection, Item, Listed, Part};
+use super::item::{Collection, Item, Listed, Methods, Part, methods};
 use super::number::{digits, number, variant};
 use super::property::{Property, text};
 use super::provider_record::{Map, MapItem};
 use super::shared::{Shared, parts, records, shared};
+use crate::service::lock;
 use crate::service::objects::Refusing;
-use crate::service::{Call, lock};
 
 impl MapItem {
     fn of_number(digits: String, kind: ValueMapType) -> Self {
@@ -86,38 +84,17 @@ impl Map {
 /// The object of a map is a collection of its items.
 impl Part for Map {
     type Owner = ();
-    const IID: Guid = IValueMap::IID;
+    const INTERFACES: &'static [Methods<Item<Self>>] = methods![IValueMap];
 
     fn class(_: &Shared<Self>) -> Guid {
         class::VALUE_MAP
     }
-
-    fn dispatch(
-        calls: &mut Calls<'_, Item<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        match iid {
-            IValueMap::IID => IValueMap::dispatch(calls, info, call.opnum, call.stub),
-            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
-        }
-    }
 }
 
 impl Listed for MapItem {
-    const COLLECTION_IID: Guid = IValueMap::IID;
-    const COLLECTION_CLASS: Guid = class::VALUE_MAP;
-
     /// A map is called as such, and not as the collection that is in it.
-    fn dispatch_collection(
-        _: &mut Calls<'_, Collection<Self>>,
-        _: Guid,
-        _: &CallInfo,
-        _: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        Err(FaultStatus::NCA_S_OP_RNG_ERROR)
-    }
+    const COLLECTION: &'static [Methods<Collection<Self>>] = &[];
+    const COLLECTION_CLASS: Guid = class::VALUE_MAP;
 }
 
 impl Calls<'_, Item<Map>> {

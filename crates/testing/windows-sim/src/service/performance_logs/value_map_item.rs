@@ -1,47 +1,34 @@
 //! Items of maps: `IValueMapItem`.
 
-use dcerpc::FaultStatus;
 use ms_dtyp::{Guid, HResult};
-use ms_oaut::IDispatch;
 use ms_pla::value_map_item::*;
 use ms_pla::{IValueMapItem, IValueMapItemServer, xml};
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{CallInfo, ServerResult};
+use rpc_stub::ServerResult;
 
 use super::class;
 use super::context::Calls;
-use super::item::{Item, Part};
+use super::item::{Item, Methods, Part, Recorded, methods};
 use super::number::{digits, number, variant};
 use super::property::{Property, properties};
 use super::provider_record::MapItem;
 use super::shared::Shared;
+use crate::service::lock;
 use crate::service::objects::Refusing;
-use crate::service::{Call, lock};
 
 impl Part for MapItem {
     type Owner = ();
-    const IID: Guid = IValueMapItem::IID;
+    const INTERFACES: &'static [Methods<Item<Self>>] = methods![IValueMapItem];
 
     fn class(_: &Shared<Self>) -> Guid {
         class::VALUE_MAP_ITEM
     }
-
-    fn dispatch(
-        calls: &mut Calls<'_, Item<Self>>,
-        iid: Guid,
-        info: &CallInfo,
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, FaultStatus> {
-        match iid {
-            IValueMapItem::IID => IValueMapItem::dispatch(calls, info, call.opnum, call.stub),
-            _ => IDispatch::dispatch(calls, info, call.opnum, call.stub),
-        }
-    }
 }
 
-impl Calls<'_, Item<MapItem>> {
-    fn record<R>(&self, read: impl FnOnce(&mut xml::ValueMapItem) -> R) -> Result<R, HResult> {
-        Ok(read(&mut lock(&self.object.part).record))
+impl Recorded for MapItem {
+    type Record = xml::ValueMapItem;
+
+    fn record_mut(&mut self) -> &mut xml::ValueMapItem {
+        &mut self.record
     }
 }
 

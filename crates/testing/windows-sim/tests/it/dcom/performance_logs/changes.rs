@@ -103,9 +103,18 @@ async fn a_set_is_made_of_xml_and_what_only_hosts_write_stays() {
     allow(&world);
     let mut set = server_set(&world, "Low Memory").await;
     let mut proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
-    for wrong in
-        ["", "<DataCollectorSet>", "<Set/>", "<DataCollectorSet><Duration>x</Duration></DataCollectorSet>"]
-    {
+    let deep = format!("<DataCollectorSet>{}", "<x>".repeat(100_000));
+    let names = format!("<DataCollectorSet>{}</DataCollectorSet>", "<x/>".repeat(200_001));
+    for wrong in [
+        "",
+        "<DataCollectorSet>",
+        "<Set/>",
+        "<DataCollectorSet><Duration>x</Duration></DataCollectorSet>",
+        "<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><DataCollectorSet><Name>&b;</Name></DataCollectorSet>",
+        "<!DOCTYPE x SYSTEM 'file:///etc/passwd'><DataCollectorSet/>",
+        &deep,
+        &names,
+    ] {
         assert_eq!(status!(proxy, SetXmlRequest { xml: bstr(wrong) }), HResult::E_INVALIDARG);
     }
     let xml = "<DataCollectorSet><Name>Other</Name><Duration>5</Duration><TaskArguments>x</TaskArguments>\

@@ -4,6 +4,7 @@ mod changes;
 mod choices;
 mod collections;
 mod collectors;
+mod many;
 mod parts;
 mod providers;
 mod rules;

@@ -1,4 +1,7 @@
-//! Laws of `ms-pla`: its XML, and honest calls, whose laws are those of interfaces.
+//! Laws of `ms-pla`: its XML, the forms of its messages, its value maps; and honest calls, whose laws are those of interfaces.
+
+mod messages;
+mod value_maps;
 
 use ms_dtyp::Guid;
 use ms_oaut::{ArrayParameter, Bstr, Value, Variant, VariantBool};
@@ -6,12 +9,14 @@ use ms_pla::xml::{DataCollectorSet, Limits};
 use ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
 use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis};
 
+pub use self::messages::messages;
+pub use self::value_maps::value_maps;
 use crate::ms_dcom::Call;
 
 const MADE: &str = "our own encoders take it";
 
 /// The methods as the IDL has them: interface, opnum, name, kinds of parameters in and out.
-const METHODS: &str = include_str!("../../../interfaces/ms-pla/tests/data/methods.txt");
+const METHODS: &str = include_str!("../../../../interfaces/ms-pla/tests/data/methods.txt");
 
 /// A method of the table.
 struct Row {
@@ -109,4 +114,33 @@ pub(crate) fn documents() -> Vec<(&'static str, Vec<u8>)> {
     );
     let units = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     vec![("utf8", text.as_bytes().to_vec()), ("utf16", units)]
+}
+
+/// Inputs of the other oracles: oracle, name, bytes.
+pub(crate) fn honest_inputs() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let first = |of: &str, opnum| rows().position(|row| (row.interface, row.opnum) == (of, opnum));
+    let call = |of, opnum, reply, rest: &[u8]| {
+        let [high, low] = u16::try_from(first(of, opnum).unwrap_or(0)).unwrap_or(0).to_be_bytes();
+        [&[high, low, reply][..], rest].concat()
+    };
+    let index = [&[4, 2, 2][..], b"a", &[0; 2], b"b"].concat();
+    vec![
+        ("pla_messages", "commit", call("IDataCollectorSet", 60, 0, &[2, 65, 0, 66, 0, 1, 67, 0, 3, 0])),
+        ("pla_messages", "keywords", call("IDataCollectorSet", 16, 1, &[2, 1, 65, 0, 0xfe, 0, 0, 0, 0, 0])),
+        ("pla_messages", "filter", call("ITraceDataProvider", 19, 1, &[3, 0, 1, 2, 3, 0, 0, 0, 0])),
+        ("pla_messages", "item", call("IValueMap", 8, 0, &[2, 1, 0, 0, 0, 0, 0, 0, 0])),
+        ("pla_messages", "status", call("IDataCollectorSet", 33, 1, &[1, 0, 0, 0, 0, 0])),
+        (
+            "pla_messages",
+            "collector",
+            call("IDataCollectorCollection", 14, 1, b"\x04\0MEOW\x04\0MEOW\0\x01\x30\0"),
+        ),
+        (
+            "pla_value_maps",
+            "flags",
+            [&[2, 3, 0][..], b"0x4", b"a\x01\x01\0\0\0\0\0\0\0b\x01\x02\0\0\0\0\0\0\0"].concat(),
+        ),
+        ("pla_value_maps", "key", [&[1, 1, 0][..], b"!", b"\x01\x01\x07\0\0\0\0\0\0\x80\x02\0"].concat()),
+        ("pla_value_maps", "results", index),
+    ]
 }
