@@ -9,6 +9,7 @@
 //! | `model` | data collector sets and their alerts, wherever they come from |
 //! | `config` | a module's settings, and the sets that they name |
 //! | `files` | exported sets |
+//! | `host`, `reasons` | sets of the host itself, over DCOM; what failures of theirs mean |
 //! | `sets` | the sets while the module runs: files are read again when they change |
 //! | `channel`, `session` | the calls of a host |
 //! | `counters` | the counters of all alerts: found, fetched |
@@ -26,7 +27,9 @@ mod config;
 mod counters;
 mod events;
 mod files;
+mod host;
 mod model;
+mod reasons;
 mod series;
 mod session;
 mod sets;

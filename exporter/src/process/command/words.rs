@@ -121,7 +121,7 @@ pub(super) fn host_of<'a>(named: &'a str, config: Option<&'a Config>) -> &'a str
 }
 
 fn add_transport(words: &mut Words<'_>, transport: &TransportSettings, schema: &SettingsSchema) {
-    if let Some(port) = transport.port {
+    if let Some(port) = port_of_first(transport, schema) {
         words.add("port", &port.to_string());
     }
     words.add("connect-timeout", &humantime::format_duration(transport.connect_timeout).to_string());
@@ -133,6 +133,17 @@ fn add_transport(words: &mut Words<'_>, transport: &TransportSettings, schema: &
                     &in_words(&setting.kind, value),
                 );
             }
+        }
+    }
+}
+
+/// The option `port` is that of the first kind; a plugin with several has options such as `tls-port`, too.
+fn port_of_first(transport: &TransportSettings, schema: &SettingsSchema) -> Option<u16> {
+    match &schema.transports[..] {
+        [] | [_] => transport.port,
+        [first, ..] => {
+            let port = transport.by_kind.get(&first.kind)?.get(&first.port()?.key)?;
+            u16::try_from(port.as_u64()?).ok()
         }
     }
 }
