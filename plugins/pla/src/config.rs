@@ -538,7 +538,10 @@ mod tests {
     #[test]
     fn a_set_is_a_file_or_has_alerts() {
         assert_eq!(problems(r#"{"sets": []}"#), ["/sets: list at least one set"]);
-        assert_eq!(problems(r#"{"sets": [{"name": "a"}]}"#), ["/sets/0: `file`, `alerts` or `host` is missing"]);
+        assert_eq!(
+            problems(r#"{"sets": [{"name": "a"}]}"#),
+            ["/sets/0: `file`, `alerts` or `host` is missing"]
+        );
         assert_eq!(
             problems(r#"{"sets": [{"file": "set.xml"}]}"#),
             ["/sets/0/file: write an absolute path, not `set.xml`"]
@@ -576,7 +579,10 @@ mod tests {
                 r#"{"name": "b", "alerts": [], "refresh": "1m"}"#,
                 "/sets/0: `category` and `refresh` belong to sets of the host: write `host`, too",
             ),
-            (r#"{"host": ["a"], "refresh": "soon"}"#, "/sets/0/refresh: write a time such as `500ms`, `1s` or `1m`"),
+            (
+                r#"{"host": ["a"], "refresh": "soon"}"#,
+                "/sets/0/refresh: write a time such as `500ms`, `1s` or `1m`",
+            ),
         ] {
             assert_eq!(problems(&format!(r#"{{"sets": [{set}]}}"#)), [expected]);
         }

@@ -8,8 +8,8 @@ use counter_types::same_name;
 use host_session::Recovery;
 use ms_dcom::RESOLVER_PORT;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup, Source,
-    Stage, Target, Transport,
+    Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup,
+    Source, Stage, Target, Transport,
 };
 use plugin_session::{
     AttemptError, DCOM_TRANSPORT, HostConnection, HostSource, KeptConnection as _, Pause, SMB_TRANSPORT,

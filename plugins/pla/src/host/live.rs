@@ -10,9 +10,7 @@ use ms_pla::collection::Collection as _;
 use ms_pla::xml::Schedule;
 use ms_pla::{DataCollectorSetStatus, IDataCollectorSetCollection};
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
-use plugin_session::{
-    AttemptError, KeptConnection as _, ObjectConnection, Pause, Retry, TransportSettings,
-};
+use plugin_session::{AttemptError, KeptConnection as _, ObjectConnection, Pause, Retry, TransportSettings};
 use tokio::time::Instant;
 
 use super::category::CategoryWord;
@@ -204,7 +202,8 @@ impl HostSet {
     /// Leaves the alerts above `room` out.
     fn cut(&mut self, room: usize) {
         if self.set.alerts.len() > room {
-            let message = format!("all sets together have more than {ALERTS_MAX} alerts: those above are not judged");
+            let message =
+                format!("all sets together have more than {ALERTS_MAX} alerts: those above are not judged");
             tracing::warn!(set = self.set.name, "{message}");
             self.set.alerts.truncate(room);
             self.set.problems.push(Problem { alert: String::new(), kind: ProblemKind::Limit, message });
@@ -243,13 +242,18 @@ impl Reader {
         }
         match self.read(collection, deadline).await {
             Ok((listed, unread)) => {
-                (self.pause, self.refreshed, self.has_answered) = (Pause::default(), Some(Instant::now()), true);
+                (self.pause, self.refreshed, self.has_answered) =
+                    (Pause::default(), Some(Instant::now()), true);
                 self.take(listed, unread)
             }
             Err(failure) => {
                 if self.failure.as_ref().is_none_or(|before| before.reason != failure.reason) {
                     let (category, problem) = (self.category.as_str(), &failure.message);
-                    tracing::warn!(category, problem, "The sets of the host cannot be read; earlier ones hold");
+                    tracing::warn!(
+                        category,
+                        problem,
+                        "The sets of the host cannot be read; earlier ones hold"
+                    );
                 }
                 for set in &mut self.sets {
                     set.problem = Some(failure.message.clone());
@@ -359,7 +363,13 @@ async fn count(object: &mut Object, deadline: Instant) -> Result<(), SessionErro
 fn tell_problems(set: &Set) {
     for problem in &set.problems {
         let (set, alert, kind) = (&set.name, &problem.alert, problem.kind.as_str());
-        tracing::info!(set, alert, kind, problem = problem.message, "A part of a set of the host is not done here");
+        tracing::info!(
+            set,
+            alert,
+            kind,
+            problem = problem.message,
+            "A part of a set of the host is not done here"
+        );
     }
 }
 

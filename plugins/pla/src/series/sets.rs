@@ -53,7 +53,8 @@ struct Counts {
 }
 
 fn counts_of<'a>(alerts: &[Watched], sets: &[ShownSet<'a>]) -> HashMap<&'a str, Counts> {
-    let mut counts: HashMap<&str, Counts> = sets.iter().map(|set| (&*set.set.name, Counts::default())).collect();
+    let mut counts: HashMap<&str, Counts> =
+        sets.iter().map(|set| (&*set.set.name, Counts::default())).collect();
     for alert in alerts {
         if let Some(counts) = counts.get_mut(&*alert.set) {
             counts.alerts += 1;
