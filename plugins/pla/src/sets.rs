@@ -28,17 +28,20 @@ pub(crate) struct ShownSet<'a> {
     pub(crate) has_bad_file: bool,
     /// What only a set of the host has.
     pub(crate) host: Option<&'a HostSet>,
+    /// When the host starts it next, in seconds since 1970.
+    pub(crate) next_start_unix_s: Option<u64>,
 }
 
 impl<'a> From<&'a HostSet> for ShownSet<'a> {
     fn from(host: &'a HostSet) -> Self {
-        Self { set: &host.set, has_bad_file: false, host: Some(host) }
+        Self { set: &host.set, has_bad_file: false, host: Some(host), next_start_unix_s: None }
     }
 }
 
 impl<'a> From<&'a LoadedSet> for ShownSet<'a> {
     fn from(loaded: &'a LoadedSet) -> Self {
-        Self { set: loaded.set(), has_bad_file: loaded.problem.is_some(), host: None }
+        let has_bad_file = loaded.problem.is_some();
+        Self { set: loaded.set(), has_bad_file, host: None, next_start_unix_s: None }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::clock::SampleClock;
 use crate::config::{self, Module, Settings};
 use crate::counters::{Counters, Fetched, Open};
 use crate::events::Reporter;
-use crate::host::{HostSet, LiveSets};
+use crate::host::{HostSet, LiveSets, LocalTime};
 use crate::reasons::REASONS;
 use crate::series::{self, AlertSeries};
 use crate::session::PERFLIB;
@@ -35,6 +35,7 @@ pub(crate) struct PlaSource {
     sets: Vec<LoadedSet>,
     /// Those of the host.
     live: LiveSets,
+    local_time: LocalTime,
     /// Why there were no counters, while the host's sets could be read.
     no_counters: Option<Failure>,
     pause: Pause,
@@ -85,6 +86,7 @@ impl Source for PlaSource {
             live: LiveSets::new(dcom, wanted, transport),
             target,
             sets: sets::loaded(sets),
+            local_time: LocalTime::default(),
             no_counters: None,
             pause: Pause::default(),
             board: Board::default(),
@@ -153,6 +155,9 @@ impl HostSource for PlaSource {
         if fetched.is_ok() && !self.is_on_demand {
             fetched = self.counters.fetch(&mut open, collection, deadline).await;
         }
+        if fetched.is_ok() && self.live.sets().any(|set| !set.schedules.is_empty()) {
+            self.local_time.read(&mut open, collection, deadline).await;
+        }
         open.end_calls(timer, collection);
         let fetched = match fetched {
             Ok(fetched) => fetched,
@@ -207,8 +212,13 @@ impl PlaSource {
     }
 
     fn show_sets(&mut self, collection: &mut Collection) {
-        let sets: Vec<ShownSet<'_>> =
-            self.sets.iter().map(ShownSet::from).chain(self.live.sets().map(ShownSet::from)).collect();
+        #[expect(clippy::cast_possible_truncation, reason = "whole seconds of a time")]
+        let now_unix_s = unix_seconds() as i64;
+        let of_host = self.live.sets().map(|set| ShownSet {
+            next_start_unix_s: self.local_time.next_start(&set.schedules, now_unix_s),
+            ..ShownSet::from(set)
+        });
+        let sets: Vec<ShownSet<'_>> = self.sets.iter().map(ShownSet::from).chain(of_host).collect();
         self.series.send_sets(&sets, self.board.alerts(), collection.output());
     }
 

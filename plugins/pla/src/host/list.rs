@@ -218,7 +218,10 @@ pub(super) fn settle<T>(object: &Object, called: Result<Result<T, String>, CallE
     let failure = object.error_of(&error);
     let is_of_one = match &error {
         CallError::Call { source, .. } => host_session::concerns_one_call(source),
-        CallError::Status { .. } => failure.recovery == Recovery::Nothing,
+        // Each set has a list of who may read it.
+        CallError::Status { status, .. } => {
+            failure.recovery == Recovery::Nothing || *status == HResult::E_ACCESSDENIED
+        }
         CallError::Stub { .. } | CallError::Request { .. } => true,
     };
     if is_of_one { Ok(Err(failure.detail().to_owned())) } else { Err(failure) }

@@ -132,6 +132,15 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         origin: "DataCollectors",
         ..OF_SET
     },
+    // By `set`, for sets of the host.
+    Family {
+        item: "Next Start Timestamp",
+        unit: "seconds",
+        help: "When the host starts the data collector set next by its schedules, if these are in force, with the offset that \
+               the host's local time has now.",
+        origin: "Schedules",
+        ..OF_SET
+    },
 ];
 
 /// The indexes of the families; the first [`OF_ROWS`] are those of instances.
@@ -144,6 +153,7 @@ pub(super) const PROBLEMS: usize = 10;
 pub(super) const STATUS: usize = 11;
 pub(super) const SERIAL_NUMBER: usize = 12;
 pub(super) const COLLECTORS: usize = 13;
+pub(super) const NEXT_START: usize = 14;
 
 #[cfg(test)]
 mod tests {
@@ -155,8 +165,8 @@ mod tests {
         let indexes = [THRESHOLD, LAG, LEFT_OUT, SET_INFO, SET_ALERTS, PROBLEMS];
         let of_sets = ["Threshold", "Evaluation Lag", "Instances Left Out", "Info", "Alerts", "Problems"];
         assert_eq!(indexes.map(|index| items[index]), of_sets);
-        let of_host = [STATUS, SERIAL_NUMBER, COLLECTORS].map(|index| items[index]);
-        assert_eq!(of_host, ["Status", "Serial Number", "Collectors"]);
+        let of_host = [STATUS, SERIAL_NUMBER, COLLECTORS, NEXT_START].map(|index| items[index]);
+        assert_eq!(of_host, ["Status", "Serial Number", "Collectors", "Next Start Timestamp"]);
         // As rows of the board have them.
         assert_eq!(items[..OF_ROWS], ["Firing", "State Info", "Value", "Triggered", "Last Change Timestamp"]);
     }

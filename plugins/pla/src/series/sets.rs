@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ms_pla::DataCollectorSetStatus;
 use plugin_sdk::{FamilyId, Output, SeriesId};
 
-use super::families::{COLLECTORS, PROBLEMS, SERIAL_NUMBER, SET_ALERTS, SET_INFO, STATUS};
+use super::families::{COLLECTORS, NEXT_START, PROBLEMS, SERIAL_NUMBER, SET_ALERTS, SET_INFO, STATUS};
 use super::{Labels, register};
 use crate::board::{Place, Watched};
 use crate::host::HostSet;
@@ -68,7 +68,7 @@ fn counts_of<'a>(alerts: &[Watched], sets: &[ShownSet<'a>]) -> HashMap<&'a str, 
 }
 
 fn samples(shown: &ShownSet<'_>, counts: &Counts) -> Vec<((usize, Labels), u64)> {
-    let ShownSet { set, has_bad_file, host } = *shown;
+    let ShownSet { set, has_bad_file, host, next_start_unix_s } = *shown;
     let own = || vec![("set", set.name.clone())];
     let with = |label: &'static str, value: &str| -> Labels {
         own().into_iter().chain([(label, value.to_owned())]).collect()
@@ -101,6 +101,7 @@ fn samples(shown: &ShownSet<'_>, counts: &Counts) -> Vec<((usize, Labels), u64)>
         let now = status_word(*status);
         samples.extend(STATUS_WORDS.map(|word| ((STATUS, with("status", word)), u64::from(word == now))));
         samples.extend(serial_number.map(|number| ((SERIAL_NUMBER, own()), number.into())));
+        samples.extend(next_start_unix_s.map(|seconds| ((NEXT_START, own()), seconds)));
     }
     samples
 }
