@@ -2,7 +2,6 @@
 
 use plugin_session::command::{HostAccess, user};
 
-use super::control::verb;
 use crate::host::Order;
 
 /// An attempt to control a set: it is recorded before a host hears of it, and when it ends, however it ends.
@@ -29,7 +28,7 @@ impl Attempt {
             identity: cut(access.identity()),
             target: cut(access.host()),
             set: cut(set),
-            order: verb(order),
+            order: order.as_str(),
             is_ended: false,
         }
     }

@@ -87,7 +87,7 @@ fn is_allowed(run: &Run, set: &str) -> bool {
 }
 
 fn refusal(access: &HostAccess, set: &str, order: Order) -> CommandError {
-    let (verb, host) = (verb(order), access.host());
+    let (verb, host) = (order.as_str(), access.host());
     CommandError::failed(
         format!("the configuration does not allow to {verb} the data collector set `{set}` of {host}"),
         format!(
@@ -100,19 +100,11 @@ fn refusal(access: &HostAccess, set: &str, order: Order) -> CommandError {
 
 async fn give(run: &Run, access: &HostAccess, name: &str, order: Order) -> Result<(), CommandError> {
     let mut set = SetObject::activate(run, access, CategoryWord::UserDefined.category()).await?;
-    run.progress(&format!("the host is told to {} it…", verb(order)));
+    run.progress(&format!("the host is told to {} it…", order.as_str()));
     let controlled = control(set.object(), name, order, Instant::now() + CONTROL_MAX).await;
     let controlled = controlled.map_err(|error| set.error(&error));
     set.release().await;
     controlled
-}
-
-/// What is done.
-pub(super) const fn verb(order: Order) -> &'static str {
-    match order {
-        Order::Start => "start",
-        Order::Stop => "stop",
-    }
 }
 
 const fn done(order: Order) -> &'static str {

@@ -18,6 +18,16 @@ pub(crate) enum Order {
     Stop,
 }
 
+impl Order {
+    /// The word.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Stop => "stop",
+        }
+    }
+}
+
 /// Why a set was not read, or not controlled.
 #[derive(Debug)]
 pub(crate) enum NamedError {

@@ -172,8 +172,8 @@ fn counts_and_pointers_that_no_host_sends_are_failures_and_nothing_else() {
             "*",
             "the host says that it has 2147483647 data collector sets, and at most 4096",
         ),
-        (Says::Count(4_096), "*", "set 1 of 4096: get_Item"),
-        (Says::NullItem, "*", "set 1 of 2: get_Item"),
+        (Says::Count(4_096), "*", "set 1 of 4096: get item: DISP_E_BADINDEX"),
+        (Says::NullItem, "*", "set 1 of 2: get item"),
         (Says::NullTexts, "*", "set 1 of 2: the host says that the name of the set is nothing"),
         (Says::NullTexts, "Mill*", "set 1 of 2: the host says that the name of the set is nothing"),
     ] {

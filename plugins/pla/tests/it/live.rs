@@ -275,3 +275,22 @@ fn the_next_start_follows_the_schedules_and_the_local_time_of_the_host() {
     let ended = plugin.watch(&mill.sim, objects.settings(&objects_without)).collect();
     assert_eq!(ended.of("Set", "Next Start Timestamp"), [], "it has no schedules");
 }
+
+#[test]
+fn five_hundred_sets_take_two_calls_each() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    for number in 0..497 {
+        objects.store_ten(&format!("Mill {number:03}"));
+    }
+    let sets = json!([{"host": ["*"], "refresh": "0s"}]);
+    let watch = plugin.watch(&mill.sim, objects.settings(&sets));
+    let ended = watch.collect();
+    // With those that the host comes with.
+    assert_eq!(ended.of("Set", "Info").len(), 500);
+    assert_eq!(ended.of("Set", "Collectors").iter().map(|(_, number)| number).sum::<f64>(), 4_976.0);
+    let calls = |service, opnum| objects.calls(service, opnum);
+    assert_eq!((calls(COLLECTION, 8), calls("pla-set", 52)), (500, 500));
+    assert_eq!((calls("pla-set", 20), calls("pla-set", 33)), (0, 0), "the XML has name and status");
+    assert_eq!(calls("rem-unknown", 5) + calls("rem-unknown2", 5), 8, "references are given back together");
+}

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 
 use ms_pla::Category;
-use ms_pla::xml::{AlertDataCollector, DataCollectorSet};
+use ms_pla::xml::{AlertDataCollector, DataCollectorSet, PerformanceCounterDataCollector};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -68,6 +68,27 @@ impl Objects {
         self.host.accounts().attempts().values().map(|seen| seen.accepted + seen.refused).sum()
     }
 
+    /// Stores a set with ten collectors of counters.
+    pub(crate) fn store_ten(&self, name: &str) {
+        let collector = |number: u32| PerformanceCounterDataCollector {
+            name: Some(format!("Collector {number}")),
+            sample_interval_s: Some(15),
+            counters: (0..10).map(|counter| format!(r"\Wheels(*)\Counter {counter}")).collect(),
+            ..PerformanceCounterDataCollector::default()
+        };
+        let set = DataCollectorSet {
+            name: Some(name.to_owned()),
+            counters: (0..10).map(collector).collect(),
+            ..DataCollectorSet::default()
+        };
+        self.put(name, set);
+    }
+
+    fn put(&self, name: &str, set: DataCollectorSet) {
+        let stored = self.host.store_data_collector_set(Category::Server, name, set, Store::Either);
+        stored.expect("a set can be stored");
+    }
+
     /// Stores a set with one alert collector of these thresholds.
     pub(crate) fn store(&self, name: &str, thresholds: &[&str]) {
         let texts = thresholds.iter().map(|&text| text.to_owned()).collect();
@@ -83,8 +104,7 @@ impl Objects {
             alerts: vec![alert],
             ..DataCollectorSet::default()
         };
-        let stored = self.host.store_data_collector_set(Category::Server, name, set, Store::Either);
-        stored.expect("a set can be stored");
+        self.put(name, set);
     }
 }
 
