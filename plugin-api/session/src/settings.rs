@@ -173,4 +173,14 @@ mod tests {
         assert_eq!(default, TransportSettings::default());
         assert_eq!((port.kind, port.default), (SettingKind::Port, "445"));
     }
+
+    #[test]
+    fn the_port_of_a_target_is_that_of_smb_unless_the_transports_say_so() {
+        let port = |text: &str, of_target| {
+            plugin_sdk::parse_settings::<TransportSettings>(text).unwrap().smb_port(of_target)
+        };
+        assert_eq!(port("{}", Some(4450)), Some(4450));
+        assert_eq!(port(r#"{"dcom": {"port": 1135}}"#, Some(1135)), None);
+        assert_eq!(port(r#"{"smb": {"port": 4450}, "dcom": {"port": 1135}}"#, Some(4450)), Some(4450));
+    }
 }

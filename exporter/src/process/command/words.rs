@@ -253,4 +253,43 @@ targets:
         let error = filled(&["--target=web1", "--identity=crop"], None).unwrap_err();
         assert_eq!(error, "there is no identity `crop`; did you mean `corp`?");
     }
+
+    #[test]
+    fn ports_of_several_transports_have_options_of_their_own() {
+        let text = "transports: {both: {smb: {port: 4450}, dcom: {port: 1135}}, one: {dcom: {port: 1135}}}
+identities: {corp: {kind: ntlm, username: a, password_env: B, allow_hosts: ['*.example']}}
+modules: {alerts: {plugin: pla}}
+targets:
+- {name: web1, host: web1.example, identity: corp, transport: both, modules: [alerts]}
+- {name: web2, host: web2.example, identity: corp, transport: one, modules: [alerts]}";
+        let mut config = config::parse("a.yml", text, std::path::Path::new(".")).unwrap();
+        let [smb, dcom] = [exporter_testing::schema::smb(&[]), exporter_testing::schema::dcom(&[])];
+        let transports = smb.transports.iter().chain(&dcom.transports).cloned().collect();
+        let schema = exporter_testing::schema::schema(&[], transports);
+        let mut schemas = config::Schemas::default();
+        schemas.add_source("pla", &schema);
+        assert_eq!(config.set_schemas(&schemas), []);
+        let options = ["target", "port", "dcom-port"].map(|name| plugin_host::OptionInfo {
+            name: name.to_owned(),
+            value_name: "X".to_owned(),
+            help: String::new(),
+            required: false,
+            repeated: false,
+        });
+        let command = CommandInfo {
+            name: "list".to_owned(),
+            help: String::new(),
+            aliases: Vec::new(),
+            options: options.into(),
+        };
+        let filled = |target: &str| {
+            let mut words = Words::new(&command, vec!["--target".to_owned(), target.to_owned()]);
+            fill_in(&mut words, Some(&config), &schema, None).unwrap();
+            let mut words = words.into_words();
+            words.sort();
+            words.join(" ")
+        };
+        assert_eq!(filled("web1"), "--dcom-port=1135 --port=4450 --target=web1.example");
+        assert_eq!(filled("web2"), "--dcom-port=1135 --target=web2.example", "the port is that of SMB");
+    }
 }
