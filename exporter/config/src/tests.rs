@@ -121,3 +121,25 @@ fn the_reference_shows_the_defaults() {
         assert_eq!(ReceiverOptions { name, headers: Vec::new(), ..(**shown).clone() }, **default);
     }
 }
+
+#[test]
+fn a_source_with_several_transports_gets_the_port_of_each() {
+    let text = "transports: {both: {smb: {port: 4450}, dcom: {port: 1135}}, one: {dcom: {port: 1135}}}";
+    let mut config = parse("a.yaml", text, Path::new("/etc")).unwrap();
+    let (smb, dcom) = (schema::smb(&[]), schema::dcom(&[]));
+    let transports = smb.transports.iter().chain(&dcom.transports).cloned().collect();
+    let both = schema::schema(&[], transports);
+    let mut schemas = Schemas::default();
+    [("pcq", &smb), ("pla", &both)].into_iter().for_each(|(plugin, of)| schemas.add_source(plugin, of));
+    assert_eq!(config.set_schemas(&schemas), []);
+    let given = |transport: &str, schema: &_| {
+        let settings = config.transports[transport].settings(schema);
+        (serde_json::Value::from(settings.by_kind).to_string(), settings.port)
+    };
+    let expected = r#"{"dcom":{"port":1135},"smb":{"encryption":"preferred","port":4450}}"#;
+    assert_eq!(given("both", &both), (expected.to_owned(), Some(4450)));
+    assert_eq!(given("one", &both).0, r#"{"dcom":{"port":1135}}"#);
+    assert_eq!(given("default", &both), (r#"{"smb":{"encryption":"preferred"}}"#.to_owned(), None));
+    // Of one transport the port comes with the target alone.
+    assert_eq!(given("both", &smb), (r#"{"smb":{"encryption":"preferred"}}"#.to_owned(), Some(4450)));
+}

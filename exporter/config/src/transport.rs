@@ -49,9 +49,9 @@ pub struct TransportSettings {
     /// `connect_timeout`
     pub connect_timeout: Duration,
     /// The settings of each kind that the source gets, as a JSON object: with defaults, times in milliseconds, and without
-    /// the port.
+    /// the port. A source with several kinds, which may use them side by side, gets the port that the file names for each.
     pub by_kind: Map<String, Value>,
-    /// The port that the file names.
+    /// The port that the file names; of several kinds, that of the first one with a port.
     pub port: Option<u16>,
     /// The port where the file names none.
     pub default_port: Option<u16>,
@@ -74,8 +74,14 @@ impl Transport {
         if given.is_empty() {
             given.extend(known.first());
         }
-        let by_kind =
-            given.iter().map(|(kind, settings)| ((*kind).to_owned(), settings.values.clone().into()));
+        let by_kind = given.iter().map(|(kind, settings)| {
+            let mut values = settings.values.clone();
+            let port = schema.transports.iter().find(|info| info.kind == *kind).and_then(TransportInfo::port);
+            if let (Some(setting), Some(port), true) = (port, settings.port, known.len() > 1) {
+                values.insert(setting.key.clone(), port.into());
+            }
+            ((*kind).to_owned(), values.into())
+        });
         TransportSettings {
             connect_timeout: self.connect_timeout,
             by_kind: by_kind.collect(),

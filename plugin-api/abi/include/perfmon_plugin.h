@@ -320,7 +320,8 @@ typedef struct perfmon_setting {
  * {"transport": {"connect_timeout_ms": 3000, "smb": {"encryption": "preferred"}}}
  * A source without transports gets no `transport`.
  * A source gets those of its declared kinds that are configured in the target's transport. If none is, it gets the first
- * one that it declares. Missing settings have their defaults. */
+ * one that it declares. Missing settings have their defaults. A port comes with the target; a source that declares several
+ * kinds gets the configured port of each kind in its object, too, since it may use them side by side. */
 typedef struct perfmon_transport {
     uint32_t size;
     uint32_t reserved;

@@ -82,7 +82,7 @@ pub enum SettingKind {
         /// The longest.
         max_ms: u64,
     },
-    /// A port, which the source gets with the target.
+    /// A port, which the source gets with the target; of several transports also with the settings of each.
     Port,
 }
 

@@ -105,7 +105,8 @@ pub trait Source: Sized + Send + 'static {
     /// Keys of the settings, and of those of the library, whose values are not secret: pages show them at any level of
     /// the settings. Values of other keys are shown as `hidden`. Hosts before version 1.3 ignore it.
     const SHOWN: &'static [&'static str] = &[];
-    /// The ways to reach targets. Hosts before version 1.3 ignore it.
+    /// The ways to reach targets. Of several, each one's settings have its port, if that is configured. Hosts before
+    /// version 1.3 ignore it.
     const TRANSPORTS: &'static [Transport] = &[];
     /// The settings. Use `#[serde(deny_unknown_fields)]`: what serde refuses becomes a [`Problem`] with its place.
     type Settings: DeserializeOwned + Send + 'static;

@@ -48,6 +48,18 @@ pub async fn collect<S: HostSource>(
     collection: &mut Collection,
 ) -> Result<Coverage, Failure> {
     let deadline = Instant::from_std(collection.deadline()) - margin(collection.remaining());
+    collect_until(source, collection, deadline).await
+}
+
+/// The same with another deadline, for a source that has more to do in the collection.
+///
+/// # Errors
+/// The failure of the last attempt.
+pub async fn collect_until<S: HostSource>(
+    source: &mut S,
+    collection: &mut Collection,
+    deadline: Instant,
+) -> Result<Coverage, Failure> {
     loop {
         let missing = source.connection().missing();
         let AttemptError { failure, retry } = match source.attempt(collection, deadline).await {

@@ -62,6 +62,7 @@
 //! | `lease` | credentials that the exporter leases for one logon |
 //! | `cells` | the writer of the RPC run time's state, for the options of sessions |
 //! | `call` | errors of methods |
+//! | `pause` | pauses between attempts while they fail |
 //! | `failure` | conversion of a session's errors to failures of the plugin |
 //! | `settings` | the transport settings that the exporter passes |
 //! | [`command`] | the same for commands: arguments, a session, errors if there is none |
@@ -77,6 +78,7 @@ mod failure;
 mod lease;
 mod object_connection;
 mod open;
+mod pause;
 mod port_connection;
 mod reached_host;
 mod service;
@@ -85,12 +87,13 @@ mod settings;
 pub use self::attempt::{AttemptError, Retry};
 pub use self::call::call_error;
 pub use self::cells::{cells, recorder};
-pub use self::collect::{HostSource, KeptConnection, collect};
+pub use self::collect::{HostSource, KeptConnection, collect, collect_until};
 pub use self::connection::HostConnection;
 pub use self::failure::{DECLARED_REASONS, failure_of};
 pub use self::lease::SessionLease;
 pub use self::object_connection::{Explanation, ObjectConnection, ObjectService, ObjectStep};
 pub use self::open::{OpenSession, SidePipe};
+pub use self::pause::Pause;
 pub use self::port_connection::PortConnection;
 pub use self::reached_host::{PortError, ReachedHost};
 pub use self::service::{PortService, Service};

@@ -74,6 +74,7 @@ pub struct ObjectConnection {
     service: ObjectService,
     connector: PinnedConnector,
     transport: TransportSettings,
+    permits_impersonation: bool,
     /// Whether the operating system was reported.
     is_os_reported: bool,
     kept: Option<Object>,
@@ -84,7 +85,22 @@ impl ObjectConnection {
     #[must_use]
     pub fn new(target: Target, service: ObjectService, transport: TransportSettings) -> Self {
         let connector = connector::pinned(&transport);
-        Self { target, service, connector, transport, is_os_reported: false, kept: None }
+        Self {
+            target,
+            service,
+            connector,
+            transport,
+            permits_impersonation: false,
+            is_os_reported: false,
+            kept: None,
+        }
+    }
+
+    /// Permits the program of the object to act as the account, on the host itself.
+    #[must_use]
+    pub fn permit_impersonation(mut self) -> Self {
+        self.permits_impersonation = true;
+        self
     }
 
     /// Takes other settings, which give up the object.
@@ -190,6 +206,7 @@ impl ObjectConnection {
             }
         };
         let stages = resolver.stages().to_vec();
+        let resolver = if self.permits_impersonation { resolver.permit_impersonation() } else { resolver };
         let connector = connector::pinned_to(address, &self.transport);
         collection.enter(Stage::Query);
         collection.leave();

@@ -32,10 +32,13 @@ pub struct TransportSettings {
 #[serde(deny_unknown_fields)]
 pub struct TcpSettings {}
 
-/// Settings of DCOM: none but the port, which comes with the target.
+/// Settings of DCOM.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub struct DcomSettings {}
+#[serde(deny_unknown_fields, default)]
+pub struct DcomSettings {
+    /// The configured port, for a source that declares other transports, too. Otherwise it comes with the target.
+    pub port: Option<u16>,
+}
 
 /// Settings of SMB.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -43,6 +46,8 @@ pub struct DcomSettings {}
 pub struct SmbSettings {
     /// Whether SMB itself is encrypted. The calls within it always are.
     pub encryption: Encryption,
+    /// The configured port, for a source that declares other transports, too. Otherwise it comes with the target.
+    pub port: Option<u16>,
 }
 
 /// Whether SMB itself is encrypted.
@@ -122,6 +127,17 @@ impl Default for TransportSettings {
 }
 
 impl TransportSettings {
+    /// The port of SMB for a source that uses DCOM, too. `of_target` is what came with the target.
+    #[must_use]
+    pub const fn smb_port(&self, of_target: Option<u16>) -> Option<u16> {
+        match (self.smb.port, self.dcom.port) {
+            (Some(port), _) => Some(port),
+            // Then it is that of DCOM.
+            (None, Some(_)) => None,
+            (None, None) => of_target,
+        }
+    }
+
     /// The options of a session, whose associations have cells with these names.
     pub(crate) fn options(&self, names: &[InterfaceNames]) -> Options {
         let options = options(Duration::from_millis(self.connect_timeout_ms), self.smb.encryption);
@@ -156,5 +172,15 @@ mod tests {
         let default = read(format!(r#"{{"smb": {{"encryption": {}}}}}"#, encryption.default));
         assert_eq!(default, TransportSettings::default());
         assert_eq!((port.kind, port.default), (SettingKind::Port, "445"));
+    }
+
+    #[test]
+    fn the_port_of_a_target_is_that_of_smb_unless_the_transports_say_so() {
+        let port = |text: &str, of_target| {
+            plugin_sdk::parse_settings::<TransportSettings>(text).unwrap().smb_port(of_target)
+        };
+        assert_eq!(port("{}", Some(4450)), Some(4450));
+        assert_eq!(port(r#"{"dcom": {"port": 1135}}"#, Some(1135)), None);
+        assert_eq!(port(r#"{"smb": {"port": 4450}, "dcom": {"port": 1135}}"#, Some(4450)), Some(4450));
     }
 }

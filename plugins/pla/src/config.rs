@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use counter_types::PathError;
+use counter_types::{NamePattern, PathError, PatternText};
 use pla_engine::{Comparison, Threshold};
 use plugin_sdk::Problem;
 use plugin_session::TransportSettings;
@@ -14,6 +14,7 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::files::{self, FileSet};
+use crate::host::{CategoryWord, Wanted};
 use crate::model::{self, ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, SampleInterval, Set};
 
 /// Keys whose values are not secret: all of them.
@@ -21,11 +22,15 @@ pub(crate) const SHOWN: &[&str] = &[
     "above",
     "alerts",
     "below",
+    "category",
+    "control",
     "counter",
     "event",
     "file",
     "for",
+    "host",
     "name",
+    "refresh",
     "sample_interval",
     "sets",
     "threshold",
@@ -37,6 +42,9 @@ pub(crate) const SHOWN: &[&str] = &[
 pub(crate) struct Settings {
     /// At least one.
     sets: Vec<SetSettings>,
+    /// Names of the host's sets that commands may start and stop.
+    #[serde(default)]
+    control: Vec<String>,
     /// The target's transport; the exporter fills it in.
     #[serde(default)]
     pub(crate) transport: TransportSettings,
@@ -46,7 +54,7 @@ pub(crate) struct Settings {
 #[derive(Debug, Deserialize)]
 #[serde(
     deny_unknown_fields,
-    expecting = "a set such as `{file: /etc/perfmon-exporter/set.xml}`, or one with `name` and `alerts`"
+    expecting = "a set such as `{file: /etc/perfmon-exporter/set.xml}`, one with `name` and `alerts`, or `{host: ['Office*']}`"
 )]
 struct SetSettings {
     /// A set that a host exported.
@@ -58,6 +66,15 @@ struct SetSettings {
     /// Its alerts, where there is no file.
     #[serde(default)]
     alerts: Option<Vec<AlertSettings>>,
+    /// Names of sets of the host itself.
+    #[serde(default)]
+    host: Option<Vec<String>>,
+    /// The category of these.
+    #[serde(default)]
+    category: Option<CategoryWord>,
+    /// How often these are read.
+    #[serde(default)]
+    refresh: Option<Refresh>,
 }
 
 /// An alert: a threshold, or a counter with a number that it must not be above or below.
@@ -95,6 +112,10 @@ struct Limit(f64);
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(try_from = "String", expecting = "a time such as `5m`")]
 struct Hold(Duration);
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String", expecting = "a time such as `5m`")]
+struct Refresh(Duration);
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String", expecting = "a time such as `15s`, or `once`")]
@@ -152,6 +173,15 @@ impl TryFrom<String> for Hold {
     }
 }
 
+/// `0s` is each collection.
+impl TryFrom<String> for Refresh {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        Hold::try_from(text).map(|Hold(time)| Self(time))
+    }
+}
+
 impl Default for Interval {
     fn default() -> Self {
         Self(SampleInterval::DEFAULT)
@@ -198,11 +228,20 @@ impl SetSource {
     }
 }
 
-/// The sets of a module. Files are read.
+/// What the settings of a module say.
+#[derive(Debug)]
+pub(crate) struct Module {
+    /// Its sets, but for those of the host.
+    pub(crate) sets: Vec<SetSource>,
+    /// Sets of the host itself.
+    pub(crate) wanted: Vec<Wanted>,
+}
+
+/// Reads the settings of a module, and its files.
 ///
 /// # Errors
 /// What is wrong with the settings or the files.
-pub(crate) fn compile(settings: &Settings) -> Result<Vec<SetSource>, Vec<Problem>> {
+pub(crate) fn compile(settings: &Settings) -> Result<Module, Vec<Problem>> {
     let mut compiled = Compiled::default();
     if settings.sets.is_empty() {
         compiled.refuse("/sets", "list at least one set".to_owned());
@@ -212,12 +251,29 @@ pub(crate) fn compile(settings: &Settings) -> Result<Vec<SetSource>, Vec<Problem
     for (index, set) in settings.sets.iter().enumerate().take(SETS_MAX) {
         compiled.add(&format!("/sets/{index}"), set);
     }
-    if compiled.problems.is_empty() { Ok(compiled.sets) } else { Err(compiled.problems) }
+    compiled.patterns("/control", &settings.control);
+    let Compiled { sets, wanted, problems, .. } = compiled;
+    if problems.is_empty() { Ok(Module { sets, wanted }) } else { Err(problems) }
+}
+
+impl Settings {
+    /// Whether commands may start and stop the host's set of this name.
+    pub(crate) fn allows_control(&self, name: &str) -> bool {
+        let patterns = self.control.iter().filter_map(|text| pattern(text).ok());
+        patterns.into_iter().any(|pattern| pattern.matches(name))
+    }
+}
+
+/// Names of sets, in which `*` and `?` may stand.
+fn pattern(text: &str) -> Result<NamePattern, String> {
+    check_name(text)?;
+    NamePattern::new(&PatternText::Wildcard(text.to_owned())).map_err(|error| error.to_string())
 }
 
 #[derive(Default)]
 struct Compiled {
     sets: Vec<SetSource>,
+    wanted: Vec<Wanted>,
     problems: Vec<Problem>,
     /// Where each name is.
     names: HashMap<String, String>,
@@ -226,7 +282,14 @@ struct Compiled {
 
 impl Compiled {
     fn add(&mut self, place: &str, settings: &SetSettings) {
-        let SetSettings { file, name, alerts } = settings;
+        let SetSettings { file, name, alerts, host, category, refresh } = settings;
+        if let Some(host) = host {
+            return self.add_host(place, settings, host);
+        }
+        if category.is_some() || refresh.is_some() {
+            let message = "`category` and `refresh` belong to sets of the host: write `host`, too";
+            return self.refuse(place, message.to_owned());
+        }
         if let Some(name) = name
             && let Err(reason) = check_name(name)
         {
@@ -246,14 +309,18 @@ impl Compiled {
                     return self.refuse(place, "`name` is missing".to_owned());
                 };
                 let alerts = self.alerts(place, alerts);
-                let set =
-                    Set { name: name.clone(), origin: Origin::Configuration, alerts, problems: Vec::new() };
-                SetSource::Here(set)
+                SetSource::Here(Set {
+                    name: name.clone(),
+                    origin: Origin::Configuration,
+                    alerts,
+                    collectors: Default::default(),
+                    problems: Vec::new(),
+                })
             }
             (Some(_), Some(_)) => {
                 return self.refuse(place, "write `file` or `alerts`, not both".to_owned());
             }
-            (None, None) => return self.refuse(place, "`file` or `alerts` is missing".to_owned()),
+            (None, None) => return self.refuse(place, "`file`, `alerts` or `host` is missing".to_owned()),
         };
         let set = source.set();
         self.alerts += set.alerts.len();
@@ -265,6 +332,35 @@ impl Compiled {
             return self.refuse(place, message);
         }
         self.sets.push(source);
+    }
+
+    fn add_host(&mut self, place: &str, settings: &SetSettings, names: &[String]) {
+        let SetSettings { file, name, alerts, category, refresh, .. } = settings;
+        if file.is_some() || name.is_some() || alerts.is_some() {
+            let message = "sets of the host have their names and alerts there: write `host` without `file`, `name` and `alerts`";
+            return self.refuse(place, message.to_owned());
+        }
+        let place = format!("{place}/host");
+        if names.is_empty() {
+            return self.refuse(place, "name at least one set, such as `'Office*'`".to_owned());
+        }
+        let names = self.patterns(&place, names);
+        let refresh = refresh.map_or(REFRESH, |Refresh(time)| time);
+        self.wanted.push(Wanted { names, category: category.unwrap_or_default(), refresh });
+    }
+
+    fn patterns(&mut self, place: &str, texts: &[String]) -> Vec<NamePattern> {
+        if texts.len() > PATTERNS_MAX {
+            self.refuse(place, format!("list at most {PATTERNS_MAX} names, not {}", texts.len()));
+        }
+        let mut patterns = Vec::new();
+        for (index, text) in texts.iter().enumerate().take(PATTERNS_MAX) {
+            match pattern(text) {
+                Ok(pattern) => patterns.push(pattern),
+                Err(reason) => self.refuse(format!("{place}/{index}"), reason),
+            }
+        }
+        patterns
     }
 
     fn alerts(&mut self, place: &str, settings: &[AlertSettings]) -> Vec<Alert> {
@@ -351,6 +447,10 @@ fn check_name(name: &str) -> Result<(), String> {
 
 /// Each file is looked at with every collection.
 const SETS_MAX: usize = 64;
+/// Names of sets of the host in one list.
+const PATTERNS_MAX: usize = 256;
+/// Sets of hosts change rarely.
+const REFRESH: Duration = Duration::from_secs(300);
 /// What people read at a time.
 const PROBLEMS_MAX: usize = 100;
 
@@ -377,7 +477,7 @@ mod tests {
             {"name": "Full", "threshold": "\\Memory\\Available MBytes < 100", "sample_interval": "once", "event": false}
         ]}]}"#;
         let settings = plugin_sdk::parse_settings::<Settings>(text).unwrap();
-        let sets = compile(&settings).unwrap();
+        let sets = compile(&settings).unwrap().sets;
         let [first, second] = &sets[0].set().alerts[..] else { panic!("{sets:?}") };
         assert_eq!(first.threshold.to_string(), r"\Processor(*)\% Processor Time>90");
         assert_eq!((&*first.name, first.hold), ("% Processor Time", Duration::from_secs(300)));
@@ -438,7 +538,10 @@ mod tests {
     #[test]
     fn a_set_is_a_file_or_has_alerts() {
         assert_eq!(problems(r#"{"sets": []}"#), ["/sets: list at least one set"]);
-        assert_eq!(problems(r#"{"sets": [{"name": "a"}]}"#), ["/sets/0: `file` or `alerts` is missing"]);
+        assert_eq!(
+            problems(r#"{"sets": [{"name": "a"}]}"#),
+            ["/sets/0: `file`, `alerts` or `host` is missing"]
+        );
         assert_eq!(
             problems(r#"{"sets": [{"file": "set.xml"}]}"#),
             ["/sets/0/file: write an absolute path, not `set.xml`"]
@@ -447,5 +550,42 @@ mod tests {
             problems(r#"{"sets": [{"file": "/nowhere/set.xml"}]}"#),
             ["/sets/0/file: `/nowhere/set.xml` cannot be read: No such file or directory (os error 2)"]
         );
+    }
+
+    #[test]
+    fn sets_of_the_host_are_named_by_patterns() {
+        let text = r#"{"sets": [{"host": ["Office*", "Nightly"]}, {"host": ["*"], "category": "system", "refresh": "0s"}],
+            "control": ["Night?y"]}"#;
+        let settings = plugin_sdk::parse_settings::<Settings>(text).unwrap();
+        let wanted = compile(&settings).unwrap().wanted;
+        let [first, second] = &wanted[..] else { panic!("{wanted:?}") };
+        assert!(first.names[0].matches("office hours") && !first.names[1].matches("Nightly 2"));
+        assert_eq!((first.category, first.refresh), (CategoryWord::UserDefined, Duration::from_secs(300)));
+        assert_eq!((second.category, second.refresh), (CategoryWord::System, Duration::ZERO));
+        assert!(settings.allows_control("NIGHTLY") && !settings.allows_control("Office hours"));
+        let none = plugin_sdk::parse_settings::<Settings>(r#"{"sets": [{"host": ["*"]}]}"#).unwrap();
+        assert!(!none.allows_control("Nightly"), "nothing may be controlled by default");
+        for (set, expected) in [
+            (r#"{"host": []}"#, "/sets/0/host: name at least one set, such as `'Office*'`"),
+            (
+                r#"{"host": ["a", " b"]}"#,
+                "/sets/0/host/1: write a name without blanks at its ends and without control characters",
+            ),
+            (
+                r#"{"host": ["a"], "name": "b"}"#,
+                "/sets/0: sets of the host have their names and alerts there: write `host` without `file`, `name` and `alerts`",
+            ),
+            (
+                r#"{"name": "b", "alerts": [], "refresh": "1m"}"#,
+                "/sets/0: `category` and `refresh` belong to sets of the host: write `host`, too",
+            ),
+            (
+                r#"{"host": ["a"], "refresh": "soon"}"#,
+                "/sets/0/refresh: write a time such as `500ms`, `1s` or `1m`",
+            ),
+        ] {
+            assert_eq!(problems(&format!(r#"{{"sets": [{set}]}}"#)), [expected]);
+        }
+        assert_eq!(problems(r#"{"sets": [{"host": ["a"], "category": "users"}]}"#).len(), 1);
     }
 }

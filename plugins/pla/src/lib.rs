@@ -9,6 +9,7 @@
 //! | `model` | data collector sets and their alerts, wherever they come from |
 //! | `config` | a module's settings, and the sets that they name |
 //! | `files` | exported sets |
+//! | `host`, `reasons` | sets of the host itself, over DCOM; what failures of theirs mean |
 //! | `sets` | the sets while the module runs: files are read again when they change |
 //! | `channel`, `session` | the calls of a host |
 //! | `counters` | the counters of all alerts: found, fetched |
@@ -17,16 +18,20 @@
 //! | `events` | what is reported when an alert begins and ends to fire |
 //! | `series` | families, series and values for the exporter |
 //! | `source` | one collection, from any state after the last one |
+//! | `commands` | `pla list`, `show`, `export`, `start` and `stop`: sets of a host |
 //! | `to_rules` | `pla to-rules` on the command line: alerting rules of Prometheus that say the same |
 
 mod board;
 mod channel;
 mod clock;
+mod commands;
 mod config;
 mod counters;
 mod events;
 mod files;
+mod host;
 mod model;
+mod reasons;
 mod series;
 mod session;
 mod sets;
@@ -38,5 +43,12 @@ plugin_sdk::export_plugin! {
     version: env!("CARGO_PKG_VERSION"),
     description: "Performance logs and alerts of Windows hosts: thresholds of counters, judged outside of the host",
     sources: [plugin_sdk::SourceEntry::of::<source::PlaSource>()],
-    commands: [plugin_sdk::CommandEntry::of::<to_rules::ToRules>()],
+    commands: [
+        plugin_sdk::CommandEntry::of::<to_rules::ToRules>(),
+        plugin_sdk::CommandEntry::of::<commands::List>(),
+        plugin_sdk::CommandEntry::of::<commands::Show>(),
+        plugin_sdk::CommandEntry::of::<commands::Export>(),
+        plugin_sdk::CommandEntry::of::<commands::Start>(),
+        plugin_sdk::CommandEntry::of::<commands::Stop>(),
+    ],
 }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use counter_types::CounterPath;
 use pla_engine::Threshold;
 
+pub(crate) use self::exported::{LIMITS, clean};
+
 /// A data collector set, as far as its alerts are concerned.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Set {
@@ -17,6 +19,8 @@ pub(crate) struct Set {
     pub(crate) origin: Origin,
     /// Its alerts, one for each threshold.
     pub(crate) alerts: Vec<Alert>,
+    /// How many data collectors it has of each kind, in the order of [`COLLECTOR_KINDS`].
+    pub(crate) collectors: [usize; COLLECTOR_KINDS.len()],
     /// What of it is not done here.
     pub(crate) problems: Vec<Problem>,
 }
@@ -28,6 +32,8 @@ pub(crate) enum Origin {
     Configuration,
     /// A file that a host exported.
     File(PathBuf),
+    /// The host itself.
+    Host,
 }
 
 /// A threshold of a counter, and what belongs to it. An alert data collector of Windows may have several thresholds: here
@@ -83,6 +89,10 @@ pub(crate) enum ProblemKind {
     File,
     /// More than there may be.
     Limit,
+    /// A set of the host that cannot be read any more, so that what it said before holds.
+    Host,
+    /// A set of the host whose name another set of the module has.
+    Name,
 }
 
 impl Origin {
@@ -91,6 +101,7 @@ impl Origin {
         match self {
             Self::Configuration => "configuration",
             Self::File(_) => "file",
+            Self::Host => "host",
         }
     }
 }
@@ -125,8 +136,17 @@ impl SampleInterval {
 
 impl ProblemKind {
     /// Those that a set which is judged may have.
-    pub(crate) const SHOWN: [Self; 5] =
-        [Self::Task, Self::TriggeredSet, Self::Collector, Self::OtherHost, Self::File];
+    pub(crate) const SHOWN: [Self; 9] = [
+        Self::Task,
+        Self::TriggeredSet,
+        Self::Collector,
+        Self::OtherHost,
+        Self::File,
+        Self::Threshold,
+        Self::Limit,
+        Self::Host,
+        Self::Name,
+    ];
 
     /// Its name in metrics.
     pub(crate) const fn as_str(self) -> &'static str {
@@ -138,10 +158,14 @@ impl ProblemKind {
             Self::OtherHost => "other_host",
             Self::File => "file",
             Self::Limit => "limit",
+            Self::Host => "host",
+            Self::Name => "name",
         }
     }
 }
 
+/// Kinds of data collectors, as metrics and people call them.
+pub(crate) const COLLECTOR_KINDS: [&str; 5] = ["counter", "trace", "api_trace", "configuration", "alert"];
 /// Alerts of one set, and of all sets of a module; what is above is left out.
 pub(crate) const ALERTS_MAX: usize = 10_000;
 /// Characters of a name.

@@ -5,10 +5,11 @@ mod sets;
 
 use plugin_sdk::{FamilyId, FamilyKey, Output, Series, SeriesId};
 
-use self::families::{FAMILIES, LAG, LEFT_OUT, OBJECTS, THRESHOLD};
+use self::families::{FAMILIES, LAG, LEFT_OUT, OBJECTS, SET_INFO, THRESHOLD};
 use self::sets::SetTable;
+pub(crate) use self::sets::status_word;
 use crate::board::{AlertRow, Watched};
-use crate::sets::LoadedSet;
+use crate::sets::ShownSet;
 
 /// The series of one target, kept from collection to collection.
 #[derive(Debug, Default)]
@@ -43,7 +44,7 @@ enum Where {
 
 impl AlertSeries {
     /// Sends what is known of the sets.
-    pub(crate) fn send_sets(&mut self, sets: &[LoadedSet], alerts: &[Watched], output: &mut Output) {
+    pub(crate) fn send_sets(&mut self, sets: &[ShownSet<'_>], alerts: &[Watched], output: &mut Output) {
         self.register_families(output);
         self.sets.send(&self.families, sets, alerts, output);
     }
@@ -72,6 +73,11 @@ impl AlertSeries {
     /// The families that were accepted.
     pub(crate) fn families(&self) -> Vec<FamilyId> {
         self.families.iter().copied().flatten().collect()
+    }
+
+    /// Those of sets.
+    pub(crate) fn families_of_sets(&self) -> Vec<FamilyId> {
+        self.families.iter().skip(SET_INFO).copied().flatten().collect()
     }
 
     fn register_families(&mut self, output: &mut Output) {

@@ -6,6 +6,7 @@ use tokio::task::spawn_blocking;
 
 use crate::config::SetSource;
 use crate::files::{self, FileSet, Stamp};
+use crate::host::HostSet;
 use crate::model::Set;
 
 /// A set with the state of its file.
@@ -18,15 +19,36 @@ pub(crate) struct LoadedSet {
     problem: Option<String>,
 }
 
+/// A set as metrics show it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShownSet<'a> {
+    /// The set.
+    pub(crate) set: &'a Set,
+    /// Whether the content of its file that is there now cannot be used.
+    pub(crate) has_bad_file: bool,
+    /// What only a set of the host has.
+    pub(crate) host: Option<&'a HostSet>,
+    /// When the host starts it next, in seconds since 1970.
+    pub(crate) next_start_unix_s: Option<u64>,
+}
+
+impl<'a> From<&'a HostSet> for ShownSet<'a> {
+    fn from(host: &'a HostSet) -> Self {
+        Self { set: &host.set, has_bad_file: false, host: Some(host), next_start_unix_s: None }
+    }
+}
+
+impl<'a> From<&'a LoadedSet> for ShownSet<'a> {
+    fn from(loaded: &'a LoadedSet) -> Self {
+        let has_bad_file = loaded.problem.is_some();
+        Self { set: loaded.set(), has_bad_file, host: None, next_start_unix_s: None }
+    }
+}
+
 impl LoadedSet {
     /// The set.
     pub(crate) const fn set(&self) -> &Set {
         self.source.set()
-    }
-
-    /// What is wrong with its file now.
-    pub(crate) fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
     }
 }
 

@@ -6,23 +6,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use counter_poll::paths::Rows;
 use counter_types::same_name;
 use host_session::Recovery;
+use ms_dcom::RESOLVER_PORT;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup, Source,
-    Stage, Target, Transport,
+    Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup,
+    Source, Stage, Target, Transport,
 };
 use plugin_session::{
-    AttemptError, DECLARED_REASONS, HostConnection, HostSource, KeptConnection as _, SMB_TRANSPORT,
+    AttemptError, DCOM_TRANSPORT, HostConnection, HostSource, KeptConnection as _, Pause, SMB_TRANSPORT,
 };
 use tokio::time::Instant;
 
 use crate::board::{Board, Watched};
 use crate::clock::SampleClock;
-use crate::config::{self, Settings};
+use crate::config::{self, Module, Settings};
 use crate::counters::{Counters, Fetched, Open};
 use crate::events::Reporter;
+use crate::host::{HostSet, LiveSets, LocalTime};
+use crate::reasons::REASONS;
 use crate::series::{self, AlertSeries};
 use crate::session::PERFLIB;
-use crate::sets::{self, LoadedSet};
+use crate::sets::{self, LoadedSet, ShownSet};
 
 /// The alerts of one host.
 #[derive(Debug)]
@@ -30,6 +33,12 @@ pub(crate) struct PlaSource {
     connection: HostConnection<counter_poll::paths::PathQuery>,
     target: Target,
     sets: Vec<LoadedSet>,
+    /// Those of the host.
+    live: LiveSets,
+    local_time: LocalTime,
+    /// Why there were no counters, while the host's sets could be read.
+    no_counters: Option<Failure>,
+    pause: Pause,
     board: Board,
     counters: Counters,
     clock: SampleClock,
@@ -47,9 +56,9 @@ impl Source for PlaSource {
     const NAME: &'static str = "pla";
     const HELP: &'static str =
         "Alerts of data collector sets, judged on the performance counters of a Windows host";
-    const REASONS: &'static [DeclaredReason] = &DECLARED_REASONS;
+    const REASONS: &'static [DeclaredReason] = &REASONS;
     const SHOWN: &'static [&'static str] = config::SHOWN;
-    const TRANSPORTS: &'static [Transport] = &[SMB_TRANSPORT];
+    const TRANSPORTS: &'static [Transport] = &[SMB_TRANSPORT, DCOM_TRANSPORT];
     type Settings = Settings;
 
     fn check(settings: &Settings, target: &Target) -> Vec<Problem> {
@@ -67,12 +76,19 @@ impl Source for PlaSource {
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, handle, is_on_demand } = setup;
-        let sets = config::compile(&settings)?;
-        let at = host_session::Target::new(target.host.clone(), target.port.unwrap_or(SMB_PORT));
+        let Module { sets, wanted } = config::compile(&settings)?;
+        let transport = settings.transport;
+        let at = |port| host_session::Target::new(target.host.clone(), port);
+        let smb = at(transport.smb_port(target.port).unwrap_or(SMB_PORT));
+        let dcom = at(transport.dcom.port.unwrap_or(RESOLVER_PORT));
         let mut source = Self {
-            connection: HostConnection::new(at, PERFLIB, settings.transport),
+            connection: HostConnection::new(smb, PERFLIB, transport.clone()),
+            live: LiveSets::new(dcom, wanted, transport),
             target,
             sets: sets::loaded(sets),
+            local_time: LocalTime::default(),
+            no_counters: None,
+            pause: Pause::default(),
             board: Board::default(),
             counters: Counters::default(),
             clock: SampleClock::default(),
@@ -89,19 +105,33 @@ impl Source for PlaSource {
 
     fn reconfigure(&mut self, settings: Settings) {
         // Per the calling order of a source the settings were checked before; invalid ones change nothing.
-        let Ok(sets) = config::compile(&settings) else { return };
+        let Ok(Module { sets, wanted }) = config::compile(&settings) else { return };
         self.sets = sets::loaded(sets);
-        self.connection.reconfigure(settings.transport);
+        self.connection.reconfigure(settings.transport.clone());
+        self.live.reconfigure(wanted, settings.transport);
+        self.pause = Pause::default();
         self.select();
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
-        if sets::reload(&mut self.sets).await {
+        let mut has_changed = sets::reload(&mut self.sets).await;
+        if !self.live.is_used() {
+            if has_changed {
+                self.select();
+            }
+            let collected = plugin_session::collect(self, collection).await;
+            self.is_gap |= collected.is_err();
+            return collected;
+        }
+        has_changed |= self.live.step(collection, share(collection)).await;
+        if has_changed {
             self.select();
         }
-        let collected = plugin_session::collect(self, collection).await;
-        self.is_gap |= collected.is_err();
-        collected
+        self.collect_beside_sets(collection).await
+    }
+
+    async fn end(mut self, end: End) {
+        self.live.release(Instant::from_std(end.deadline)).await;
     }
 }
 
@@ -125,6 +155,9 @@ impl HostSource for PlaSource {
         if fetched.is_ok() && !self.is_on_demand {
             fetched = self.counters.fetch(&mut open, collection, deadline).await;
         }
+        if fetched.is_ok() && self.live.sets().any(|set| !set.schedules.is_empty()) {
+            self.local_time.read(&mut open, collection, deadline).await;
+        }
         open.end_calls(timer, collection);
         let fetched = match fetched {
             Ok(fetched) => fetched,
@@ -136,12 +169,59 @@ impl HostSource for PlaSource {
             self.show(collection);
         }
         self.connection.put_back(open);
-        self.series.send_sets(&self.sets, self.board.alerts(), collection.output());
+        self.show_sets(collection);
         Ok(self.coverage(fetched.classic_failure))
     }
 }
 
 impl PlaSource {
+    /// Collects the counters of a host whose sets are read, too. Without counters the sets are shown all the same, if the host
+    /// is there.
+    async fn collect_beside_sets(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
+        let paused = match &self.no_counters {
+            // Another attempt would log on.
+            Some(failure) if !self.pause.is_over() => Some(failure.clone()),
+            _ => None,
+        };
+        let failure = match paused {
+            Some(failure) => failure,
+            None => {
+                let deadline =
+                    Instant::from_std(collection.deadline()) - collection.remaining() / RESERVED_PARTS;
+                match plugin_session::collect_until(self, collection, deadline).await {
+                    Ok(coverage) => {
+                        (self.no_counters, self.pause) = (None, Pause::default());
+                        return Ok(coverage);
+                    }
+                    Err(failure) => {
+                        self.pause.extend();
+                        failure
+                    }
+                }
+            }
+        };
+        self.is_gap = true;
+        self.no_counters = None;
+        if !self.live.answers(collection, share(collection)).await {
+            // The exporter pauses the whole target.
+            return Err(failure);
+        }
+        self.no_counters = Some(failure.clone());
+        self.show_sets(collection);
+        Ok(Coverage::Partial { families: self.series.families_of_sets(), failure: Some(failure) })
+    }
+
+    fn show_sets(&mut self, collection: &mut Collection) {
+        #[expect(clippy::cast_possible_truncation, reason = "whole seconds of a time")]
+        let now_unix_s = unix_seconds() as i64;
+        let of_host = self.live.sets().map(|set| ShownSet {
+            next_start_unix_s: self.local_time.next_start(&set.schedules, now_unix_s),
+            ..ShownSet::from(set)
+        });
+        let sets: Vec<ShownSet<'_>> = self.sets.iter().map(ShownSet::from).chain(of_host).collect();
+        self.series.send_sets(&sets, self.board.alerts(), collection.output());
+    }
+
     /// Takes the alerts of the sets, as they are now.
     fn select(&mut self) {
         let Target { name, host, .. } = &self.target;
@@ -149,7 +229,9 @@ impl PlaSource {
         let is_own = |machine: &str| {
             [Some(&**host), short, Some(&**name)].into_iter().flatten().any(|own| same_name(machine, own))
         };
-        let (gone, paths) = self.board.select(self.sets.iter().map(LoadedSet::set), is_own);
+        self.live.admit(self.sets.iter().map(LoadedSet::set));
+        let live = self.live.sets().filter(|set| set.is_admitted).map(|HostSet { set, .. }| set);
+        let (gone, paths) = self.board.select(self.sets.iter().map(LoadedSet::set).chain(live), is_own);
         self.removed.extend(gone);
         self.counters.select(paths);
     }
@@ -206,7 +288,7 @@ impl PlaSource {
     fn coverage(&self, classic_failure: Option<Failure>) -> Coverage {
         let problems = self.counters.found().map_or(&[][..], |found| &found.problems);
         let sentences: Vec<&str> = problems.iter().flatten().map(String::as_str).collect();
-        let failure = classic_failure.or_else(|| {
+        let failure = classic_failure.or_else(|| self.live.failure().cloned()).or_else(|| {
             let more = sentences.len().saturating_sub(SENTENCES_MAX);
             let mut text = sentences.iter().take(SENTENCES_MAX).copied().collect::<Vec<_>>().join("; ");
             if more > 0 {
@@ -225,6 +307,14 @@ fn unix_seconds() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
+/// What the host's sets may take of a collection, so that a fault there delays the counters by that part alone.
+fn share(collection: &Collection) -> Instant {
+    Instant::now() + collection.remaining() / SHARE_PARTS
+}
+
 const SMB_PORT: u16 = 445;
+const SHARE_PARTS: u32 = 3;
+/// The part of a collection that is left after counters that do not come.
+const RESERVED_PARTS: u32 = 8;
 /// Counters that the host does not have, in one failure.
 const SENTENCES_MAX: usize = 5;

@@ -30,15 +30,18 @@
 //! | --- | --- |
 //! | the text of a threshold | [`Threshold`] |
 //! | states, and when they change | [`Judge`], [`AlertState`] |
+//! | when a set starts by its schedules | [`StartSchedule`] |
 //! | the arguments of the task that an alert starts | [`TaskArguments`] |
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod judge;
 mod judgement;
+mod schedule;
 mod task_arguments;
 mod threshold;
 
 pub use self::judge::{INSTANCES_MAX, Judge, Rule, Slot, Trigger};
 pub use self::judgement::{AlertState, Judgement};
+pub use self::schedule::{Day, StartSchedule};
 pub use self::task_arguments::{TaskArguments, TaskArgumentsError, TaskValues};
 pub use self::threshold::{Comparison, Threshold, ThresholdError};

@@ -68,10 +68,25 @@ impl Object {
         returned: Returned<I>,
         deadline: Instant,
     ) -> Result<(), SessionError> {
-        if !self.is(returned.std.oid) {
-            self.pings.remove(returned.std.oid);
+        self.release_all_returned(vec![returned], deadline).await
+    }
+
+    /// Gives objects back that were returned, in one call.
+    ///
+    /// # Errors
+    /// If the program does not answer.
+    pub async fn release_all_returned<I>(
+        &mut self,
+        returned: Vec<Returned<I>>,
+        deadline: Instant,
+    ) -> Result<(), SessionError> {
+        let mut all = Vec::with_capacity(returned.len());
+        for Returned { std, first, .. } in &returned {
+            if !self.is(std.oid) {
+                self.pings.remove(std.oid);
+            }
+            all.extend(first.iter().chain([std]).map(references));
         }
-        let all = returned.first.iter().chain([&returned.std]).map(references).collect();
         self.release_references(all, deadline).await
     }
 }

@@ -138,6 +138,27 @@ pub async fn items<C: Channel, I: Collection>(
 pub async fn item<C: Channel, I: Collection>(collection: &mut Proxy<C, I>, index: u32) -> Called<Vec<u8>, C> {
     let method = <I::Item as Message>::METHOD;
     let index = Selector::Index(index).to_variant().map_err(|source| Error::Request { method, source })?;
+    item_at(collection, index).await
+}
+
+/// The same for an index as VT_UI4: a host may take no other, and says DISP_E_TYPEMISMATCH then.
+///
+/// # Errors
+/// When the call fails, or the item is NULL.
+pub async fn item_unsigned<C: Channel, I: Collection>(
+    collection: &mut Proxy<C, I>,
+    index: u32,
+) -> Called<Vec<u8>, C> {
+    let method = <I::Item as Message>::METHOD;
+    let index = Variant::new(Value::Ui4(index)).map_err(|source| Error::Request { method, source })?;
+    item_at(collection, Some(Box::new(index))).await
+}
+
+async fn item_at<C: Channel, I: Collection>(
+    collection: &mut Proxy<C, I>,
+    index: AnyVariant<'static>,
+) -> Called<Vec<u8>, C> {
+    let method = <I::Item as Message>::METHOD;
     let request = I::item(index);
     let stub = collection.stub(&request).await?;
     let (_, reply) = collection.decode(&request, &stub)?;

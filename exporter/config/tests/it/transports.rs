@@ -102,7 +102,9 @@ transports:
     let wild = json!({"mood": "wild", "nap": 2_000, "tries": -1, "is_fast": true, "host_key": "abc"});
     assert_eq!(get("default", &zoo), (json!({"cable": calm}), None, Some(4711)));
     assert_eq!(get("far", &zoo), (json!({"cable": wild}), None, Some(4711)));
-    assert_eq!(get("high", &zoo), (json!({"air": {}}), Some(9), Some(9)));
+    assert_eq!(get("high", &zoo), (json!({"air": {"channel": 9}}), Some(9), Some(9)));
+    // It may use several side by side: the port of each is among its settings.
+    let calm = json!({"mood": "calm", "nap": 250, "tries": -1, "is_fast": true, "port": 1});
     assert_eq!(get("both", &zoo), (json!({"cable": calm, "air": {}}), Some(1), Some(1)));
     // Of the kinds of others a source hears nothing.
     assert_eq!(get("far", &smb), (json!({"smb": {"encryption": "preferred"}}), None, Some(445)));

@@ -121,7 +121,7 @@ pub(super) fn host_of<'a>(named: &'a str, config: Option<&'a Config>) -> &'a str
 }
 
 fn add_transport(words: &mut Words<'_>, transport: &TransportSettings, schema: &SettingsSchema) {
-    if let Some(port) = transport.port {
+    if let Some(port) = port_of_first(transport, schema) {
         words.add("port", &port.to_string());
     }
     words.add("connect-timeout", &humantime::format_duration(transport.connect_timeout).to_string());
@@ -133,6 +133,17 @@ fn add_transport(words: &mut Words<'_>, transport: &TransportSettings, schema: &
                     &in_words(&setting.kind, value),
                 );
             }
+        }
+    }
+}
+
+/// The option `port` is that of the first kind; a plugin with several has options such as `tls-port`, too.
+fn port_of_first(transport: &TransportSettings, schema: &SettingsSchema) -> Option<u16> {
+    match &schema.transports[..] {
+        [] | [_] => transport.port,
+        [first, ..] => {
+            let port = transport.by_kind.get(&first.kind)?.get(&first.port()?.key)?;
+            u16::try_from(port.as_u64()?).ok()
         }
     }
 }
@@ -241,5 +252,44 @@ targets:
         );
         let error = filled(&["--target=web1", "--identity=crop"], None).unwrap_err();
         assert_eq!(error, "there is no identity `crop`; did you mean `corp`?");
+    }
+
+    #[test]
+    fn ports_of_several_transports_have_options_of_their_own() {
+        let text = "transports: {both: {smb: {port: 4450}, dcom: {port: 1135}}, one: {dcom: {port: 1135}}}
+identities: {corp: {kind: ntlm, username: a, password_env: B, allow_hosts: ['*.example']}}
+modules: {alerts: {plugin: pla}}
+targets:
+- {name: web1, host: web1.example, identity: corp, transport: both, modules: [alerts]}
+- {name: web2, host: web2.example, identity: corp, transport: one, modules: [alerts]}";
+        let mut config = config::parse("a.yml", text, std::path::Path::new(".")).unwrap();
+        let [smb, dcom] = [exporter_testing::schema::smb(&[]), exporter_testing::schema::dcom(&[])];
+        let transports = smb.transports.iter().chain(&dcom.transports).cloned().collect();
+        let schema = exporter_testing::schema::schema(&[], transports);
+        let mut schemas = config::Schemas::default();
+        schemas.add_source("pla", &schema);
+        assert_eq!(config.set_schemas(&schemas), []);
+        let options = ["target", "port", "dcom-port"].map(|name| plugin_host::OptionInfo {
+            name: name.to_owned(),
+            value_name: "X".to_owned(),
+            help: String::new(),
+            required: false,
+            repeated: false,
+        });
+        let command = CommandInfo {
+            name: "list".to_owned(),
+            help: String::new(),
+            aliases: Vec::new(),
+            options: options.into(),
+        };
+        let filled = |target: &str| {
+            let mut words = Words::new(&command, vec!["--target".to_owned(), target.to_owned()]);
+            fill_in(&mut words, Some(&config), &schema, None).unwrap();
+            let mut words = words.into_words();
+            words.sort();
+            words.join(" ")
+        };
+        assert_eq!(filled("web1"), "--dcom-port=1135 --port=4450 --target=web1.example");
+        assert_eq!(filled("web2"), "--dcom-port=1135 --target=web2.example", "the port is that of SMB");
     }
 }

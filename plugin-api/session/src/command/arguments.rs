@@ -47,6 +47,14 @@ pub struct ObjectTransportArguments {
     pub(super) connect_timeout: Duration,
 }
 
+impl ObjectTransportArguments {
+    /// Those of a command whose plugin reaches hosts by SMB, too, so that its option for the port is `dcom-port`.
+    #[must_use]
+    pub const fn new(port: u16, connect_timeout: Duration) -> Self {
+        Self { port, connect_timeout }
+    }
+}
+
 /// A time such as `500ms`, `1s`, `1m` or `1m 30s`, at most a day: the value parser of options.
 ///
 /// # Errors If the text is not a time, or zero.

@@ -78,6 +78,12 @@ impl HostAccess {
         &self.target.host
     }
 
+    /// The identity that logs on.
+    #[must_use]
+    pub fn identity(&self) -> &str {
+        &self.identity
+    }
+
     /// The addresses that the host's name stands for.
     pub async fn addresses(&self) -> Vec<IpAddr> {
         let resolved = self.connector.resolve(&self.target, Instant::now() + CONNECT_MAX).await;

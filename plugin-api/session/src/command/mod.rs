@@ -3,7 +3,9 @@
 mod arguments;
 mod connect;
 mod error;
+mod user;
 
 pub use self::arguments::{HostArguments, ObjectTransportArguments, TransportArguments, parse_duration};
 pub use self::connect::{ConnectError, HostAccess};
 pub use self::error::CommandError;
+pub use self::user::user;

@@ -8,7 +8,6 @@
 //! | `own` | this side of it: the object that is called |
 //! | `identity` | its identifier |
 //! | `event_system` | the calls of the host's event system |
-//! | `pause` | attempts after failures |
 //! | `state` | an event as figures |
 //! | `changes` | what changed from one state to the next |
 
@@ -17,7 +16,6 @@ pub(crate) mod event_system;
 mod identity;
 pub(crate) mod listener;
 mod own;
-mod pause;
 pub(crate) mod state;
 mod subscription;
 
@@ -26,11 +24,10 @@ use std::time::{Duration, SystemTime};
 use dcom_exporter::{Event, EventRefusal};
 use host_session::Target;
 use plugin_sdk::{Collection, Failure};
-use plugin_session::TransportSettings;
+use plugin_session::{Pause, TransportSettings};
 use tokio::time::Instant;
 
 pub(crate) use self::identity::SubscriptionId;
-use self::pause::Pause;
 use self::subscription::Subscription;
 use crate::model::{HostFigures, Limits};
 

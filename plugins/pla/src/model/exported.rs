@@ -14,11 +14,22 @@ impl Set {
     /// # Errors
     /// When the document is not such a set. What cannot be judged of a set is among its problems.
     pub(crate) fn read_exported(bytes: &[u8], name: &str, origin: Origin) -> Result<Self, Error> {
-        let document = DataCollectorSet::read(bytes, &LIMITS)?;
+        Ok(Self::of_document(&DataCollectorSet::read(bytes, &LIMITS)?, name, origin))
+    }
+
+    /// The set of a document. `name` is used if that has none.
+    pub(crate) fn of_document(document: &DataCollectorSet, name: &str, origin: Origin) -> Self {
         let own_name = [&document.name, &document.display_name].into_iter().flatten();
         let name =
             own_name.map(|name| clean(name)).find(|name| !name.is_empty()).unwrap_or_else(|| clean(name));
-        let mut set = Self { name, origin, alerts: Vec::new(), problems: Vec::new() };
+        let collectors = [
+            document.counters.len(),
+            document.traces.len(),
+            document.api_traces.len(),
+            document.configurations.len(),
+            document.alerts.len(),
+        ];
+        let mut set = Self { name, origin, alerts: Vec::new(), collectors, problems: Vec::new() };
         for (index, collector) in document.alerts.iter().enumerate() {
             set.add_collector(collector, index);
         }
@@ -33,7 +44,7 @@ impl Set {
                 format!("{count} data collectors of {kind} are not run here: only alerts are judged");
             set.report("", ProblemKind::Collector, message);
         }
-        Ok(set)
+        set
     }
 
     fn add_collector(&mut self, collector: &AlertDataCollector, index: usize) {
@@ -113,11 +124,12 @@ fn shown(text: &str) -> String {
 }
 
 /// A name without what no label should have, and not longer than labels may be.
-fn clean(name: &str) -> String {
+pub(crate) fn clean(name: &str) -> String {
     name.trim().chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect()
 }
 
-const LIMITS: Limits = Limits { bytes_max: 8 << 20, names_max: 200_000, depth_max: 64 };
+/// What is read of a set.
+pub(crate) const LIMITS: Limits = Limits { bytes_max: 8 << 20, names_max: 200_000, depth_max: 64 };
 /// Problems of one set.
 const PROBLEMS_MAX: usize = 1_000;
 const THRESHOLD_CHARS_SHOWN: usize = 256;

@@ -107,7 +107,40 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         item: "Problems",
         help: "What of the data collector set is not done here, by kind: a task or a set that an alert would start (task, \
                triggered_set), a collector that is no alert (collector), a counter of another host (other_host), a file that \
-               cannot be read any more (file). The exporter's log has the details.",
+               cannot be read any more (file), a set of the host that cannot be read any more (host), a threshold that cannot \
+               be read (threshold), alerts above the limit (limit), sets of the host with the same name, which are left out \
+               (name). The exporter's log has the details.",
+        ..OF_SET
+    },
+    // By `set` and `status`, for sets of the host.
+    Family {
+        item: "Status",
+        help: "1 for the status of the data collector set on the host, 0 for the others: stopped, running, compiling (its data \
+               manager is at work), queued, unknown.",
+        origin: "Status",
+        ..OF_SET
+    },
+    // By `set`, for sets of the host.
+    Family {
+        item: "Serial Number",
+        help: "The number of the data collector set's run: it grows by one whenever the host starts the set.",
+        origin: "SerialNumber",
+        ..OF_SET
+    },
+    // By `set` and `kind`, for sets of the host and of files.
+    Family {
+        item: "Collectors",
+        help: "Data collectors of the data collector set by kind: counter, trace, api_trace, configuration, alert.",
+        origin: "DataCollectors",
+        ..OF_SET
+    },
+    // By `set`, for sets of the host.
+    Family {
+        item: "Next Start Timestamp",
+        unit: "seconds",
+        help: "When the host starts the data collector set next by its schedules, if these are in force, with the offset that \
+               the host's local time has now.",
+        origin: "Schedules",
         ..OF_SET
     },
 ];
@@ -119,6 +152,10 @@ pub(super) const LEFT_OUT: usize = 7;
 pub(super) const SET_INFO: usize = 8;
 pub(super) const SET_ALERTS: usize = 9;
 pub(super) const PROBLEMS: usize = 10;
+pub(super) const STATUS: usize = 11;
+pub(super) const SERIAL_NUMBER: usize = 12;
+pub(super) const COLLECTORS: usize = 13;
+pub(super) const NEXT_START: usize = 14;
 
 #[cfg(test)]
 mod tests {
@@ -130,6 +167,8 @@ mod tests {
         let indexes = [THRESHOLD, LAG, LEFT_OUT, SET_INFO, SET_ALERTS, PROBLEMS];
         let of_sets = ["Threshold", "Evaluation Lag", "Instances Left Out", "Info", "Alerts", "Problems"];
         assert_eq!(indexes.map(|index| items[index]), of_sets);
+        let of_host = [STATUS, SERIAL_NUMBER, COLLECTORS, NEXT_START].map(|index| items[index]);
+        assert_eq!(of_host, ["Status", "Serial Number", "Collectors", "Next Start Timestamp"]);
         // As rows of the board have them.
         assert_eq!(items[..OF_ROWS], ["Firing", "State Info", "Value", "Triggered", "Last Change Timestamp"]);
     }

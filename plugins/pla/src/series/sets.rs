@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
+use ms_pla::DataCollectorSetStatus;
 use plugin_sdk::{FamilyId, Output, SeriesId};
 
-use super::families::{PROBLEMS, SET_ALERTS, SET_INFO};
+use super::families::{COLLECTORS, NEXT_START, PROBLEMS, SERIAL_NUMBER, SET_ALERTS, SET_INFO, STATUS};
 use super::{Labels, register};
 use crate::board::{Place, Watched};
-use crate::model::{Origin, ProblemKind};
-use crate::sets::LoadedSet;
+use crate::host::HostSet;
+use crate::model::{COLLECTOR_KINDS, Origin, ProblemKind};
+use crate::sets::ShownSet;
 
 /// The series that are there, by their family and their labels.
 #[derive(Debug, Default)]
@@ -18,12 +20,14 @@ impl SetTable {
     pub(super) fn send(
         &mut self,
         families: &[Option<FamilyId>],
-        sets: &[LoadedSet],
+        sets: &[ShownSet<'_>],
         alerts: &[Watched],
         output: &mut Output,
     ) {
+        let counts = counts_of(alerts, sets);
+        let admitted = sets.iter().filter(|set| set.host.is_none_or(|host| host.is_admitted));
         let samples: HashMap<(usize, Labels), u64> =
-            sets.iter().flat_map(|set| samples(set, alerts)).collect();
+            admitted.flat_map(|set| samples(set, &counts[&*set.set.name])).collect();
         let gone = self.0.extract_if(|key, _| !samples.contains_key(key));
         let gone: Vec<SeriesId> = gone.filter_map(|(_, id)| id).collect();
         output.retire(&gone);
@@ -39,31 +43,81 @@ impl SetTable {
     }
 }
 
-fn samples(loaded: &LoadedSet, alerts: &[Watched]) -> Vec<((usize, Labels), u64)> {
-    let set = loaded.set();
+/// Numbers of one set that are not in the set.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    alerts: usize,
+    of_other_hosts: usize,
+    /// Sets of the host with its name that are left out.
+    namesakes: usize,
+}
+
+fn counts_of<'a>(alerts: &[Watched], sets: &[ShownSet<'a>]) -> HashMap<&'a str, Counts> {
+    let mut counts: HashMap<&str, Counts> =
+        sets.iter().map(|set| (&*set.set.name, Counts::default())).collect();
+    for alert in alerts {
+        if let Some(counts) = counts.get_mut(&*alert.set) {
+            counts.alerts += 1;
+            counts.of_other_hosts += usize::from(alert.place() == Place::OtherHost);
+        }
+    }
+    for set in sets.iter().filter(|set| set.host.is_some_and(|host| !host.is_admitted)) {
+        counts.entry(&set.set.name).or_default().namesakes += 1;
+    }
+    counts
+}
+
+fn samples(shown: &ShownSet<'_>, counts: &Counts) -> Vec<((usize, Labels), u64)> {
+    let ShownSet { set, has_bad_file, host, next_start_unix_s } = *shown;
     let own = || vec![("set", set.name.clone())];
+    let with = |label: &'static str, value: &str| -> Labels {
+        own().into_iter().chain([(label, value.to_owned())]).collect()
+    };
     let path = match &set.origin {
-        Origin::Configuration => String::new(),
+        Origin::Configuration | Origin::Host => String::new(),
         Origin::File(path) => path.display().to_string().chars().take(PATH_CHARS_SHOWN).collect(),
     };
     let info = vec![("source", set.origin.as_str().to_owned()), ("path", path)];
-    let of_set = || alerts.iter().filter(|alert| *alert.set == *set.name);
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let mut samples = vec![
         ((SET_INFO, own().into_iter().chain(info).collect()), 1),
-        ((SET_ALERTS, own()), count(of_set().count())),
+        ((SET_ALERTS, own()), count(counts.alerts)),
     ];
     for kind in ProblemKind::SHOWN {
         let number = match kind {
-            ProblemKind::OtherHost => of_set().filter(|alert| alert.place() == Place::OtherHost).count(),
-            ProblemKind::File => usize::from(loaded.problem().is_some()),
+            ProblemKind::OtherHost => counts.of_other_hosts,
+            ProblemKind::Name => counts.namesakes,
+            ProblemKind::File => usize::from(has_bad_file),
+            ProblemKind::Host => usize::from(host.is_some_and(|host| host.problem.is_some())),
             kind => set.problems.iter().filter(|problem| problem.kind == kind).count(),
         };
-        let labels = own().into_iter().chain([("kind", kind.as_str().to_owned())]).collect();
-        samples.push(((PROBLEMS, labels), count(number)));
+        samples.push(((PROBLEMS, with("kind", kind.as_str())), count(number)));
+    }
+    if set.origin != Origin::Configuration {
+        let kinds = COLLECTOR_KINDS.iter().zip(set.collectors);
+        samples.extend(kinds.map(|(kind, number)| ((COLLECTORS, with("kind", kind)), count(number))));
+    }
+    if let Some(HostSet { status, serial_number, .. }) = host {
+        let now = status_word(*status);
+        samples.extend(STATUS_WORDS.map(|word| ((STATUS, with("status", word)), u64::from(word == now))));
+        samples.extend(serial_number.map(|number| ((SERIAL_NUMBER, own()), number.into())));
+        samples.extend(next_start_unix_s.map(|seconds| ((NEXT_START, own()), seconds)));
     }
     samples
 }
 
+/// A status as metrics and people call it.
+pub(crate) const fn status_word(status: DataCollectorSetStatus) -> &'static str {
+    let [stopped, running, compiling, queued, unknown] = STATUS_WORDS;
+    match status {
+        DataCollectorSetStatus::STOPPED => stopped,
+        DataCollectorSetStatus::RUNNING => running,
+        DataCollectorSetStatus::COMPILING => compiling,
+        DataCollectorSetStatus::PENDING => queued,
+        _ => unknown,
+    }
+}
+
+const STATUS_WORDS: [&str; 5] = ["stopped", "running", "compiling", "queued", "unknown"];
 /// Of a file's path.
 const PATH_CHARS_SHOWN: usize = 250;

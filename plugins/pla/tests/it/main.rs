@@ -2,9 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod classic;
+mod commands;
 mod files;
 mod firing;
+mod hostile;
+mod live;
 mod many;
+mod objects;
 mod settings;
 mod states;
 mod steered;

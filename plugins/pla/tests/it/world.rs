@@ -204,6 +204,34 @@ impl Ended {
         }
     }
 
+    /// The word of the reason why a collection is partial.
+    #[track_caller]
+    pub(crate) fn reason(&self) -> String {
+        match &self.outcome {
+            RecordedOutcome::Partial(_, Some(failure)) => failure.reason.as_str().to_owned(),
+            other => panic!("it is not partial with a reason: {other:?}"),
+        }
+    }
+
+    /// The next step that belongs to the reason.
+    #[track_caller]
+    pub(crate) fn next_step(&self) -> String {
+        match &self.outcome {
+            RecordedOutcome::Partial(_, Some(failure)) => failure.reason.next_step().to_owned(),
+            other => panic!("it is not partial with a reason: {other:?}"),
+        }
+    }
+
+    /// All values, a line each, but for times.
+    pub(crate) fn page(&self) -> String {
+        let items = self.recorded.families.iter().map(|family| (&*family.object, &*family.item));
+        let lines = items.filter(|(_, item)| *item != "Last Change Timestamp").flat_map(|(object, item)| {
+            let values = self.of(object, item).into_iter();
+            values.map(move |(labels, value)| format!("{object} {item} {labels} {value}\n"))
+        });
+        lines.collect()
+    }
+
     /// The series of an item that are there and have a value: labels without names, and the value.
     pub(crate) fn of(&self, object: &str, item: &str) -> Vec<(String, f64)> {
         let live = self.recorded.series.iter().filter(|series| !series.retired);

@@ -1,8 +1,9 @@
-//! Pauses after failures to subscribe, in collections: each attempt takes logons, and a part of the collection's time.
+//! Pauses after failures of what a source does beside its collections, in collections: each attempt takes logons, and a part of
+//! the collection's time.
 
 /// When the next attempt is made.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pause {
+pub struct Pause {
     failures: u32,
     /// Collections that are let pass.
     left: u32,
@@ -13,14 +14,15 @@ const COLLECTIONS_MAX: u32 = 19;
 
 impl Pause {
     /// Another collection begins. Returns whether an attempt is made in it.
-    pub(crate) fn is_over(&mut self) -> bool {
+    #[must_use = "the collection is counted"]
+    pub fn is_over(&mut self) -> bool {
         let is_over = self.left == 0;
         self.left = self.left.saturating_sub(1);
         is_over
     }
 
     /// The attempt failed. The next collection makes another; after that each pause is about twice as long.
-    pub(crate) fn extend(&mut self) {
+    pub fn extend(&mut self) {
         self.left =
             1_u32.checked_shl(self.failures).map_or(COLLECTIONS_MAX, |next| (next - 1).min(COLLECTIONS_MAX));
         self.failures += 1;

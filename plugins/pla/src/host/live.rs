@@ -1,0 +1,376 @@
+//! The host's sets that a module wants: read again and again, each category over an object that is kept.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use counter_types::NamePattern;
+use dcom_runtime::Object;
+use host_session::{Recovery, SessionError, Target};
+use ms_pla::collection::Collection as _;
+use ms_pla::xml::Schedule;
+use ms_pla::{DataCollectorSetStatus, IDataCollectorSetCollection};
+use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
+use plugin_session::{AttemptError, KeptConnection as _, ObjectConnection, Pause, Retry, TransportSettings};
+use tokio::time::Instant;
+
+use super::category::CategoryWord;
+use super::list::{Listed, Which, list};
+use super::service::collection_service;
+use crate::model::{ALERTS_MAX, Origin, Problem, ProblemKind, Set, clean};
+
+/// Sets that the settings want.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    /// Their names.
+    pub(crate) names: Vec<NamePattern>,
+    /// Their category.
+    pub(crate) category: CategoryWord,
+    /// How often they are read.
+    pub(crate) refresh: Duration,
+}
+
+/// A set of the host, as it was read last.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct HostSet {
+    /// The set.
+    pub(crate) set: Set,
+    /// Whether it runs.
+    pub(crate) status: DataCollectorSetStatus,
+    /// The number of its next run.
+    pub(crate) serial_number: Option<u32>,
+    /// When it starts; none if its schedules are not in force.
+    pub(crate) schedules: Vec<Schedule>,
+    /// Why it was not read the last time. This is what it was before.
+    pub(crate) problem: Option<String>,
+    /// Whether no other set of the module has its name.
+    pub(crate) is_admitted: bool,
+}
+
+/// The sets of one host.
+#[derive(Debug)]
+pub(crate) struct LiveSets {
+    target: Target,
+    transport: TransportSettings,
+    readers: Vec<Reader>,
+    /// What the settings do not want any more.
+    removed: Vec<ObjectConnection>,
+}
+
+/// The sets of one category.
+#[derive(Debug)]
+struct Reader {
+    category: CategoryWord,
+    names: Vec<NamePattern>,
+    refresh: Duration,
+    connection: ObjectConnection,
+    refreshed: Option<Instant>,
+    pause: Pause,
+    /// Why the sets could not be read the last time.
+    failure: Option<Failure>,
+    sets: Vec<HostSet>,
+    /// Whether the host answered in this collection.
+    has_answered: bool,
+}
+
+impl LiveSets {
+    pub(crate) fn new(target: Target, wanted: Vec<Wanted>, transport: TransportSettings) -> Self {
+        let mut sets = Self { target, transport, readers: Vec::new(), removed: Vec::new() };
+        sets.want(wanted);
+        sets
+    }
+
+    /// Takes other settings. The sets that are known stay where they are still wanted.
+    pub(crate) fn reconfigure(&mut self, wanted: Vec<Wanted>, transport: TransportSettings) {
+        self.transport = transport;
+        self.want(wanted);
+    }
+
+    fn want(&mut self, wanted: Vec<Wanted>) {
+        let mut before = std::mem::take(&mut self.readers);
+        for Wanted { names, category, refresh } in wanted {
+            if let Some(reader) = self.readers.iter_mut().find(|reader| reader.category == category) {
+                reader.names.extend(names);
+                reader.refresh = reader.refresh.min(refresh);
+                continue;
+            }
+            let known = before.iter().position(|reader| reader.category == category);
+            let known = known.map(|index| before.swap_remove(index));
+            let mut reader = known.unwrap_or_else(|| Reader::new(category, &self.target, &self.transport));
+            (reader.names, reader.refresh) = (names, refresh);
+            reader.connection.reconfigure(self.transport.clone());
+            (reader.refreshed, reader.pause) = (None, Pause::default());
+            self.readers.push(reader);
+        }
+        for Reader { names, sets, .. } in &mut self.readers {
+            sets.retain(|set| names.iter().any(|pattern| pattern.matches(&set.set.name)));
+        }
+        self.removed.extend(before.into_iter().map(|reader| reader.connection));
+    }
+
+    /// Whether the settings want any.
+    pub(crate) fn is_used(&self) -> bool {
+        !self.readers.is_empty()
+    }
+
+    /// The sets.
+    pub(crate) fn sets(&self) -> impl Iterator<Item = &HostSet> {
+        self.readers.iter().flat_map(|reader| &reader.sets)
+    }
+
+    /// Why something is missing of them.
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        self.readers.iter().find_map(|reader| reader.failure.as_ref())
+    }
+
+    /// Reads what is due, by `deadline` at the latest. Returns whether a set became another one.
+    pub(crate) async fn step(&mut self, collection: &Collection, deadline: Instant) -> bool {
+        for mut connection in self.removed.drain(..) {
+            connection.release(deadline.min(Instant::now() + RELEASE_MAX)).await;
+        }
+        let mut has_changed = false;
+        let mut left = u32::try_from(self.readers.len()).unwrap_or(u32::MAX);
+        for reader in &mut self.readers {
+            let now = Instant::now();
+            let deadline = now + deadline.saturating_duration_since(now) / left.max(1);
+            has_changed |= reader.step(collection, deadline).await;
+            left -= 1;
+        }
+        has_changed
+    }
+
+    /// Whether the host is there, though its counters are not: it was read just now, or answers a call. Nobody logs on for
+    /// that.
+    pub(crate) async fn answers(&mut self, collection: &Collection, deadline: Instant) -> bool {
+        for reader in &mut self.readers {
+            if reader.has_answered || reader.ask(collection, deadline).await {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Lets those sets count whose names nobody else has, and as many alerts as there is room for.
+    pub(crate) fn admit<'a>(&mut self, taken: impl Iterator<Item = &'a Set>) {
+        let mut names: HashSet<String> = HashSet::new();
+        let mut room = ALERTS_MAX;
+        for set in taken {
+            names.insert(set.name.clone());
+            room = room.saturating_sub(set.alerts.len());
+        }
+        for set in self.readers.iter_mut().flat_map(|reader| &mut reader.sets) {
+            let was_admitted = std::mem::replace(&mut set.is_admitted, names.insert(set.set.name.clone()));
+            if set.is_admitted {
+                set.cut(room);
+                room -= set.set.alerts.len();
+            } else if was_admitted {
+                let set = &set.set.name;
+                tracing::warn!(set, "A set of the host is left out: another set of the module has its name");
+            }
+        }
+    }
+
+    /// Gives the objects back to the host.
+    pub(crate) async fn release(&mut self, deadline: Instant) {
+        let kept = self.readers.iter_mut().map(|reader| &mut reader.connection);
+        for connection in self.removed.iter_mut().chain(kept) {
+            connection.release(deadline).await;
+        }
+    }
+}
+
+impl HostSet {
+    fn new(listed: &Listed) -> Result<Self, &str> {
+        let read = listed.read.as_ref().map_err(String::as_str)?;
+        let document = &read.document;
+        let mut set = Set::of_document(document, &listed.name, Origin::Host);
+        // What it is asked for by, whatever the document says.
+        set.name = clean(&listed.name);
+        let schedules = match document.are_schedules_enabled {
+            Some(true) => document.schedules.clone(),
+            _ => Vec::new(),
+        };
+        Ok(Self {
+            set,
+            status: read.status,
+            serial_number: document.serial_number,
+            schedules,
+            problem: None,
+            is_admitted: true,
+        })
+    }
+
+    /// Leaves the alerts above `room` out.
+    fn cut(&mut self, room: usize) {
+        if self.set.alerts.len() > room {
+            let message =
+                format!("all sets together have more than {ALERTS_MAX} alerts: those above are not judged");
+            tracing::warn!(set = self.set.name, "{message}");
+            self.set.alerts.truncate(room);
+            self.set.problems.push(Problem { alert: String::new(), kind: ProblemKind::Limit, message });
+        }
+    }
+}
+
+impl Reader {
+    fn new(category: CategoryWord, target: &Target, transport: &TransportSettings) -> Self {
+        let service = collection_service(category.category());
+        // [MS-PLA] 2.1: the host may act as the account.
+        let connection =
+            ObjectConnection::new(target.clone(), service, transport.clone()).permit_impersonation();
+        Self {
+            category,
+            names: Vec::new(),
+            refresh: Duration::ZERO,
+            connection,
+            refreshed: None,
+            pause: Pause::default(),
+            failure: None,
+            sets: Vec::new(),
+            has_answered: false,
+        }
+    }
+
+    async fn step(&mut self, collection: &Collection, deadline: Instant) -> bool {
+        self.has_answered = false;
+        let is_due = self.refreshed.is_none_or(|at| at.elapsed() >= self.refresh);
+        if !is_due {
+            self.keep_alive(deadline).await;
+            return false;
+        }
+        if !self.pause.is_over() {
+            return false;
+        }
+        match self.read(collection, deadline).await {
+            Ok((listed, unread)) => {
+                (self.pause, self.refreshed, self.has_answered) =
+                    (Pause::default(), Some(Instant::now()), true);
+                self.take(listed, unread)
+            }
+            Err(failure) => {
+                if self.failure.as_ref().is_none_or(|before| before.reason != failure.reason) {
+                    let (category, problem) = (self.category.as_str(), &failure.message);
+                    tracing::warn!(
+                        category,
+                        problem,
+                        "The sets of the host cannot be read; earlier ones hold"
+                    );
+                }
+                for set in &mut self.sets {
+                    set.problem = Some(failure.message.clone());
+                }
+                self.pause.extend();
+                (self.refreshed, self.failure) = (None, Some(failure));
+                false
+            }
+        }
+    }
+
+    /// Takes what was read. Returns whether a set became another one.
+    fn take(&mut self, listed: Vec<Result<HostSet, (String, String)>>, unread: Option<String>) -> bool {
+        let before = std::mem::take(&mut self.sets);
+        let mut problem = unread;
+        for one in listed {
+            match one {
+                Ok(set) => self.sets.push(set),
+                Err((name, why)) => {
+                    problem.get_or_insert_with(|| format!("set `{name}`: {why}"));
+                    tracing::warn!(set = name, problem = why, "A set of the host cannot be read");
+                    let known = before.iter().find(|set| set.set.name == clean(&name));
+                    self.sets.extend(known.map(|set| HostSet { problem: Some(why), ..set.clone() }));
+                }
+            }
+        }
+        self.failure = problem.map(|text| Failure::new(Stage::Query, GeneralReason::Other, text));
+        for set in &mut self.sets {
+            match before.iter().find(|known| known.set.name == set.set.name) {
+                Some(known) => set.is_admitted = known.is_admitted,
+                None => tell_problems(&set.set),
+            }
+        }
+        let of = |sets: &[HostSet]| sets.iter().map(|set| set.set.clone()).collect::<Vec<_>>();
+        of(&before) != of(&self.sets)
+    }
+
+    /// Reads all sets, over the kept object or another one if that is lost.
+    async fn read(&mut self, collection: &Collection, deadline: Instant) -> Result<Read, Failure> {
+        let was_kept = self.connection.missing() == Recovery::Nothing;
+        match self.attempt(collection, deadline).await {
+            Ok(read) => Ok(read),
+            Err(AttemptError { retry, .. })
+                if was_kept && retry != Retry::Never && Instant::now() < deadline =>
+            {
+                self.connection.close(Recovery::Connection);
+                self.attempt(collection, deadline).await.map_err(|error| error.failure)
+            }
+            Err(error) => Err(error.failure),
+        }
+    }
+
+    async fn attempt(&mut self, collection: &Collection, deadline: Instant) -> Result<Read, AttemptError> {
+        let mut object = self.connection.take(collection, deadline).await?;
+        let timer = object.start_stage(host_session::Stage::Query);
+        let names = &self.names;
+        let is_wanted = |name: &str| names.iter().any(|pattern| pattern.matches(&clean(name)));
+        let is_all = names.iter().any(|pattern| pattern.as_str() == "*");
+        let which = if is_all { Which::All } else { Which::Named(&is_wanted) };
+        let mut sets = Vec::new();
+        let take = |listed: Listed| {
+            sets.push(HostSet::new(&listed).map_err(|why| (listed.name.clone(), why.to_owned())));
+        };
+        let read = list(&mut object, which, take, deadline).await;
+        let report = object.stop_stage(timer);
+        collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
+        match read {
+            Ok(unread) => {
+                self.connection.put_back(object);
+                Ok((sets, unread))
+            }
+            Err(error) => Err(self.connection.fail(object, &error)),
+        }
+    }
+
+    /// Pings the kept object if that is due, so that the next reading needs no logon.
+    async fn keep_alive(&mut self, deadline: Instant) {
+        if let Some(mut object) = self.connection.take_kept()
+            && object.keep_alive(deadline).await.is_ok()
+        {
+            self.connection.put_back(object);
+        }
+    }
+
+    /// Whether the kept object answers.
+    async fn ask(&mut self, collection: &Collection, deadline: Instant) -> bool {
+        let Some(mut object) = self.connection.take_kept() else { return false };
+        collection.enter(Stage::Query);
+        let answered = count(&mut object, deadline).await;
+        if answered.is_ok() {
+            self.connection.put_back(object);
+        }
+        answered.is_ok()
+    }
+}
+
+/// Sets, each with the reason if it was not read, and why others are missing.
+type Read = (Vec<Result<HostSet, (String, String)>>, Option<String>);
+
+async fn count(object: &mut Object, deadline: Instant) -> Result<(), SessionError> {
+    let mut proxy = object.proxy::<IDataCollectorSetCollection>(deadline).await?;
+    let counted = proxy.call(&IDataCollectorSetCollection::count()).await.map(drop);
+    counted.map_err(|error| object.error_of(&error))
+}
+
+/// Says what is not done of a set that is new.
+fn tell_problems(set: &Set) {
+    for problem in &set.problems {
+        let (set, alert, kind) = (&set.name, &problem.alert, problem.kind.as_str());
+        tracing::info!(
+            set,
+            alert,
+            kind,
+            problem = problem.message,
+            "A part of a set of the host is not done here"
+        );
+    }
+}
+
+const RELEASE_MAX: Duration = Duration::from_secs(2);
