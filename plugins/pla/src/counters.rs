@@ -6,12 +6,12 @@ use counter_types::CounterPath;
 use host_session::{Reason, Recovery, SessionError};
 use ms_pcq::perflibv2::CounterData;
 use ms_rrp::winreg::{RegistryClient, RegistryValue};
+use perflib_session::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::{OpenSession, failure_of};
 use tokio::time::Instant;
 
-use crate::channel::{PcqError, PipeChannel};
-use crate::session::{self, REGISTRY, error_of_classic, error_of_perflib};
+use crate::session::REGISTRY;
 
 /// The connection with the query that is open over it.
 pub(crate) type Open = OpenSession<PathQuery>;
@@ -100,8 +100,7 @@ impl Counters {
             return Ok(());
         }
         let searched = self.find(open, deadline).await;
-        let (mut plan, open_paths) =
-            searched.map_err(|error| error_of_perflib(open.session().target(), &error))?;
+        let (mut plan, open_paths) = searched.map_err(|error| open.session().error(&error))?;
         let mut failure = None;
         if !open_paths.is_empty() {
             failure = self.find_classic(&mut plan, &open_paths, open, collection, deadline).await;
@@ -124,7 +123,7 @@ impl Counters {
             problems[path.order()] = unread.or(own);
         }
         if let Some(query) = open.handles().take()
-            && let Err(error) = query.close(&mut session::perflib(open.session(), deadline)).await
+            && let Err(error) = query.close(&mut open.session().perflib(deadline)).await
         {
             tracing::debug!(%error, "Query not closed");
         }
@@ -139,7 +138,7 @@ impl Counters {
         open: &mut Open,
         deadline: Instant,
     ) -> Result<(PathPlan, Vec<OpenPath>), PcqError> {
-        let mut client = session::perflib(open.session(), deadline);
+        let mut client = open.session().perflib(deadline);
         let search = match &mut self.search {
             Some(search) => search,
             None => {
@@ -175,7 +174,7 @@ impl Counters {
                 return Some(failure);
             }
         };
-        let mut client = session::registry(pipe.association, deadline);
+        let mut client = registry(pipe.association, deadline);
         let added = plan.add_each_classic(&mut client, paths).await;
         collection.enter(Stage::Query);
         let error = error_of_classic(open.session().target(), &added.err()?);
@@ -197,12 +196,12 @@ impl Counters {
         let Some(found) = &self.found else { return Ok(fetched) };
         let (session, handles) = open.parts();
         if handles.is_none() && !found.plan.identifiers().is_empty() {
-            let opened = PathQuery::open(&mut session::perflib(session, deadline), &found.plan).await;
-            *handles = Some(opened.map_err(|error| error_of_perflib(session.target(), &error))?);
+            let opened = PathQuery::open(&mut session.perflib(deadline), &found.plan).await;
+            *handles = Some(opened.map_err(|error| session.error(&error))?);
         }
         if let Some(query) = handles.as_mut().filter(|query| !query.is_empty()) {
-            let data = query.fetch(&mut session::perflib(session, deadline)).await;
-            fetched.data = Some(data.map_err(|error| error_of_perflib(session.target(), &error))?);
+            let data = query.fetch(&mut session.perflib(deadline)).await;
+            fetched.data = Some(data.map_err(|error| session.error(&error))?);
         }
         if found.plan.has_classic() {
             match self.fetch_classic(open, collection, deadline).await {
@@ -235,7 +234,7 @@ impl Counters {
             };
             let is_new = pipe.is_new;
             let kept = self.classic.take().filter(|_| !is_new);
-            let mut client = session::registry(pipe.association, deadline);
+            let mut client = registry(pipe.association, deadline);
             match read_classic(&mut client, kept, &found.plan).await {
                 Ok((query, value)) => {
                     self.classic = Some(query);

@@ -10,7 +10,7 @@
 //! | `config` | a module's settings, and the sets that they name |
 //! | `files` | exported sets |
 //! | `sets` | the sets while the module runs: files are read again when they change |
-//! | `channel`, `session` | the calls of a host |
+//! | `session` | the services of a host |
 //! | `counters` | the counters of all alerts: found, fetched |
 //! | `clock` | the time of samples |
 //! | `board` | all alerts of a target, and how they are judged |
@@ -20,7 +20,6 @@
 //! | `to_rules` | `pla to-rules` on the command line: alerting rules of Prometheus that say the same |
 
 mod board;
-mod channel;
 mod clock;
 mod config;
 mod counters;
