@@ -16,6 +16,7 @@
 //! | `board` | all alerts of a target, and how they are judged |
 //! | `events` | what is reported when an alert begins and ends to fire |
 //! | `series` | families, series and values for the exporter |
+//! | `measured` | what a benchmark measures |
 //! | `source` | one collection, from any state after the last one |
 //! | `to_rules` | `pla to-rules` on the command line: alerting rules of Prometheus that say the same |
 
@@ -25,6 +26,8 @@ mod config;
 mod counters;
 mod events;
 mod files;
+#[doc(hidden)]
+pub mod measured;
 mod model;
 mod series;
 mod session;

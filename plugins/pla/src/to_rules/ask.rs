@@ -9,7 +9,8 @@ use host_session::{Session, SessionError};
 use ms_dtyp::Guid;
 use ms_pcq::wire::InstanceInfo;
 use perflib_session::{
-    PcqError, PerflibSession as _, error_of_classic, error_of_perflib, open_registry, registry,
+    PcqError, PerflibSession as _, error_of_classic, error_of_perflib, open_registry,
+    registered_counter_sets, registry,
 };
 use pla_engine::Threshold;
 use plugin_sdk::Run;
@@ -68,8 +69,14 @@ async fn version_2(
     let target = session.target().clone();
     let failed = |error: &PcqError| error_of_perflib(&target, error);
     let deadline = || Instant::now() + CALL_MAX;
-    let guids: Vec<Guid> =
-        session.perflib(deadline()).enumerate_counter_set().await.map_err(|error| failed(&error))?;
+    let listed = session.perflib(deadline()).enumerate_counter_set().await;
+    let guids: Vec<Guid> = match listed {
+        // There are more than fit into the answer.
+        Err(ms_pcq::Error::LimitExceeded { .. }) => {
+            registered_counter_sets(session, Instant::now() + CLASSIC_MAX).await?.counter_sets
+        }
+        listed => listed.map_err(|error| failed(&error))?,
+    };
     let mut found = Vec::new();
     for (index, guid) in guids.iter().enumerate() {
         run.progress(&format!("{} of {} names…", index + 1, guids.len()));

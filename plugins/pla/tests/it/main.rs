@@ -2,11 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod classic;
+mod crowded;
+mod due;
 mod files;
 mod firing;
 mod many;
 mod settings;
+mod settled;
+mod stalls;
 mod states;
 mod steered;
 mod to_rules;
+#[path = "../../benches/workload/mod.rs"]
+mod workload;
 mod world;
