@@ -1,20 +1,18 @@
 //! The counters of all alerts at a host: what their paths mean there, and the values of those that are due, at a time.
 
+mod fetch;
 mod found;
 mod kinds;
+mod listing;
 
+use counter_poll::Stalls;
 use counter_poll::classic::Questions;
 use counter_poll::paths::{ClassicQuery, Frame, OpenPath, PathPlan, PathQuery, PathSearch};
-use counter_poll::{ClassicError, Stalls, WELL_KNOWN};
 use counter_types::CounterPath;
-use host_session::{Reason, Recovery, SessionError};
+use host_session::SessionError;
 use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
-use ms_rrp::RegisteredCounterSets;
-use ms_rrp::winreg::RegistryClient;
-use perflib_session::{
-    PcqError, PerflibSession as _, PipeChannel, error_of_classic, error_of_registry, registry,
-};
+use perflib_session::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::{OpenSession, failure_of};
 use tokio::time::Instant;
@@ -185,64 +183,6 @@ impl Counters {
         Ok(self.search.take().map(PathSearch::finish).unwrap_or_default())
     }
 
-    /// The host's countersets. If there are more than the 256 that PCQ can list, those that its registry lists.
-    async fn list(
-        &mut self,
-        open: &mut Open,
-        collection: &Collection,
-        deadline: Instant,
-    ) -> Result<Vec<Guid>, PcqError> {
-        self.unlisted = None;
-        match open.session().perflib(deadline).enumerate_counter_set().await {
-            Err(ms_pcq::Error::LimitExceeded { .. }) => {}
-            listed => return listed,
-        }
-        let listed = self.list_registered(open, collection, share(deadline)).await;
-        collection.enter(Stage::Query);
-        let (guids, why) = match listed {
-            Ok(RegisteredCounterSets { counter_sets, denied_providers: 0, .. }) => return Ok(counter_sets),
-            Ok(RegisteredCounterSets { counter_sets, denied_providers, .. }) => {
-                (counter_sets, format!("hides the countersets of {denied_providers} providers"))
-            }
-            Err(failure) => (WELL_KNOWN.to_vec(), format!("does not list them: {}", failure.message)),
-        };
-        self.unlisted =
-            Some(format!("the host has more countersets than it can list, and its registry {why}"));
-        Ok(guids)
-    }
-
-    /// What a host refuses is asked for ever more rarely.
-    async fn list_registered(
-        &mut self,
-        open: &mut Open,
-        collection: &Collection,
-        deadline: Instant,
-    ) -> Result<RegisteredCounterSets, Failure> {
-        let (failures, next) = self.not_listed;
-        if self.collections < next {
-            let message = "it did not a short time ago, and is asked again later";
-            return Err(Failure::new(Stage::Query, GeneralReason::AccessDenied, message));
-        }
-        // Set before, because the collection may be aborted meanwhile.
-        let pause = COLLECTIONS_BETWEEN_SEARCHES << failures.min(DOUBLINGS_MAX);
-        self.not_listed = (failures.saturating_add(1), self.collections + pause);
-        let pipe = open.side_pipe(REGISTRY, collection, deadline).await?;
-        let listed = ms_rrp::enumerate_counter_sets(&mut registry(pipe.association, deadline)).await;
-        match listed {
-            Ok(listed) => {
-                self.not_listed = (0, 0);
-                Ok(listed)
-            }
-            Err(error) => {
-                let error = error_of_registry(open.session().target(), &error);
-                if error.recovery > Recovery::Handle {
-                    open.close_side_pipe();
-                }
-                Err(failure_of(&error))
-            }
-        }
-    }
-
     /// Adds what the open paths mean among classic objects. Returns why that is not known.
     async fn find_classic(
         &mut self,
@@ -278,117 +218,11 @@ impl Counters {
             }
         }
     }
-
-    /// Fetches the values of all paths of these kinds: one call for the counters of version 2, and one for classic objects.
-    ///
-    /// # Errors
-    /// When the call for the former failed. That for the latter is told with the values.
-    pub(crate) async fn fetch(
-        &mut self,
-        kinds: Kinds,
-        open: &mut Open,
-        collection: &Collection,
-        deadline: Instant,
-    ) -> Result<Fetched, SessionError> {
-        let mut fetched = Fetched::default();
-        let Some(found) = &self.found else { return Ok(fetched) };
-        let (session, handles) = open.parts();
-        if kinds.version_2 && handles.is_none() {
-            let opened = PathQuery::open(&mut session.perflib(deadline), &found.plan).await;
-            *handles = Some(opened.map_err(|error| session.error(&error))?);
-        }
-        if let Some(query) = handles.as_mut().filter(|query| kinds.version_2 && !query.is_empty()) {
-            let data = query.fetch(&mut session.perflib(deadline)).await;
-            fetched.data = Some(data.map_err(|error| session.error(&error))?);
-        }
-        if kinds.classic {
-            match self.fetch_classic(open, collection, deadline).await {
-                Ok(has_classic) => fetched.has_classic = has_classic,
-                Err(failure) => fetched.classic_failure = Some(failure),
-            }
-            collection.enter(Stage::Query);
-        }
-        Ok(fetched)
-    }
-
-    /// Returns whether there are answers.
-    async fn fetch_classic(
-        &mut self,
-        open: &mut Open,
-        collection: &Collection,
-        deadline: Instant,
-    ) -> Result<bool, Failure> {
-        if self.collections < self.classic_after {
-            return Ok(false);
-        }
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let Some(found) = &self.found else { return Ok(false) };
-            let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
-                Ok(pipe) => pipe,
-                Err(failure) => {
-                    self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
-                    return Err(failure);
-                }
-            };
-            let is_new = pipe.is_new;
-            let kept = self.classic.take().filter(|_| !is_new);
-            let mut client = registry(pipe.association, deadline);
-            match read_classic(&mut client, kept, &found.plan, &mut self.questions).await {
-                Ok(query) => {
-                    self.classic = Some(query);
-                    return Ok(!self.questions.answers().is_empty());
-                }
-                Err(error) => {
-                    let hangs = error.is_timeout::<PipeChannel<'_>>() && tries < TRIES_MAX;
-                    let error = error_of_classic(open.session().target(), &error);
-                    self.let_go(&error, open);
-                    let is_lost = !is_new && tries == 1 && error.recovery > Recovery::Nothing;
-                    if !(hangs || is_lost) || Instant::now() >= deadline {
-                        return Err(failure_of(&error));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Closes what `error` has made useless. A right that is granted counts from the next logon on, which is not tried
-    /// with each collection.
-    fn let_go(&mut self, error: &SessionError, open: &mut Open) {
-        if error.recovery > Recovery::Handle {
-            open.close_side_pipe();
-        }
-        if error.reason == Reason::AccessDenied {
-            self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
-        }
-    }
-}
-
-async fn read_classic(
-    client: &mut RegistryClient<PipeChannel<'_>>,
-    kept: Option<ClassicQuery>,
-    plan: &PathPlan,
-    questions: &mut Questions,
-) -> Result<ClassicQuery, ClassicError<rpc_client::Error>> {
-    let mut query = match kept {
-        Some(query) => query,
-        None => ClassicQuery::open(client, plan).await?,
-    };
-    query.ask(client, questions).await?;
-    Ok(query)
-}
-
-/// The share of a collection's time for the list of countersets; the rest is for the values.
-fn share(deadline: Instant) -> Instant {
-    let now = Instant::now();
-    now + deadline.saturating_duration_since(now) * 3 / 4
 }
 
 /// What the host does not have, or refuses, is asked for again after so many collections: names are read one by one, and
 /// another pipe is a logon.
 const COLLECTIONS_BETWEEN_SEARCHES: u64 = 20;
-const DOUBLINGS_MAX: u32 = 6;
 /// Pipes for classic objects in one collection: all objects are asked for together, then one by one until some hang. The search
 /// for those goes on in the next collection.
 const TRIES_MAX: u32 = 5;
