@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use host_session::{Endpoint, Reason};
+use host_session::{Endpoint, Reason, call_error};
 use ms_dtyp::Win32Error;
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Display, DisplayRule, Failure, Family, Kind, Problem, Series,
@@ -13,7 +13,6 @@ use plugin_sdk::{
 };
 use plugin_session::{
     AttemptError, DECLARED_REASONS, HostConnection, HostSource, InterfaceNames, Service, TransportSettings,
-    call_error,
 };
 use rpc_stub::{Client, Interface, ServerResult};
 use tokio::time::Instant;

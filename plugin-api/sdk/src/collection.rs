@@ -21,6 +21,7 @@ pub struct Collection {
     pub(crate) handle: Handle,
     pub(crate) output: Output,
     pub(crate) stages: Stages,
+    pub(crate) began: Duration,
     pub(crate) deadline: Instant,
     pub(crate) cancelled: Arc<AtomicBool>,
     pub(crate) runtime: tokio::runtime::Handle,
@@ -31,6 +32,13 @@ impl Collection {
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// The host's monotonic clock when it asked for the collection: a time since any fixed moment, the same for all collections
+    /// of the process.
+    #[must_use]
+    pub fn began(&self) -> Duration {
+        self.began
     }
 
     /// The deadline, at which it is dropped.

@@ -57,6 +57,7 @@ impl<T> Common<T> {
             handle: self.handle.clone(),
             output,
             stages: Stages::default(),
+            began: Duration::from_nanos(request.now_ns),
             deadline: Instant::now() + left,
             cancelled: cancel.flag(),
             runtime: state.runtime().handle().clone(),

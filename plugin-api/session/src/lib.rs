@@ -61,14 +61,12 @@
 //! | `open` | a connection in use |
 //! | `lease` | credentials that the exporter leases for one logon |
 //! | `cells` | the writer of the RPC run time's state, for the options of sessions |
-//! | `call` | errors of methods |
 //! | `pause` | pauses between attempts while they fail |
 //! | `failure` | conversion of a session's errors to failures of the plugin |
 //! | `settings` | the transport settings that the exporter passes |
 //! | [`command`] | the same for commands: arguments, a session, errors if there is none |
 
 mod attempt;
-mod call;
 mod cells;
 mod collect;
 pub mod command;
@@ -85,7 +83,6 @@ mod service;
 mod settings;
 
 pub use self::attempt::{AttemptError, Retry};
-pub use self::call::call_error;
 pub use self::cells::{cells, recorder};
 pub use self::collect::{HostSource, KeptConnection, collect, collect_until};
 pub use self::connection::HostConnection;

@@ -4,15 +4,15 @@
 use counter_poll::SelectionPoller;
 use host_session::{Reason, Recovery, SessionError};
 use ms_rrp::winreg::Key;
+use perflib_session::{PipeChannel, error_of_classic};
 use plugin_sdk::{Collection, Failure};
 use plugin_session::{OpenSession, failure_of};
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
-use crate::channel::PipeChannel;
 use crate::host_info::ReplyClocks;
 use crate::series::ExporterIds;
-use crate::session::{self, REGISTRY, error_of_classic};
+use crate::session::REGISTRY;
 
 /// What is kept open for classic objects, and what failed of it.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl Classic {
                 self.key = None;
             }
             let calls = pipe.association.calls();
-            let mut client = session::registry(pipe.association, deadline);
+            let mut client = perflib_session::registry(pipe.association, deadline);
             let fetched = poller.fetch_classic(&mut client, &mut self.key, collection.output()).await;
             let call = client.channel().last_call();
             let calls = pipe.association.calls() - calls;

@@ -2,13 +2,14 @@
 //!
 //! For each target the plugin connects and logs on, finds the selected countersets by their English names, opens
 //! one query and adds each counterset with a wildcard. After that each collection is one call. `plugin-session`
-//! keeps the connection and reopens it; `counter-poll` finds countersets, fetches and reads their data.
+//! keeps the connection and reopens it, `perflib-session` makes the calls; `counter-poll` finds countersets, fetches and reads their
+//! data.
 //!
 //! | module | job |
 //! | --- | --- |
 //! | `config` | a module's settings |
 //! | `series` | families, series and values of countersets for the exporter |
-//! | `channel` | the calls of `counter-poll`, over a session |
+//! | `session` | the services of a host |
 //! | `host_info` | facts of the host that are no counters |
 //! | `missing` | failures because of countersets without values |
 //! | `notes` | the plugin's own metrics |
@@ -16,7 +17,6 @@
 //! | `commands` | `discover` and `query` on the command line |
 
 mod backoff;
-mod channel;
 mod classic;
 mod commands;
 mod config;

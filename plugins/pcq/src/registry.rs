@@ -11,7 +11,6 @@ use plugin_session::{OpenSession, failure_of};
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
-use crate::session;
 
 /// Reads the list, and delays the next attempt after failures.
 #[derive(Debug, Default)]
@@ -74,7 +73,7 @@ async fn list<H>(
     deadline: Instant,
 ) -> Result<RegisteredCounterSets, Failure> {
     let lease = open.lease(collection, deadline).await?;
-    let listed = session::registered_counter_sets(open.session(), deadline).await;
+    let listed = perflib_session::registered_counter_sets(open.session(), deadline).await;
     lease.settle(&listed);
     listed.map_err(|error| failure_of(&error))
 }

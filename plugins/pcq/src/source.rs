@@ -3,6 +3,7 @@
 use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, clocks_of};
 use host_session::Recovery;
 use ms_pcq::perflibv2::CounterData;
+use perflib_session::{PcqError, PerflibSession as _};
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem, Selects, Setup,
     Source, Stage, Target, Transport,
@@ -12,7 +13,6 @@ use plugin_session::{
 };
 use tokio::time::Instant;
 
-use crate::channel::PcqError;
 use crate::classic::Classic;
 use crate::config::{self, Settings};
 use crate::host_info::{HostInfo, ReplyClocks};
@@ -20,7 +20,7 @@ use crate::missing::{self, Unlisted};
 use crate::notes::Notes;
 use crate::registry::{Listed, Registry};
 use crate::series::{ExporterIds, unknown_types};
-use crate::session::{PERFLIB, PerflibSession as _};
+use crate::session::PERFLIB;
 
 /// The performance counters of one host.
 #[derive(Debug)]

@@ -1,28 +1,28 @@
 //! All alerts of a target, and how they are judged on the host's samples.
 
 mod alert;
+mod bound;
+mod by_name;
 mod row;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use counter_poll::paths::Rows;
+use counter_poll::paths::Frame;
 use counter_types::CounterPath;
 
 pub(crate) use self::alert::{Place, Watched};
+use self::by_name::ByName;
 pub(crate) use self::row::{AlertRow, OF_ROWS};
-use crate::counters::Found;
+use crate::counters::{Found, Kinds};
 use crate::model::Set;
 
 /// The alerts of one target, in the order of their sets.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
     alerts: Vec<Watched>,
+    by_name: ByName,
 }
-
-/// The instances of each counterset by their names in one case, made as they are needed.
-#[derive(Default)]
-pub(crate) struct ByName(HashMap<usize, HashMap<String, Vec<usize>>>);
 
 impl Board {
     /// Takes the alerts of `sets`. Those that were there before go on with what is known of them. Returns those that are
@@ -61,13 +61,22 @@ impl Board {
         (before.into_values().collect(), paths)
     }
 
-    /// Judges what is due on the values of `rows`.
-    pub(crate) fn judge(&mut self, found: &Found, rows: &Rows<'_>, now: Duration) {
-        let mut by_name = ByName::default();
-        let mut room = INSTANCES_MAX.saturating_sub(self.alerts.iter().map(Watched::instances).sum());
-        for alert in &mut self.alerts {
-            if alert.is_due(now) {
-                alert.judge(found, rows, &mut by_name, now, &mut room);
+    /// Which replies are needed for the alerts that are due.
+    pub(crate) fn due(&self, found: &Found, now: Duration) -> Kinds {
+        let due = self.alerts.iter().filter(|alert| alert.is_due(now));
+        due.fold(Kinds::default(), |all, alert| all.or(alert.needs(found)))
+    }
+
+    /// Judges what is due on the values of `frame`, which are of now where `replied` says so. What is due without values stays
+    /// due.
+    pub(crate) fn judge(&mut self, found: &Found, frame: &Frame, replied: Kinds, now: Duration) {
+        let Self { alerts, by_name } = self;
+        let mut room = INSTANCES_MAX.saturating_sub(alerts.iter().map(Watched::instances).sum());
+        for alert in alerts.iter_mut().filter(|alert| alert.is_due(now)) {
+            if replied.have(alert.needs(found)) {
+                alert.judge(found, frame, by_name, now, &mut room);
+            } else {
+                alert.lack_values(now);
             }
         }
     }
@@ -85,21 +94,6 @@ impl Board {
     /// The alerts, for what is kept with them.
     pub(crate) fn alerts_mut(&mut self) -> &mut [Watched] {
         &mut self.alerts
-    }
-}
-
-impl ByName {
-    /// The places of the rows of a counterset whose instance has this name.
-    fn places(&mut self, rows: &Rows<'_>, counterset: usize, name: &str) -> &[usize] {
-        let of_counterset = self.0.entry(counterset).or_insert_with(|| {
-            let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-            for (place, row) in rows.of(counterset).iter().enumerate() {
-                let name = row.instance.as_ref().map_or("", |instance| &instance.name);
-                places.entry(name.to_lowercase()).or_default().push(place);
-            }
-            places
-        });
-        of_counterset.get(&name.to_lowercase()).map_or(&[], Vec::as_slice)
     }
 }
 

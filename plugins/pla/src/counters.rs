@@ -1,17 +1,25 @@
-//! The counters of all alerts at a host: what their paths mean there, and the values of all of them at a time.
+//! The counters of all alerts at a host: what their paths mean there, and the values of those that are due, at a time.
 
-use counter_poll::paths::{ClassicQuery, OpenPath, PathPlan, PathQuery, PathSearch};
-use counter_poll::{ClassicError, WELL_KNOWN};
+mod fetch;
+mod found;
+mod kinds;
+mod listing;
+
+use counter_poll::Stalls;
+use counter_poll::classic::Questions;
+use counter_poll::paths::{ClassicQuery, Frame, OpenPath, PathPlan, PathQuery, PathSearch};
 use counter_types::CounterPath;
-use host_session::{Reason, Recovery, SessionError};
+use host_session::SessionError;
+use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
-use ms_rrp::winreg::{RegistryClient, RegistryValue};
+use perflib_session::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::{OpenSession, failure_of};
 use tokio::time::Instant;
 
-use crate::channel::{PcqError, PipeChannel};
-use crate::session::{self, REGISTRY, error_of_classic, error_of_perflib};
+pub(crate) use self::found::{Found, Pick};
+pub(crate) use self::kinds::Kinds;
+use crate::session::REGISTRY;
 
 /// The connection with the query that is open over it.
 pub(crate) type Open = OpenSession<PathQuery>;
@@ -27,20 +35,16 @@ pub(crate) struct Counters {
     classic: Option<ClassicQuery>,
     /// The first collection that may ask for classic objects again.
     classic_after: u64,
+    /// Countersets, and classic objects with their answers in this collection, whose providers hang.
+    stalls: Stalls<Guid>,
+    questions: Questions,
+    /// Why the host may have countersets that are not searched.
+    unlisted: Option<String>,
+    /// How often the registry did not list them, and the first collection that may ask it again.
+    not_listed: (u32, u64),
     collections: u64,
-}
-
-/// What the paths mean.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    /// What is asked for.
-    pub(crate) plan: PathPlan,
-    /// By path: the places of its matches.
-    pub(crate) matches: Vec<Vec<usize>>,
-    /// By path: why it means nothing.
-    pub(crate) problems: Vec<Option<String>>,
-    /// The collection in which it was searched.
-    searched: u64,
+    /// The values of the last replies.
+    frame: Frame,
 }
 
 /// The replies of one collection.
@@ -48,10 +52,17 @@ pub(crate) struct Found {
 pub(crate) struct Fetched {
     /// Of the counters of version 2.
     pub(crate) data: Option<CounterData>,
-    /// Of classic objects.
-    pub(crate) classic: Option<RegistryValue>,
+    /// Whether there are answers for classic objects.
+    pub(crate) has_classic: bool,
     /// Why there is nothing of classic objects.
     pub(crate) classic_failure: Option<Failure>,
+}
+
+impl Fetched {
+    /// Which replies there are.
+    pub(crate) const fn replied(&self) -> Kinds {
+        Kinds { version_2: self.data.is_some(), classic: self.has_classic }
+    }
 }
 
 impl Counters {
@@ -60,6 +71,21 @@ impl Counters {
         if paths != self.paths {
             self.paths = paths;
             self.search_again();
+        }
+    }
+
+    /// The values of the last replies of each kind.
+    pub(crate) const fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// Reads replies.
+    pub(crate) fn read(&mut self, data: Option<(&PathQuery, &CounterData)>, has_classic: bool) {
+        let Some(found) = &self.found else { return };
+        let classic = if has_classic { self.questions.answers() } else { &[] };
+        self.frame.update(&found.plan, data, classic);
+        for refused in &self.frame.refused {
+            tracing::debug!(refused, "The host sent no values of a counterset");
         }
     }
 
@@ -74,15 +100,33 @@ impl Counters {
         self.classic_after = 0;
     }
 
-    /// A collection begins, which has nothing open if the connection is gone.
-    pub(crate) fn begin(&mut self, is_connected: bool) {
+    /// A collection begins.
+    pub(crate) fn begin(&mut self) {
         self.collections += 1;
+        self.stalls.begin(self.collections);
+        self.questions.begin(self.collections);
+    }
+
+    /// How many countersets did not answer in this collection. Their pipe takes no other call.
+    pub(crate) const fn stalls_met(&self) -> u32 {
+        self.stalls.met()
+    }
+
+    /// An attempt begins, which has nothing open if the connection is gone.
+    pub(crate) fn begin_attempt(&mut self, is_connected: bool) {
         if !is_connected {
             self.classic = None;
         }
     }
 
-    /// Searches for what the paths mean, if it is not known, or some meant nothing for a while.
+    /// Whether it is not known what the paths mean, or some meant nothing for a while.
+    pub(crate) fn needs_search(&self) -> bool {
+        self.found.as_ref().is_none_or(|found| {
+            found.has_problems() && self.collections - found.searched >= COLLECTIONS_BETWEEN_SEARCHES
+        })
+    }
+
+    /// Searches for what the paths mean, where [`needs_search`](Self::needs_search) says so.
     ///
     /// # Errors
     /// When a call failed.
@@ -92,66 +136,50 @@ impl Counters {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<(), SessionError> {
-        let due = |found: &Found| {
-            let has_problem = found.problems.iter().any(Option::is_some);
-            has_problem && self.collections - found.searched >= COLLECTIONS_BETWEEN_SEARCHES
-        };
-        if self.found.as_ref().is_some_and(|found| !due(found)) {
+        if !self.needs_search() {
             return Ok(());
         }
-        let searched = self.find(open, deadline).await;
-        let (mut plan, open_paths) =
-            searched.map_err(|error| error_of_perflib(open.session().target(), &error))?;
+        let searched = self.find(open, collection, deadline).await;
+        let (mut plan, open_paths) = searched.map_err(|error| open.session().error(&error))?;
         let mut failure = None;
         if !open_paths.is_empty() {
             failure = self.find_classic(&mut plan, &open_paths, open, collection, deadline).await;
         }
-        let mut problems: Vec<Option<String>> = vec![None; self.paths.len()];
-        let mut matches: Vec<Vec<usize>> = vec![Vec::new(); self.paths.len()];
-        for (place, one) in plan.matches.iter().enumerate() {
-            matches[one.order()].push(place);
-        }
-        for (order, problem) in &plan.problems {
-            problems[*order] = Some(problem.to_string());
-        }
-        let is_open = |path: &&OpenPath| matches[path.order()].is_empty() && problems[path.order()].is_none();
-        let still_open: Vec<&OpenPath> = open_paths.iter().filter(is_open).collect();
-        for path in still_open {
-            let unread = failure.as_ref().map(|failure: &Failure| {
-                format!("{}: the host's classic counters cannot be read: {}", path.path(), failure.message)
-            });
-            let own = path.problem().map(ToString::to_string);
-            problems[path.order()] = unread.or(own);
-        }
         if let Some(query) = open.handles().take()
-            && let Err(error) = query.close(&mut session::perflib(open.session(), deadline)).await
+            && let Err(error) = query.close(&mut open.session().perflib(deadline)).await
         {
             tracing::debug!(%error, "Query not closed");
         }
         self.classic = None;
-        self.found = Some(Found { plan, matches, problems, searched: self.collections });
+        let mut found = Found::new(plan, self.paths.len());
+        found.add_problems(&open_paths, failure.as_ref(), self.unlisted.as_deref());
+        found.searched = self.collections;
+        self.found = Some(found);
+        self.frame.forget();
         Ok(())
+    }
+
+    /// The paths, of which there are so many, mean what is in `plan`.
+    pub(crate) fn take(&mut self, plan: PathPlan, paths: usize) {
+        self.found = Some(Found::new(plan, paths));
+        self.frame.forget();
     }
 
     /// Goes on with the search where it was interrupted.
     async fn find(
         &mut self,
         open: &mut Open,
+        collection: &Collection,
         deadline: Instant,
     ) -> Result<(PathPlan, Vec<OpenPath>), PcqError> {
-        let mut client = session::perflib(open.session(), deadline);
-        let search = match &mut self.search {
-            Some(search) => search,
-            None => {
-                let guids = match client.enumerate_counter_set().await {
-                    // There are more than fit into the answer.
-                    Err(ms_pcq::Error::LimitExceeded { .. }) => WELL_KNOWN.to_vec(),
-                    listed => listed?,
-                };
-                self.search.insert(PathSearch::new(guids, self.paths.clone()))
-            }
-        };
-        while search.step(&mut client, &mut |_, _| {}).await? {}
+        if self.search.is_none() {
+            let guids = self.list(open, collection, deadline).await?;
+            self.search = Some(PathSearch::new(guids, self.paths.clone()));
+        }
+        if let Some(search) = &mut self.search {
+            let mut client = open.session().perflib(deadline);
+            while search.step_past(&mut client, &mut self.stalls).await? {}
+        }
         Ok(self.search.take().map(PathSearch::finish).unwrap_or_default())
     }
 
@@ -168,117 +196,33 @@ impl Counters {
             let message = "they were refused a short time ago, and are asked for again later";
             return Some(Failure::new(Stage::Query, GeneralReason::AccessDenied, message));
         }
-        let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
-            Ok(pipe) => pipe,
-            Err(failure) => {
-                self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
-                return Some(failure);
-            }
-        };
-        let mut client = session::registry(pipe.association, deadline);
-        let added = plan.add_each_classic(&mut client, paths).await;
-        collection.enter(Stage::Query);
-        let error = error_of_classic(open.session().target(), &added.err()?);
-        self.let_go(&error, open);
-        Some(failure_of(&error))
-    }
-
-    /// Fetches the values of all paths: one call for the counters of version 2, and one for classic objects.
-    ///
-    /// # Errors
-    /// When the call for the former failed. That for the latter is told with the values.
-    pub(crate) async fn fetch(
-        &mut self,
-        open: &mut Open,
-        collection: &Collection,
-        deadline: Instant,
-    ) -> Result<Fetched, SessionError> {
-        let mut fetched = Fetched::default();
-        let Some(found) = &self.found else { return Ok(fetched) };
-        let (session, handles) = open.parts();
-        if handles.is_none() && !found.plan.identifiers().is_empty() {
-            let opened = PathQuery::open(&mut session::perflib(session, deadline), &found.plan).await;
-            *handles = Some(opened.map_err(|error| error_of_perflib(session.target(), &error))?);
-        }
-        if let Some(query) = handles.as_mut().filter(|query| !query.is_empty()) {
-            let data = query.fetch(&mut session::perflib(session, deadline)).await;
-            fetched.data = Some(data.map_err(|error| error_of_perflib(session.target(), &error))?);
-        }
-        if found.plan.has_classic() {
-            match self.fetch_classic(open, collection, deadline).await {
-                Ok(value) => fetched.classic = value,
-                Err(failure) => fetched.classic_failure = Some(failure),
-            }
-            collection.enter(Stage::Query);
-        }
-        Ok(fetched)
-    }
-
-    async fn fetch_classic(
-        &mut self,
-        open: &mut Open,
-        collection: &Collection,
-        deadline: Instant,
-    ) -> Result<Option<RegistryValue>, Failure> {
-        if self.collections < self.classic_after {
-            return Ok(None);
-        }
-        let mut is_retry = false;
+        let mut tries = 0;
         loop {
-            let Some(found) = &self.found else { return Ok(None) };
+            tries += 1;
             let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
                 Ok(pipe) => pipe,
                 Err(failure) => {
                     self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
-                    return Err(failure);
+                    return Some(failure);
                 }
             };
-            let is_new = pipe.is_new;
-            let kept = self.classic.take().filter(|_| !is_new);
-            let mut client = session::registry(pipe.association, deadline);
-            match read_classic(&mut client, kept, &found.plan).await {
-                Ok((query, value)) => {
-                    self.classic = Some(query);
-                    return Ok(Some(value));
-                }
-                Err(error) => {
-                    let error = error_of_classic(open.session().target(), &error);
-                    self.let_go(&error, open);
-                    let may_help = !is_new && !is_retry && error.recovery > Recovery::Nothing;
-                    if !may_help || Instant::now() >= deadline {
-                        return Err(failure_of(&error));
-                    }
-                    is_retry = true;
-                }
+            let mut client = registry(pipe.association, deadline);
+            let added = plan.add_each_classic(&mut client, paths, &mut self.questions).await;
+            collection.enter(Stage::Query);
+            let error = added.err()?;
+            let may_help = error.is_timeout::<PipeChannel<'_>>() && tries < TRIES_MAX;
+            let error = error_of_classic(open.session().target(), &error);
+            self.let_go(&error, open);
+            if !may_help || Instant::now() >= deadline {
+                return Some(failure_of(&error));
             }
         }
     }
-
-    /// Closes what `error` has made useless. A right that is granted counts from the next logon on, which is not tried
-    /// with each collection.
-    fn let_go(&mut self, error: &SessionError, open: &mut Open) {
-        if error.recovery > Recovery::Handle {
-            open.close_side_pipe();
-        }
-        if error.reason == Reason::AccessDenied {
-            self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
-        }
-    }
-}
-
-async fn read_classic(
-    client: &mut RegistryClient<PipeChannel<'_>>,
-    kept: Option<ClassicQuery>,
-    plan: &PathPlan,
-) -> Result<(ClassicQuery, RegistryValue), ClassicError<rpc_client::Error>> {
-    let mut query = match kept {
-        Some(query) => query,
-        None => ClassicQuery::open(client, plan).await?,
-    };
-    let value = query.fetch(client).await?;
-    Ok((query, value))
 }
 
 /// What the host does not have, or refuses, is asked for again after so many collections: names are read one by one, and
 /// another pipe is a logon.
 const COLLECTIONS_BETWEEN_SEARCHES: u64 = 20;
+/// Pipes for classic objects in one collection: all objects are asked for together, then one by one until some hang. The search
+/// for those goes on in the next collection.
+const TRIES_MAX: u32 = 5;

@@ -11,18 +11,18 @@
 //! | `files` | exported sets |
 //! | `host`, `reasons` | sets of the host itself, over DCOM; what failures of theirs mean |
 //! | `sets` | the sets while the module runs: files are read again when they change |
-//! | `channel`, `session` | the calls of a host |
+//! | `session` | the services of a host |
 //! | `counters` | the counters of all alerts: found, fetched |
 //! | `clock` | the time of samples |
 //! | `board` | all alerts of a target, and how they are judged |
 //! | `events` | what is reported when an alert begins and ends to fire |
 //! | `series` | families, series and values for the exporter |
+//! | `measured` | what a benchmark measures |
 //! | `source` | one collection, from any state after the last one |
 //! | `commands` | `pla list`, `show`, `export`, `start` and `stop`: sets of a host |
 //! | `to_rules` | `pla to-rules` on the command line: alerting rules of Prometheus that say the same |
 
 mod board;
-mod channel;
 mod clock;
 mod commands;
 mod config;
@@ -30,6 +30,8 @@ mod counters;
 mod events;
 mod files;
 mod host;
+#[doc(hidden)]
+pub mod measured;
 mod model;
 mod reasons;
 mod series;

@@ -1,9 +1,8 @@
 //! One collection, from any state after the last one.
 
 use std::net::IpAddr;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use counter_poll::paths::Rows;
 use counter_types::same_name;
 use host_session::Recovery;
 use ms_dcom::RESOLVER_PORT;
@@ -12,14 +11,15 @@ use plugin_sdk::{
     Source, Stage, Target, Transport,
 };
 use plugin_session::{
-    AttemptError, DCOM_TRANSPORT, HostConnection, HostSource, KeptConnection as _, Pause, SMB_TRANSPORT,
+    AttemptError, DCOM_TRANSPORT, HostConnection, HostSource, KeptConnection as _, Pause, Retry,
+    SMB_TRANSPORT, failure_of,
 };
 use tokio::time::Instant;
 
 use crate::board::{Board, Watched};
-use crate::clock::SampleClock;
+use crate::clock::{ReplyKind, SampleClock};
 use crate::config::{self, Module, Settings};
-use crate::counters::{Counters, Fetched, Open};
+use crate::counters::{Counters, Fetched, Kinds, Open};
 use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime};
 use crate::reasons::REASONS;
@@ -115,19 +115,19 @@ impl Source for PlaSource {
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         let mut has_changed = sets::reload(&mut self.sets).await;
-        if !self.live.is_used() {
-            if has_changed {
-                self.select();
-            }
-            let collected = plugin_session::collect(self, collection).await;
-            self.is_gap |= collected.is_err();
-            return collected;
+        if self.live.is_used() {
+            has_changed |= self.live.step(collection, share(collection)).await;
         }
-        has_changed |= self.live.step(collection, share(collection)).await;
         if has_changed {
             self.select();
         }
-        self.collect_beside_sets(collection).await
+        self.counters.begin();
+        if self.live.is_used() {
+            return self.collect_beside_sets(collection).await;
+        }
+        let collected = plugin_session::collect(self, collection).await;
+        self.is_gap |= collected.is_err();
+        collected
     }
 
     async fn end(mut self, end: End) {
@@ -147,13 +147,20 @@ impl HostSource for PlaSource {
         collection: &mut Collection,
         deadline: Instant,
     ) -> Result<Coverage, AttemptError> {
-        self.counters.begin(self.connection.missing() != Recovery::Connection);
+        self.counters.begin_attempt(self.connection.missing() != Recovery::Connection);
+        self.clock.pass(collection.began());
+        if !self.needs_host() {
+            // The values that are shown stay those of the last samples.
+            self.judge_and_show(None, &Fetched::default(), collection);
+            return Ok(self.coverage(None));
+        }
         let mut open = self.connection.take(collection, deadline).await?;
         let timer = open.begin_calls(collection);
+        let stalls = self.counters.stalls_met();
         let mut fetched =
             self.counters.search(&mut open, collection, deadline).await.map(|()| Fetched::default());
         if fetched.is_ok() && !self.is_on_demand {
-            fetched = self.counters.fetch(&mut open, collection, deadline).await;
+            fetched = self.counters.fetch(self.due(), &mut open, collection, deadline).await;
         }
         if fetched.is_ok() && self.live.sets().any(|set| !set.schedules.is_empty()) {
             self.local_time.read(&mut open, collection, deadline).await;
@@ -161,15 +168,16 @@ impl HostSource for PlaSource {
         open.end_calls(timer, collection);
         let fetched = match fetched {
             Ok(fetched) => fetched,
+            Err(error) if self.counters.stalls_met() > stalls => {
+                // One provider hangs, but the host does not: the others are asked about over another pipe.
+                self.connection.put_back(open);
+                let retry = if stalls < STALLS_MAX { Retry::Always } else { Retry::IfLost };
+                return Err(AttemptError { failure: failure_of(&error), retry: retry(Recovery::Pipe) });
+            }
             Err(error) => return Err(self.connection.fail(open, &error, collection, deadline).await),
         };
-        collection.enter(Stage::Decode);
-        if !self.is_on_demand {
-            self.judge(&mut open, &fetched, Instant::now());
-            self.show(collection);
-        }
+        self.judge_and_show(Some(&mut open), &fetched, collection);
         self.connection.put_back(open);
-        self.show_sets(collection);
         Ok(self.coverage(fetched.classic_failure))
     }
 }
@@ -236,32 +244,45 @@ impl PlaSource {
         self.counters.select(paths);
     }
 
-    fn judge(&mut self, open: &mut Open, fetched: &Fetched, at: Instant) {
+    /// Whether this collection has to ask the host for something.
+    fn needs_host(&self) -> bool {
+        self.is_on_demand || self.counters.needs_search() || self.due().any()
+    }
+
+    /// What the alerts need that are due.
+    fn due(&self) -> Kinds {
+        let now = self.clock.now();
+        self.counters.found().map_or(Kinds::default(), |found| self.board.due(found, now))
+    }
+
+    fn judge_and_show(&mut self, open: Option<&mut Open>, fetched: &Fetched, collection: &mut Collection) {
+        collection.enter(Stage::Decode);
+        if !self.is_on_demand {
+            self.judge(open, fetched, collection.began());
+            self.show(collection);
+        }
+        self.show_sets(collection);
+    }
+
+    fn judge(&mut self, open: Option<&mut Open>, fetched: &Fetched, at: Duration) {
         let Self { counters, board, clock, is_gap, .. } = self;
-        let Some(found) = counters.found() else { return };
-        let data = open.handles().as_ref().zip(fetched.data.as_ref());
-        let is_new_boot = Rows::read(&found.plan, data, fetched.classic.as_ref(), |rows| {
-            let is_new_boot = if rows.clocks.perf_freq == 0 {
-                clock.pass(at);
-                false
-            } else {
-                clock.advance(&rows.clocks, at)
-            };
-            for refused in &rows.refused {
-                tracing::debug!(refused, "The host sent no values of a counterset");
-            }
-            if *is_gap || is_new_boot {
-                board.miss(clock.now());
-            }
-            // What the paths mean may have changed with the host.
-            if !is_new_boot {
-                board.judge(found, rows, clock.now());
-            }
-            is_new_boot
-        });
-        *is_gap = false;
+        let replied = fetched.replied();
+        let mut is_new_boot = false;
+        if replied.any() {
+            let query = open.and_then(|open| open.handles().as_ref());
+            counters.read(query.zip(fetched.data.as_ref()), fetched.has_classic);
+            let kind = if replied.version_2 { ReplyKind::Version2 } else { ReplyKind::Classic };
+            is_new_boot = clock.advance(kind, &counters.frame().clocks, at);
+        }
+        let now = clock.now();
+        if std::mem::take(is_gap) || is_new_boot {
+            board.miss(now);
+        }
         if is_new_boot {
+            // What the paths mean may have changed with the host.
             counters.search_again();
+        } else if let Some(found) = counters.found() {
+            board.judge(found, counters.frame(), replied, now);
         }
     }
 
@@ -312,6 +333,8 @@ fn share(collection: &Collection) -> Instant {
     Instant::now() + collection.remaining() / SHARE_PARTS
 }
 
+/// Countersets that may let their time pass in one collection; the search goes on in the next one.
+const STALLS_MAX: u32 = 3;
 const SMB_PORT: u16 = 445;
 const SHARE_PARTS: u32 = 3;
 /// The part of a collection that is left after counters that do not come.

@@ -42,5 +42,6 @@ pub use self::query::{OpenQuery, Refusal};
 pub use self::reading::{InstanceReading, Reading, clocks_of};
 pub use self::selection_poller::{FetchError, SelectionPoller};
 pub use self::sink::{FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink, Start};
+pub use self::stalls::Stalls;
 pub use self::wanted::{Aggregate, TopN, Wanted};
 pub use self::watch_list::{Seen, WatchList};

@@ -13,7 +13,7 @@ use crate::registration::Trouble;
 
 /// The countersets that did not answer, by what the host knows them by.
 #[derive(Debug)]
-pub(crate) struct Stalls<K> {
+pub struct Stalls<K> {
     stalled: HashMap<K, Stall>,
     /// The collection that is under way.
     poll: u64,
@@ -43,13 +43,14 @@ impl<K: Copy + Eq + Hash> Stalls<K> {
     const DOUBLINGS_MAX: u32 = 5;
 
     /// Another collection begins.
-    pub(crate) const fn begin(&mut self, poll: u64) {
+    pub const fn begin(&mut self, poll: u64) {
         self.poll = poll;
         self.met = 0;
     }
 
-    /// How many countersets did not answer in this collection.
-    pub(crate) const fn met(&self) -> u32 {
+    /// How many countersets did not answer in this collection. The channel on which that happened takes no other call.
+    #[must_use]
+    pub const fn met(&self) -> u32 {
         self.met
     }
 

@@ -32,7 +32,7 @@ impl Rule {
     }
 }
 
-/// An instance of a [`Judge`], until the end of the round.
+/// An instance of a [`Judge`], for as long as its generation is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(usize);
 
@@ -56,6 +56,7 @@ pub struct Judge {
     /// INVARIANT: has all of `slots`; those that were forgotten are empty, and reused.
     instances: Vec<Option<Instance>>,
     left_out: u64,
+    generation: u64,
     /// Why there are no instances, and since when.
     without: Option<(AlertState, Duration)>,
 }
@@ -77,7 +78,7 @@ impl Judge {
     /// Nothing was sampled yet.
     #[must_use]
     pub fn new(rule: Rule) -> Self {
-        Self { rule, slots: HashMap::new(), instances: Vec::new(), left_out: 0, without: None }
+        Self { rule, slots: HashMap::new(), instances: Vec::new(), left_out: 0, generation: 0, without: None }
     }
 
     /// The rule.
@@ -94,8 +95,8 @@ impl Judge {
         self.rule = rule;
     }
 
-    /// The slot of an instance until [`finish`](Self::finish). It is new if the name is; the empty name is that of the only
-    /// instance. None if there are [`INSTANCES_MAX`] others.
+    /// The slot of an instance, for as long as [`generation`](Self::generation) is the same. It is new if the name is; the empty
+    /// name is that of the only instance. None if there are [`INSTANCES_MAX`] others.
     pub fn instance(&mut self, name: &str, now: Duration) -> Option<Slot> {
         if let Some(slot) = self.slots.get(name) {
             return Some(*slot);
@@ -120,6 +121,18 @@ impl Judge {
         };
         self.slots.insert(name, slot);
         Some(slot)
+    }
+
+    /// Another number than before if an instance was forgotten, so that its slot may be that of another one.
+    #[must_use]
+    pub const fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// How many instances have a slot.
+    #[must_use]
+    pub fn instances(&self) -> usize {
+        self.slots.len()
     }
 
     /// Whether an instance has a slot.
@@ -164,6 +177,7 @@ impl Judge {
                 && let Some(gone) = place.take()
             {
                 self.slots.remove(&gone.name);
+                self.generation += 1;
             }
         }
     }

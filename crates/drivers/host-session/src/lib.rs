@@ -29,11 +29,12 @@
 //! * [`Session`] is RPC over a pipe, [`TcpSession`] over TCP. They are kept between polls. The [`Recovery`] of a [`SessionError`] says what to rebuild.
 //! * Where a TCP port is not fixed, the host's endpoint mapper tells it: [`TcpPort`].
 //! * The caller chooses the [`Endpoint`], the interfaces behind it and their typed stubs. Constructors of
-//!   [`SessionError`] convert the stubs' errors.
+//!   [`SessionError`] convert the stubs' errors; [`call_error`] does for methods that return Win32 errors.
 //! * [`Stage`] and [`Reason`] are closed lists with the words of the plugins' header, and every reason has an
 //!   [`advice`](Reason::advice) for the person who reads the message.
 //! * Opening a pipe starts a trigger-started service; [`PipeRetry`] says how long to wait for it.
 
+mod call;
 mod classify;
 mod connect;
 mod connecting;
@@ -50,6 +51,7 @@ mod session;
 mod stages;
 mod tcp;
 
+pub use self::call::call_error;
 pub use self::connect::{LoggedOn, Reached};
 pub use self::endpoint::{Endpoint, TcpService};
 pub use self::error::SessionError;

@@ -1,11 +1,10 @@
 //! A source of the registry's interface, which knows no counterset: it keeps a key open and asks how many subkeys it has.
 
-use host_session::{Endpoint, Reason, Session, SessionError, Stage};
+use host_session::{Endpoint, Reason, Session, SessionError, Stage, call_error};
 use ms_rrp::winreg::{Key, RegistryClient};
 use plugin_sdk::{Collection, Coverage, DeclaredReason, Failure, Problem, Setup, Source};
 use plugin_session::{
-    AttemptError, DECLARED_REASONS, HostConnection, HostSource, Retry, Service, TransportSettings,
-    call_error, failure_of,
+    AttemptError, DECLARED_REASONS, HostConnection, HostSource, Retry, Service, TransportSettings, failure_of,
 };
 use serde::Deserialize;
 use tokio::time::Instant;

@@ -10,6 +10,7 @@ use counter_types::{NamePattern, PatternText, nearest, same_name};
 use host_session::{HostInfo, Session, SessionError};
 use ms_dtyp::Guid;
 use ms_pcq::types::Lcid;
+use perflib_session::PerflibSession as _;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments};
 use tokio::time::Instant;
@@ -18,7 +19,7 @@ use super::clock;
 use super::describe::{Findings, Found};
 use super::metrics;
 use crate::config::DetailSettings;
-use crate::session::{self, PERFLIB, PerflibSession as _};
+use crate::session::PERFLIB;
 
 /// Lists the countersets of a host.
 #[derive(Debug)]
@@ -163,10 +164,10 @@ fn check_patterns<'a>(
 /// The classic objects that are asked for.
 async fn classic_objects(session: &mut Session, wish: &Wish) -> Result<Survey, SessionError> {
     let deadline = Instant::now() + CLASSIC_MAX;
-    let mut association = session::open_registry(session, deadline).await?;
-    let mut client = session::registry(&mut association, deadline);
+    let mut association = perflib_session::open_registry(session, deadline).await?;
+    let mut client = perflib_session::registry(&mut association, deadline);
     let surveyed = classic::survey(&mut client, |name| wish.wants(name), wish.reach, wish.lcid).await;
-    surveyed.map_err(|error| session::error_of_classic(session.target(), &error))
+    surveyed.map_err(|error| perflib_session::error_of_classic(session.target(), &error))
 }
 
 async fn names(run: &Run, session: &mut Session) -> Result<Vec<(Guid, Name)>, CommandError> {

@@ -6,11 +6,10 @@ use counter_poll::paths::{ClassicQuery, PathPlan, PathQuery};
 use host_session::{Recovery, Session, SessionError};
 use ms_pcq::perflibv2::CounterData;
 use ms_rrp::winreg::RegistryValue;
+use perflib_session::PerflibSession as _;
 use plugin_session::command::CommandError;
 use rpc_client::{Association, NamedPipe};
 use tokio::time::Instant;
-
-use crate::session::{self, PerflibSession as _};
 
 /// A session with what is open over it.
 pub(super) struct Open {
@@ -67,9 +66,9 @@ impl Open {
         };
         let classic = match &mut self.classic {
             Some(OpenClassic { association, query }) => {
-                let fetched = query.fetch(&mut session::registry(association, deadline)).await;
+                let fetched = query.fetch(&mut perflib_session::registry(association, deadline)).await;
                 let target = self.session.target();
-                Some(fetched.map_err(|error| session::error_of_classic(target, &error))?)
+                Some(fetched.map_err(|error| perflib_session::error_of_classic(target, &error))?)
             }
             None => None,
         };
@@ -88,9 +87,10 @@ impl Open {
 
 impl OpenClassic {
     async fn new(session: &mut Session, plan: &PathPlan, deadline: Instant) -> Result<Self, SessionError> {
-        let mut association = session::open_registry(session, deadline).await?;
-        let opened = ClassicQuery::open(&mut session::registry(&mut association, deadline), plan).await;
-        let query = opened.map_err(|error| session::error_of_classic(session.target(), &error))?;
+        let mut association = perflib_session::open_registry(session, deadline).await?;
+        let opened =
+            ClassicQuery::open(&mut perflib_session::registry(&mut association, deadline), plan).await;
+        let query = opened.map_err(|error| perflib_session::error_of_classic(session.target(), &error))?;
         Ok(Self { association, query })
     }
 }

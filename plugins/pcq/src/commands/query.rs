@@ -7,6 +7,7 @@ use counter_poll::paths::{FindError, OpenPath, PathPlan, Readings, Sample};
 use counter_poll::survey;
 use counter_types::{CounterPath, InstancePath, nearest};
 use host_session::{Recovery, Session};
+use perflib_session::PerflibSession as _;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -17,7 +18,7 @@ use super::json::Json;
 use super::open::{CALL_MAX, Open};
 use super::paths;
 use super::table::Table;
-use crate::session::{self, PERFLIB, PerflibSession as _};
+use crate::session::PERFLIB;
 
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]
@@ -151,9 +152,9 @@ async fn find(run: &Run, wish: &Wish, session: &mut Session) -> Result<PathPlan,
     }
     run.progress("classic objects…");
     let first = open.iter().find_map(OpenPath::problem).cloned();
-    let found = match session::open_registry(session, deadline).await {
+    let found = match perflib_session::open_registry(session, deadline).await {
         Ok(mut association) => {
-            plan.add_classic(&mut session::registry(&mut association, deadline), &open).await
+            plan.add_classic(&mut perflib_session::registry(&mut association, deadline), &open).await
         }
         // A wildcard has what version 2 countersets give it.
         Err(error) => return first.map_or(Ok(plan), |_| Err(CommandError::of_session(&error))),
@@ -169,7 +170,7 @@ fn explain(session: &Session, error: FindError<rpc_client::Error>) -> CommandErr
         FindError::Path(problem) => paths::explain(&problem),
         FindError::Call(error) => CommandError::of_session(&session.error(&error)),
         FindError::Classic(error) => {
-            CommandError::of_session(&session::error_of_classic(session.target(), &error))
+            CommandError::of_session(&perflib_session::error_of_classic(session.target(), &error))
         }
     }
 }

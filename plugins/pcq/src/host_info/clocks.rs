@@ -4,8 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use counter_types::{RawClocks, boot_time};
 use ms_dtyp::FileTime;
-
-use crate::channel::CallTimes;
+use perflib_session::CallTimes;
 
 /// The start of a host, kept from reply to reply: each shows another one, by the drift between the host's clocks.
 #[derive(Debug, Default)]

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use counter_types::RawClocks;
 use ms_dtyp::FileTime;
+use perflib_session::CallTimes;
 use plugin_sdk::{Collection, Failure, FamilyId, GeneralReason, Output, Stage};
 use plugin_session::{OpenSession, failure_of};
 use tokio::time::Instant;
@@ -27,8 +28,7 @@ use self::registry_facts::Group;
 use self::series::FactSeries;
 use self::services::ServiceScan;
 use crate::backoff::Backoff;
-use crate::channel::CallTimes;
-use crate::session::{self, REGISTRY};
+use crate::session::REGISTRY;
 
 /// Which facts are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,7 +138,7 @@ impl HostInfo {
             let may_be_stale = !pipe.is_new;
             *is_pipe_new |= pipe.is_new;
             let calls = pipe.association.calls();
-            let client = session::registry(pipe.association, calls_end);
+            let client = perflib_session::registry(pipe.association, calls_end);
             let read = match Reader::open(client, share(now, deadline, 4)).await {
                 Ok(Ok(reader)) => self.read(reader, now, collection.output()).await.map(Ok),
                 Ok(Err(why)) => Ok(Err(why)),
@@ -148,7 +148,7 @@ impl HostInfo {
             let lost = match read {
                 Ok(Ok(())) => return Ok(()),
                 Ok(Err(why)) => return Err((why, refused(why))),
-                Err(lost) => session::of_rrp(open.session().target(), &lost),
+                Err(lost) => perflib_session::error_of_registry(open.session().target(), &lost),
             };
             open.close_side_pipe();
             if !(may_be_stale && open.is_connected()) {

@@ -4,10 +4,10 @@ use host_session::concerns_one_call;
 use ms_dtyp::Win32Error;
 use ms_rrp::winreg::{Key, Limits, RegistryClient, RegistryValue, ValueRoom};
 use ms_rrp::wire::InvalidValue;
+use perflib_session::PipeChannel;
 use tokio::time::Instant;
 
 use super::fact::Unread;
-use crate::channel::PipeChannel;
 
 /// A failure after which the pipe takes no other call.
 pub(crate) type Lost = ms_rrp::Error<rpc_client::Error>;

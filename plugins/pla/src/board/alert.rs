@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use counter_poll::paths::{Instance, PathMatch, Row, Rows};
-use ms_pcq::wire::CounterRegInfo;
+use counter_poll::paths::{CountersetFrame, Frame, Instance};
 use pla_engine::{AlertState, Comparison, Judge, Rule};
 use plugin_sdk::SeriesId;
 
-use super::ByName;
+use super::bound::Bound;
+use super::by_name::ByName;
 use super::row::AlertRow;
-use crate::counters::Found;
+use crate::counters::{Found, Kinds, Pick};
 use crate::model::{Alert, SampleInterval};
 
 /// What an alert is known by.
@@ -31,6 +31,7 @@ pub(crate) struct Watched {
     /// Whether there are events.
     pub(crate) logs_events: bool,
     judge: Judge,
+    bound: Bound,
     first_judged: Option<Duration>,
     last_judged: Option<Duration>,
     /// How much later than its interval it was judged.
@@ -63,6 +64,7 @@ impl Watched {
             interval: alert.interval,
             logs_events: alert.logs_events,
             judge: Judge::new(rule_of(alert)),
+            bound: Bound::default(),
             first_judged: None,
             last_judged: None,
             lag: Duration::ZERO,
@@ -81,7 +83,7 @@ impl Watched {
             (self.last_judged, self.lag) = (None, Duration::ZERO);
         }
         self.logs_events = alert.logs_events;
-        self.place = place;
+        (self.place, self.bound) = (place, Bound::default());
         self
     }
 
@@ -139,9 +141,14 @@ impl Watched {
         self.left_out + self.judge.left_out()
     }
 
+    /// How many of its samples triggered.
+    pub(crate) fn triggered(&self) -> u64 {
+        self.judge.judgements().map(|(_, judgement)| judgement.triggered).sum()
+    }
+
     /// How many instances have room.
     pub(super) fn instances(&self) -> usize {
-        self.judge.judgements().count()
+        self.judge.instances().max(1)
     }
 
     /// Whether it is time for a sample. Collections do not begin to the millisecond, and one that is a little early is not
@@ -156,10 +163,22 @@ impl Watched {
         }
     }
 
+    /// Which reply has its values; none if there is no such counter.
+    pub(super) fn needs(&self, found: &Found) -> Kinds {
+        self.pick(found).map_or(Kinds::default(), |pick| pick.needs())
+    }
+
+    fn pick<'f>(&self, found: &'f Found) -> Option<Pick<'f>> {
+        match self.place {
+            Place::Path(place) => found.pick(place),
+            Place::OtherHost => None,
+        }
+    }
+
     pub(super) fn judge(
         &mut self,
         found: &Found,
-        rows: &Rows<'_>,
+        frame: &Frame,
         by_name: &mut ByName,
         now: Duration,
         room: &mut usize,
@@ -169,51 +188,91 @@ impl Watched {
         }
         let first = *self.first_judged.get_or_insert(now);
         self.last_judged = Some(now);
-        let place = match self.place {
-            Place::Path(place) => found.matches.get(place).and_then(|matches| matches.first()),
-            Place::OtherHost => None,
+        let Some(pick) = self.pick(found) else {
+            let state = match self.place {
+                Place::Path(path) => found.state_without(path),
+                Place::OtherHost => AlertState::Unresolved,
+            };
+            return self.judge.without_counter(state, now);
         };
-        let Some(pick) = place.and_then(|place| found.plan.matches.get(*place)) else {
-            return self.judge.without_counter(AlertState::Unresolved, now);
+        let Some(frame) = frame.of(pick.path.counterset) else {
+            return self.finish((false, false), first, now);
         };
-        let counterset = &found.plan.countersets[pick.counterset];
-        let Some(counter) = pick.counters.first().map(|counter| &counterset.counters[*counter]) else {
-            return self.judge.without_counter(AlertState::Unresolved, now);
-        };
-        let (mut is_there, mut is_number) = (false, false);
-        let all = rows.of(pick.counterset);
-        let mut take = |row: &Row<'_>| {
-            is_there = true;
-            is_number |= self.sample(&counter.info, row, now, room);
-        };
-        match pick.only_instance() {
-            Some(name) => {
-                by_name
-                    .places(rows, pick.counterset, name)
-                    .iter()
-                    .map(|place| &all[*place])
-                    .filter(|row| is_wanted(pick, row))
-                    .for_each(&mut take);
-            }
-            None => all.iter().filter(|row| is_wanted(pick, row)).for_each(&mut take),
+        if !self.bound.holds(frame, &self.judge) {
+            self.bind(&pick, frame, by_name, now, room);
         }
+        let Self { bound, judge, .. } = self;
+        let mut is_number = bound.leaves_out_some;
+        for (place, slot) in &bound.samples {
+            let reading = bound.columns.as_ref().and_then(|columns| frame.reading(*place, columns));
+            if let Some(reading) = reading {
+                is_number = true;
+                judge.sample(*slot, pick.info.counter_type, &reading, now);
+            }
+        }
+        let is_there = bound.is_there;
         self.finish((is_there, is_number), first, now);
     }
 
-    /// Takes the sample of an instance. Returns whether it is a number.
-    fn sample(&mut self, info: &CounterRegInfo, row: &Row<'_>, now: Duration, room: &mut usize) -> bool {
-        let Some(reading) = row.reading(info) else { return false };
-        let shown = row.instance.as_ref().map(Instance::shown).unwrap_or_default();
-        let is_known = self.judge.has_instance(&shown);
-        let slot = if is_known || *room > 0 { self.judge.instance(&shown, now) } else { None };
+    /// Finds where its values are.
+    fn bind(
+        &mut self,
+        pick: &Pick<'_>,
+        frame: &CountersetFrame,
+        by_name: &mut ByName,
+        now: Duration,
+        room: &mut usize,
+    ) {
+        let columns = frame.columns(pick.info);
+        self.bound.begin(frame, &self.judge, columns);
+        let all = frame.instances();
+        let wants = |instance: &Option<Instance>| {
+            instance.as_ref().is_none_or(|instance| pick.path.wants(&instance.name, instance.index))
+        };
+        match pick.path.only_instance() {
+            Some(name) => {
+                for place in by_name.places(pick.path.counterset, frame, name) {
+                    if wants(&all[*place]) {
+                        self.bind_instance(*place, frame, now, room);
+                    }
+                }
+            }
+            None => {
+                for (place, _) in all.iter().enumerate().filter(|(_, instance)| wants(instance)) {
+                    self.bind_instance(place, frame, now, room);
+                }
+            }
+        }
+    }
+
+    fn bind_instance(&mut self, place: usize, frame: &CountersetFrame, now: Duration, room: &mut usize) {
+        let Self { bound, judge, .. } = self;
+        bound.is_there = true;
+        let Some(columns) = bound.columns else { return };
+        if frame.reading(place, &columns).is_none() {
+            bound.lacks_some = true;
+            return;
+        }
+        let instance = frame.instances().get(place).and_then(Option::as_ref);
+        let shown = instance.map(Instance::shown).unwrap_or_default();
+        let is_known = judge.has_instance(&shown);
+        let slot = if is_known || *room > 0 { judge.instance(&shown, now) } else { None };
         match slot {
             Some(slot) => {
-                *room -= usize::from(!is_known);
-                self.judge.sample(slot, info.counter_type, &reading, now);
+                *room = room.saturating_sub(usize::from(!is_known));
+                bound.samples.push((place, slot));
             }
-            None => self.left_out += 1,
+            None => {
+                self.left_out += 1;
+                (bound.lacks_some, bound.leaves_out_some) = (true, true);
+            }
         }
-        true
+    }
+
+    /// It is due, and the host did not send its values.
+    pub(super) fn lack_values(&mut self, now: Duration) {
+        let first = *self.first_judged.get_or_insert(now);
+        self.finish((false, false), first, now);
     }
 
     fn finish(&mut self, (is_there, is_number): (bool, bool), first: Duration, now: Duration) {
@@ -231,10 +290,6 @@ impl Watched {
             self.judge.finish(now);
         }
     }
-}
-
-fn is_wanted(pick: &PathMatch, row: &Row<'_>) -> bool {
-    row.instance.as_ref().is_none_or(|instance| pick.wants(&instance.name, instance.index))
 }
 
 fn rule_of(alert: &Alert) -> Rule {

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use ms_pla::xml::{Date, Schedule};
 use ms_rrp::winreg::{RegistryClient, RegistryValue, ValueRoom};
+use perflib_session::{PipeChannel, registry};
 use pla_engine::{Day, StartSchedule};
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use tokio::time::Instant;
 
-use crate::channel::PipeChannel;
 use crate::counters::Open;
-use crate::session::{self, REGISTRY};
+use crate::session::REGISTRY;
 
 /// The offset of the host's local time, read now and then over the second pipe, which classic counters use, too.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ fn of(schedule: &Schedule) -> StartSchedule {
 
 async fn ask(open: &mut Open, collection: &Collection, deadline: Instant) -> Result<i32, Failure> {
     let pipe = open.side_pipe(REGISTRY, collection, deadline).await?;
-    let mut client = session::registry(pipe.association, deadline);
+    let mut client = registry(pipe.association, deadline);
     let asked = value(&mut client).await;
     let failed = |text: String| Failure::new(Stage::Query, GeneralReason::Other, text);
     let value = asked.map_err(|error| failed(error.to_string()))?;

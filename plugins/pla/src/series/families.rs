@@ -48,7 +48,7 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     Family {
         item: "Value",
         help: "The last value of the alert's counter, as Windows computes and shows it: that is what is compared with the \
-               threshold.",
+               threshold. It stays until the next sample, after the alert's sample interval.",
         origin: "AlertThresholds",
         ..OF_ALERT
     },

@@ -8,6 +8,10 @@ use counter_types::{NamePattern, same_name};
 use host_session::{Session, SessionError};
 use ms_dtyp::Guid;
 use ms_pcq::wire::InstanceInfo;
+use perflib_session::{
+    PcqError, PerflibSession as _, error_of_classic, error_of_perflib, open_registry,
+    registered_counter_sets, registry,
+};
 use pla_engine::Threshold;
 use plugin_sdk::Run;
 use plugin_session::command::{CommandError, HostAccess};
@@ -15,7 +19,7 @@ use tokio::time::Instant;
 
 use super::document::Document;
 use super::host::Host;
-use crate::session::{PERFLIB, REGISTRY, error_of_classic, error_of_perflib, perflib, registry};
+use crate::session::PERFLIB;
 
 /// A counterset with the instances that there are now.
 type Surveyed = (survey::Counterset, Vec<InstanceInfo>);
@@ -63,14 +67,20 @@ async fn version_2(
     wanted: &[NamePattern],
 ) -> Result<Vec<Surveyed>, SessionError> {
     let target = session.target().clone();
-    let failed = |error: &crate::channel::PcqError| error_of_perflib(&target, error);
+    let failed = |error: &PcqError| error_of_perflib(&target, error);
     let deadline = || Instant::now() + CALL_MAX;
-    let guids: Vec<Guid> =
-        perflib(session, deadline()).enumerate_counter_set().await.map_err(|error| failed(&error))?;
+    let listed = session.perflib(deadline()).enumerate_counter_set().await;
+    let guids: Vec<Guid> = match listed {
+        // There are more than fit into the answer.
+        Err(ms_pcq::Error::LimitExceeded { .. }) => {
+            registered_counter_sets(session, Instant::now() + CLASSIC_MAX).await?.counter_sets
+        }
+        listed => listed.map_err(|error| failed(&error))?,
+    };
     let mut found = Vec::new();
     for (index, guid) in guids.iter().enumerate() {
         run.progress(&format!("{} of {} names…", index + 1, guids.len()));
-        let mut client = perflib(session, deadline());
+        let mut client = session.perflib(deadline());
         let name = registration::read_name(&mut client, *guid).await.map_err(|error| failed(&error))?;
         if !wanted.iter().any(|pattern| pattern.matches(&name.text)) {
             continue;
@@ -92,7 +102,7 @@ async fn classic_objects(
     wanted: &[NamePattern],
 ) -> Result<Vec<Surveyed>, SessionError> {
     let deadline = Instant::now() + CLASSIC_MAX;
-    let mut association = session.open_association(REGISTRY.endpoint, REGISTRY.interfaces, deadline).await?;
+    let mut association = open_registry(session, deadline).await?;
     let mut client = registry(&mut association, deadline);
     let is_wanted = |name: &str| wanted.iter().any(|pattern| pattern.matches(name));
     let surveyed = classic::survey(&mut client, is_wanted, Reach::Named, None).await;

@@ -16,7 +16,7 @@ fn classic_counters_and_those_of_version_2_are_judged_together() {
     let watch = plugin.watch(&sim, set(&alerts));
     let said = watch.collect().partial();
     assert!(said.contains("did you mean `% Free Space`?"), "{said}");
-    sim.clock.advance(std::time::Duration::from_secs(15));
+    sim.pass(std::time::Duration::from_secs(15));
     let (data, values) = (sim.calls(6), sim.host.counts().calls("winreg", 17));
     let states = watch.collect().states();
     assert_eq!((sim.calls(6) - data, sim.host.counts().calls("winreg", 17) - values), (1, 1));
@@ -38,7 +38,7 @@ fn a_registry_that_refuses_costs_the_classic_counters_only() {
     let said = watch.collect().partial();
     assert!(said.contains("classic counters cannot be read"), "{said}");
     let calls = sim.host.counts().calls("winreg", 17);
-    sim.clock.advance(std::time::Duration::from_secs(15));
+    sim.pass(std::time::Duration::from_secs(15));
     let states = watch.collect().states();
     assert_eq!(states, ["memory() unresolved", "processor(_Total) firing"]);
     assert_eq!(sim.host.counts().calls("winreg", 17), calls, "what is refused is not asked for each time");

@@ -3,6 +3,8 @@
 
 mod classic;
 mod commands;
+mod crowded;
+mod due;
 mod files;
 mod firing;
 mod hostile;
@@ -10,7 +12,11 @@ mod live;
 mod many;
 mod objects;
 mod settings;
+mod settled;
+mod stalls;
 mod states;
 mod steered;
 mod to_rules;
+#[path = "../../benches/workload/mod.rs"]
+mod workload;
 mod world;

@@ -99,7 +99,7 @@ impl Mill {
     }
 
     pub(crate) fn pass(&self, seconds: u64) {
-        self.sim.clock.advance(Duration::from_secs(seconds));
+        self.sim.pass(Duration::from_secs(seconds));
     }
 }
 

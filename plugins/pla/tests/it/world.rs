@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ms_dtyp::FileTime;
 use plugin_contract::{
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
+use windows_sim::choices::Choices;
 use windows_sim::model::{self, Clock, ValueSource};
 use windows_sim::service::pcq;
 use windows_sim::{Account, Accounts, Behaviour, WindowsHost, server};
@@ -25,6 +27,11 @@ pub(crate) const USER: &str = "svc-metrics";
 /// 2026-01-01 12:00:00, two days after the simulated hosts were started.
 pub(crate) const NOON: FileTime = FileTime(134_116_992_000_000_000);
 pub(crate) const BOOT: FileTime = FileTime(NOON.0 - 2 * 86_400 * FileTime::INTERVALS_PER_SECOND);
+
+thread_local! {
+    /// How far the clocks of this test are ahead: each test has a thread of its own.
+    static AHEAD_NS: Arc<AtomicU64> = Arc::default();
+}
 
 /// A simulated Windows host on a port of loopback.
 pub(crate) struct SimHost {
@@ -63,8 +70,25 @@ impl SimHost {
         Self { host, clock, port, listener: Mutex::new(listener), runtime }
     }
 
+    /// Time passes, for the host and for the plugin.
+    pub(crate) fn pass(&self, time: Duration) {
+        self.clock.advance(time);
+        let time_ns = u64::try_from(time.as_nanos()).expect("a short time");
+        AHEAD_NS.with(|ahead_ns| ahead_ns.fetch_add(time_ns, Ordering::Relaxed));
+    }
+
     pub(crate) fn behave(&self, change: impl FnOnce(&mut Behaviour)) {
         self.host.change_behaviour(change);
+    }
+
+    /// From now on the host chooses otherwise where documents leave it open.
+    pub(crate) fn choose(&self, change: impl FnOnce(&mut Choices)) {
+        self.behave(|behaviour| change(&mut behaviour.choices));
+    }
+
+    /// Connections so far.
+    pub(crate) fn connections(&self) -> u64 {
+        self.host.counts().connections.load(Ordering::Relaxed)
     }
 
     /// All connections end, and nobody listens any more.
@@ -80,6 +104,16 @@ impl SimHost {
     pub(crate) fn cut(&self) {
         self.shut();
         *self.listener.lock().expect("nobody panicked") = listen(&self.runtime, &self.host, self.port).1;
+    }
+
+    /// Values that were fetched so far: by a query, and of the registry.
+    pub(crate) fn fetches(&self) -> (u64, u64) {
+        (self.calls(6), self.host.counts().calls("winreg", 17))
+    }
+
+    /// Logons so far.
+    pub(crate) fn logons(&self) -> u64 {
+        self.host.accounts().attempts().values().map(|seen| seen.accepted + seen.refused).sum()
     }
 
     /// Calls of this method so far.
@@ -105,7 +139,10 @@ pub(crate) struct Plugin {
 impl Plugin {
     pub(crate) fn new() -> Self {
         let broker: Arc<dyn CredentialBroker> = Arc::new(Lender::default());
-        let host = Host::new(HostOptions { broker, ..HostOptions::default() });
+        let ahead_ns = AHEAD_NS.with(Arc::clone);
+        let started_ns = monotonic_ns();
+        let clock = Arc::new(move || started_ns + ahead_ns.load(Ordering::Relaxed));
+        let host = Host::new(HostOptions { broker, clock, ..HostOptions::default() });
         let library = host.link("pla", plugin_pla::entry).expect("the plugin is linked");
         Self { library, _host: host }
     }
@@ -162,8 +199,14 @@ impl Watch {
     /// Collects with a deadline far away.
     #[track_caller]
     pub(crate) fn collect(&self) -> Ended {
+        self.collect_within(Duration::from_secs(60))
+    }
+
+    /// Collects with this deadline.
+    #[track_caller]
+    pub(crate) fn collect_within(&self, time: Duration) -> Ended {
         let before = self.sink.recorded().completions.len();
-        let deadline_ns = monotonic_ns() + 60_000_000_000;
+        let deadline_ns = monotonic_ns() + u64::try_from(time.as_nanos()).expect("a short time");
         self.instance.collect(deadline_ns).expect("the collection begins");
         // Other programs of a busy machine may take more time than the sink's patience.
         let mut ends = (0..6).filter_map(|_| self.sink.wait_completions(before + 1));

@@ -21,6 +21,7 @@ pub use self::known::{explain, names};
 pub(crate) use self::object_reading::{ObjectReading, clocks_of, with_clock_of};
 pub use self::poller::ClassicError;
 pub(crate) use self::poller::ClassicPoller;
+pub use self::questions::Questions;
 pub(crate) use self::search::Search;
 pub use self::survey::{Reach, Survey, survey};
 pub(crate) use self::survey::{close, described, indexes};

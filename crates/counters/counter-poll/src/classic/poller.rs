@@ -5,7 +5,7 @@ use counter_types::RawClocks;
 use ms_dtyp::FileTime;
 use ms_pcq::types::Lcid;
 use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
-use perflib_v1::{BadObject, DataBlock, ObjectType, value_name};
+use perflib_v1::{BadObject, DataBlock, ObjectType};
 
 use super::candidates::{Candidate, candidates};
 use super::object_reading::clocks_of;
@@ -147,13 +147,13 @@ impl<I: SeriesIds> ClassicPoller<I> {
             indexes.dedup();
             self.questions.ask_for(&indexes);
         }
-        self.ask(client, key).await?;
+        self.questions.ask(client, key, &mut self.room).await?;
         if self.has_news()? {
             let tables = match tables {
                 Some(tables) => tables,
                 None => Tables::read(client, key, self.language).await?,
             };
-            for value in self.questions.answers() {
+            for value in self.questions.values() {
                 let block = DataBlock::decode(value).map_err(ClassicError::Malformed)?;
                 self.objects.watch(&block, &self.candidates, search, &tables, output);
             }
@@ -186,29 +186,9 @@ impl<I: SeriesIds> ClassicPoller<I> {
         Ok(Some(tables))
     }
 
-    async fn ask<C: HostChannel>(
-        &mut self,
-        client: &mut RegistryClient<C>,
-        key: &Key,
-    ) -> Result<(), ClassicError<C::Error>> {
-        while let Some(objects) = self.questions.next() {
-            match client.query_value(key, &value_name(objects), &mut self.room).await {
-                Ok(value) => self.questions.answer(value),
-                Err(error) => {
-                    let error = ClassicError::Call(error);
-                    if error.is_timeout::<C>() && !client.channel().time_left().is_zero() {
-                        self.questions.time_out();
-                    }
-                    return Err(error);
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Whether the answers hold an object whose counters nobody has named yet.
     fn has_news<E: StdError + 'static>(&self) -> Result<bool, ClassicError<E>> {
-        for value in self.questions.answers() {
+        for value in self.questions.values() {
             let block = DataBlock::decode(value).map_err(ClassicError::Malformed)?;
             if self.objects.has_news(&block, &self.candidates) {
                 return Ok(true);
@@ -219,7 +199,7 @@ impl<I: SeriesIds> ClassicPoller<I> {
 
     /// Ends objects that a search did not find, but for those whose providers hang.
     fn end_absent<S: SeriesSink<I>>(&mut self, output: &mut S) {
-        let blocks = || self.questions.answers().filter_map(|value| DataBlock::decode(value).ok());
+        let blocks = || self.questions.values().filter_map(|value| DataBlock::decode(value).ok());
         let index_of = |object: Result<ObjectType<'_>, BadObject>| {
             object.map_or_else(|bad| bad.name_index, |object| Some(object.name_index))
         };
@@ -241,7 +221,7 @@ impl<I: SeriesIds> ClassicPoller<I> {
         output: &mut S,
     ) -> ClassicSeen<I::Unlisted> {
         let mut seen = ClassicSeen { missing: Vec::new(), covered: self.none_covered() };
-        for value in self.questions.answers() {
+        for value in self.questions.values() {
             // It was decoded before.
             if let Ok(block) = DataBlock::decode(value) {
                 self.objects.emit(&block, wanted, &mut seen, output);
@@ -265,7 +245,7 @@ impl<I: SeriesIds> ClassicPoller<I> {
 
     /// The clocks of the last reply of this collection.
     pub(crate) fn clocks(&self) -> Option<RawClocks> {
-        let block = DataBlock::decode(self.questions.answers().last()?).ok()?;
+        let block = DataBlock::decode(self.questions.values().last()?).ok()?;
         Some(clocks_of(&block))
     }
 

@@ -3,14 +3,18 @@
 
 use std::ops::Range;
 
-use ms_rrp::winreg::RegistryValue;
+use ms_rrp::winreg::{Key, RegistryClient, RegistryValue, ValueRoom};
+use perflib_v1::value_name;
 
+use super::ClassicError;
+use crate::channel::HostChannel;
 use crate::registration::Trouble;
 use crate::stalls::Stalls;
 
-/// The calls of a collection, and their answers.
+/// The calls of a collection for classic objects, and their answers. Objects whose providers hang are remembered from collection
+/// to collection.
 #[derive(Debug, Default)]
-pub(super) struct Questions {
+pub struct Questions {
     /// What is asked for, those objects included whose providers hang.
     objects: Vec<u32>,
     is_one_by_one: bool,
@@ -25,14 +29,14 @@ pub(super) struct Questions {
 
 impl Questions {
     /// Another collection begins.
-    pub(super) fn begin(&mut self, poll: u64) {
+    pub fn begin(&mut self, poll: u64) {
         self.stalls.begin(poll);
         self.is_begun = false;
         self.answers.clear();
     }
 
     /// Asks for these objects, with this collection. What was answered of the same objects is not asked for again.
-    pub(super) fn ask_for(&mut self, objects: &[u32]) {
+    pub(crate) fn ask_for(&mut self, objects: &[u32]) {
         if objects != self.objects {
             objects.clone_into(&mut self.objects);
             self.is_begun = false;
@@ -90,17 +94,47 @@ impl Questions {
     }
 
     /// The answers of this collection.
-    pub(super) fn answers(&self) -> impl Iterator<Item = &[u8]> {
+    #[must_use]
+    pub fn answers(&self) -> &[RegistryValue] {
+        &self.answers
+    }
+
+    /// Their bytes.
+    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         self.answers.iter().map(RegistryValue::bytes)
     }
 
+    /// Makes the calls that are left in this collection. After one that had no answer in time the others can be made over
+    /// another channel.
+    pub(crate) async fn ask<C: HostChannel>(
+        &mut self,
+        client: &mut RegistryClient<C>,
+        key: &Key,
+        room: &mut ValueRoom,
+    ) -> Result<(), ClassicError<C::Error>> {
+        while let Some(objects) = self.next() {
+            match client.query_value(key, &value_name(objects), room).await {
+                Ok(value) => self.answer(value),
+                Err(error) => {
+                    let error = ClassicError::Call(error);
+                    if error.is_timeout::<C>() && !client.channel().time_left().is_zero() {
+                        self.time_out();
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Why an object is not asked for.
-    pub(super) fn trouble(&self, object: u32) -> Option<Trouble> {
+    pub(crate) fn trouble(&self, object: u32) -> Option<Trouble> {
         self.stalls.trouble(object)
     }
 
-    /// How many objects did not answer in this collection.
-    pub(super) const fn stalls_met(&self) -> u32 {
+    /// How many objects did not answer in this collection. The channel on which that happened takes no other call.
+    #[must_use]
+    pub const fn stalls_met(&self) -> u32 {
         self.stalls.met()
     }
 }
@@ -172,7 +206,7 @@ mod tests {
         assert_eq!(questions.next(), None);
         questions.ask_later_for([2].into_iter());
         assert_eq!(questions.next(), None);
-        assert_eq!(questions.answers().count(), 1);
+        assert_eq!(questions.answers().len(), 1);
         questions.begin(2);
         assert_eq!(all_calls(&mut questions), [[2]]);
     }

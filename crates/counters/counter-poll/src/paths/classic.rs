@@ -5,16 +5,17 @@ use perflib_v1::{DataBlock, value_name};
 
 use super::PathPlan;
 use super::plan::{OpenPath, compiled, pick};
-use super::problem::FindError;
+use super::problem::{FindError, PathProblem};
 use crate::channel::HostChannel;
-use crate::classic::{self, ClassicError, Tables};
+use crate::classic::{self, ClassicError, Questions, Tables};
+use crate::stalls;
 use crate::survey::Counterset;
 
 /// The classic objects of a [`PathPlan`], with the key that their values are read by.
 #[derive(Debug)]
 pub struct ClassicQuery {
     key: Key,
-    value_name: String,
+    objects: Vec<u32>,
     room: ValueRoom,
 }
 
@@ -28,14 +29,15 @@ impl PathPlan {
         client: &mut RegistryClient<C>,
         open: &[OpenPath],
     ) -> Result<(), FindError<C::Error>> {
-        self.add_each_classic(client, open).await?;
+        self.add_open(client, open, &mut Questions::default()).await?;
         match self.problems.drain(..).next() {
             Some((_, problem)) => Err(problem.into()),
             None => Ok(()),
         }
     }
 
-    /// The same for paths of which some may mean nothing: they are among the [`problems`](Self::problems).
+    /// The same for paths of which some may mean nothing: they are among the [`problems`](Self::problems). So are those whose
+    /// providers hang, by what `questions` know of them.
     ///
     /// # Errors
     /// When a call fails.
@@ -43,6 +45,20 @@ impl PathPlan {
         &mut self,
         client: &mut RegistryClient<C>,
         open: &[OpenPath],
+        questions: &mut Questions,
+    ) -> Result<(), ClassicError<C::Error>> {
+        let patience = stalls::patience(client.channel());
+        client.channel().limit_calls(patience);
+        let added = self.add_open(client, open, questions).await;
+        client.channel().limit_calls(None);
+        added
+    }
+
+    async fn add_open<C: HostChannel>(
+        &mut self,
+        client: &mut RegistryClient<C>,
+        open: &[OpenPath],
+        questions: &mut Questions,
     ) -> Result<(), ClassicError<C::Error>> {
         let key = client.open_performance_data().await?;
         let tables = Tables::read(client, &key, None).await?;
@@ -51,15 +67,13 @@ impl PathPlan {
         let is_meant = |name: &str| patterns.iter().flatten().any(|pattern| pattern.matches(name));
         let indexes = classic::indexes(&tables.names, is_meant);
         let mut room = ValueRoom::new(ROOM_BYTES);
-        let value = match indexes.is_empty() {
-            true => None,
-            false => Some(client.query_value(&key, &value_name(&indexes), &mut room).await?),
-        };
-        let block = value.as_ref().map(|value| DataBlock::decode(value.bytes())).transpose();
-        let block = block.map_err(ClassicError::Malformed)?;
+        questions.ask_for(&indexes);
+        questions.ask(client, &key, &mut room).await?;
+        let blocks: Result<Vec<DataBlock<'_>>, _> = questions.values().map(DataBlock::decode).collect();
+        let blocks = blocks.map_err(ClassicError::Malformed)?;
         for (OpenPath { order, path, problem }, pattern) in open.iter().zip(&patterns) {
             let mut found = false;
-            for object in block.iter().flat_map(DataBlock::objects).flatten() {
+            for object in blocks.iter().flat_map(DataBlock::objects).flatten() {
                 let name = tables.names.get(object.name_index);
                 let is_meant = |name: &&str| pattern.as_ref().is_some_and(|pattern| pattern.matches(name));
                 let Some(name) = name.filter(is_meant) else { continue };
@@ -70,7 +84,14 @@ impl PathPlan {
                     Err(problem) => self.problems.push((*order, problem)),
                 }
             }
-            self.problems.extend(problem.clone().filter(|_| !found).map(|problem| (*order, problem)));
+            let is_meant = |name: &str| pattern.as_ref().is_some_and(|pattern| pattern.matches(name));
+            let mut names = indexes.iter().filter_map(|index| Some((*index, tables.names.get(*index)?)));
+            let hanging = names.find_map(|(index, name)| {
+                let trouble = questions.trouble(index).filter(|_| !found && is_meant(name))?;
+                Some(PathProblem::Unusable { counterset: name.to_owned(), trouble })
+            });
+            let problem = hanging.or_else(|| problem.clone().filter(|_| !found));
+            self.problems.extend(problem.map(|problem| (*order, problem)));
         }
         self.matches.sort_by_key(|one| one.order);
         self.problems.sort_by_key(|(order, _)| *order);
@@ -109,7 +130,7 @@ impl ClassicQuery {
         plan: &PathPlan,
     ) -> Result<Self, ClassicError<C::Error>> {
         let key = client.open_performance_data().await?;
-        Ok(Self { key, value_name: value_name(&plan.objects()), room: ValueRoom::new(ROOM_BYTES) })
+        Ok(Self { key, objects: plan.objects(), room: ValueRoom::new(ROOM_BYTES) })
     }
 
     /// Fetches the values.
@@ -120,7 +141,25 @@ impl ClassicQuery {
         &mut self,
         client: &mut RegistryClient<C>,
     ) -> Result<RegistryValue, ClassicError<C::Error>> {
-        Ok(client.query_value(&self.key, &self.value_name, &mut self.room).await?)
+        Ok(client.query_value(&self.key, &value_name(&self.objects), &mut self.room).await?)
+    }
+
+    /// Fetches the values into `questions`, past objects whose providers hang: in the steady state by one call. What was
+    /// answered before a failure is not asked for again in the same collection.
+    ///
+    /// # Errors
+    /// When a call fails.
+    pub async fn ask<C: HostChannel>(
+        &mut self,
+        client: &mut RegistryClient<C>,
+        questions: &mut Questions,
+    ) -> Result<(), ClassicError<C::Error>> {
+        questions.ask_for(&self.objects);
+        let patience = stalls::patience(client.channel());
+        client.channel().limit_calls(patience);
+        let asked = questions.ask(client, &self.key, &mut self.room).await;
+        client.channel().limit_calls(None);
+        asked
     }
 }
 

@@ -2,14 +2,17 @@
 //! replies.
 
 mod classic;
+mod frame;
 mod plan;
 mod problem;
 mod query;
+mod replies;
 mod rows;
 mod sample;
 mod search;
 
 pub use self::classic::ClassicQuery;
+pub use self::frame::{Columns, CountersetFrame, Frame};
 pub use self::plan::{OpenPath, PathMatch, PathPlan};
 pub use self::problem::{FindError, PathProblem};
 pub use self::query::PathQuery;

@@ -5,16 +5,13 @@ use std::collections::HashMap;
 use counter_types::{Measure, RawClocks, Reading, properties};
 use ms_dtyp::FileTime;
 use ms_pcq::perflibv2::CounterData;
-use ms_pcq::types::{CounterId, InstanceId, InstanceType};
-use ms_pcq::wire::{CounterRegInfo, QueryData, RawValue};
+use ms_pcq::types::{CounterId, InstanceId};
+use ms_pcq::wire::{CounterRegInfo, RawValue};
 use ms_rrp::winreg::RegistryValue;
-use perflib_v1::{DataBlock, Definitions, ObjectType};
 
+use super::replies::{self, Described, Part, Receiver};
 use super::{PathPlan, PathQuery};
-use crate::Provider;
-use crate::classic::{self, Identities, ObjectReading};
-use crate::reading::{Reading as ReplyReading, clocks_of};
-use crate::survey::Counterset;
+use crate::reading::Reading as ReplyReading;
 
 /// The instances of all countersets in one reply, or in one of a query and one of classic objects.
 #[derive(Debug)]
@@ -59,8 +56,9 @@ impl Rows<'_> {
         take: impl FnOnce(&Rows<'_>) -> R,
     ) -> R {
         // Of the classic reply, so that its clocks do not become those of the other.
-        let described: Vec<(Definitions, Identities)> =
-            classic.map_or_else(Vec::new, |value| describe(plan, value));
+        let classic = classic.map(std::slice::from_ref).unwrap_or_default();
+        let mut described: Vec<Vec<Described>> = Vec::new();
+        replies::describe_all(plan, classic, &mut described);
         let mut rows = Rows {
             time: FileTime::default(),
             clocks: RawClocks::default(),
@@ -68,12 +66,12 @@ impl Rows<'_> {
             rows: Vec::new(),
         };
         rows.rows.resize_with(plan.countersets.len(), Vec::new);
-        if let Some(value) = classic {
-            rows.add_objects(plan, value, &described);
+        for (value, described) in classic.iter().zip(&described) {
+            replies::read_objects(plan, value, described, &mut rows);
         }
         let data = data.map(|(query, data)| (query, data.data()));
         if let Some((query, data)) = &data {
-            rows.add_blocks(plan, query, data);
+            replies::read_blocks(plan, query, data, &mut rows);
         }
         take(&rows)
     }
@@ -85,71 +83,20 @@ impl<'a> Rows<'a> {
     pub fn of(&self, counterset: usize) -> &[Row<'a>] {
         self.rows.get(counterset).map_or(&[], Vec::as_slice)
     }
+}
 
-    /// Takes the blocks of a query's reply.
-    fn add_blocks(&mut self, plan: &PathPlan, query: &PathQuery, data: &QueryData<'a>) {
-        let clocks = clocks_of(data.header());
-        (self.time, self.clocks) = (data.header().perf_time_100ns, clocks);
-        let refused = &mut self.refused;
-        let blocks = query.mapping.check_count(data.header().num_counters);
-        let blocks = blocks.map_err(|mismatch| refused.push(mismatch.to_string())).is_ok();
-        for (index, block) in data.blocks().take_while(|_| blocks).enumerate() {
-            let which = query.mapping.identifier_of(u32::try_from(index).unwrap_or(u32::MAX));
-            let Some((counterset, identifier)) = which.and_then(|which| query.added.get(which)) else {
-                continue;
-            };
-            let asked_for = identifier.instance_name.as_deref().filter(|name| *name != "*");
-            let name = &plan.countersets[*counterset].name.text;
-            match block {
-                Ok(block) if block.status.is_success() => {
-                    let is_single = plan.countersets[*counterset].instance_type == InstanceType::SINGLE;
-                    add_rows(&mut self.rows[*counterset], &block, clocks, is_single, asked_for);
-                }
-                // No such instance now.
-                Ok(block) if block.status == ms_dtyp::Win32Error::ERROR_NO_DATA => {}
-                Ok(block) => refused.push(format!("counterset `{name}`: {}", block.status)),
-                Err(error) => refused.push(format!("counterset `{name}`: {error}")),
-            }
-        }
+impl<'a> Receiver<'a> for Rows<'a> {
+    fn begin(&mut self, time: FileTime, clocks: RawClocks) {
+        (self.time, self.clocks) = (time, clocks);
     }
 
-    /// Takes the objects of a reply of the registry.
-    fn add_objects(
-        &mut self,
-        plan: &PathPlan,
-        value: &'a RegistryValue,
-        described: &'a [(Definitions, Identities)],
-    ) {
-        let block = match DataBlock::decode(value.bytes()) {
-            Ok(block) => block,
-            Err(error) => return self.refused.push(error.to_string()),
-        };
-        let clocks = classic::clocks_of(&block);
-        (self.time, self.clocks) = (block.header.perf_time_100ns, clocks);
-        for (object, (definitions, identities)) in block.objects().zip(described) {
-            let object = match object {
-                Ok(object) => object,
-                Err(bad) => {
-                    self.refused.push(bad.to_string());
-                    continue;
-                }
-            };
-            let Some(place) = place_of(plan, &object) else { continue };
-            let counterset = &plan.countersets[place];
-            if definitions.fields().len() != counterset.counters.len() {
-                self.refused.push(format!("counterset `{}` has other counters by now", counterset.name.text));
-                continue;
-            }
-            let reading = ObjectReading::new(definitions.fields(), object.instances(), identities);
-            let is_single = counterset.instance_type == InstanceType::SINGLE;
-            add_rows(
-                &mut self.rows[place],
-                &reading,
-                classic::with_clock_of(&object, clocks),
-                is_single,
-                None,
-            );
-        }
+    fn refuse(&mut self, reason: String) {
+        self.refused.push(reason);
+    }
+
+    fn take(&mut self, part: Part<'_, impl ReplyReading<'a>>) {
+        let Some(rows) = self.rows.get_mut(part.counterset) else { return };
+        add_rows(rows, part.reading, part.clocks, part.is_single, part.asked_for);
     }
 }
 
@@ -190,27 +137,6 @@ impl<'a> Row<'a> {
         };
         Some(Reading { value, base, clocks })
     }
-}
-
-/// Which of the plan's countersets a classic object is.
-fn place_of(plan: &PathPlan, object: &ObjectType<'_>) -> Option<usize> {
-    let is_it = |one: &Counterset| one.provider == Provider::V1(object.name_index);
-    plan.countersets.iter().position(is_it)
-}
-
-/// Counters, and identities of instances, of each object of a reply.
-fn describe(plan: &PathPlan, value: &RegistryValue) -> Vec<(Definitions, Identities)> {
-    let Ok(block) = DataBlock::decode(value.bytes()) else { return Vec::new() };
-    let described = block.objects().map(|object| {
-        let mut described = (Definitions::default(), Identities::default());
-        if let Ok(object) = object {
-            let counterset = place_of(plan, &object).map(|place| &plan.countersets[place]);
-            described.0.update(&object);
-            described.1.update(&block, &object, counterset.and_then(Counterset::number));
-        }
-        described
-    });
-    described.collect()
 }
 
 fn add_rows<'a>(

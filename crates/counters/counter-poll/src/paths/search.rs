@@ -7,7 +7,8 @@ use super::plan::{OpenPath, PathPlan, compiled, pick};
 use super::problem::{FindError, PathProblem};
 use crate::channel::{Client, Error, HostChannel};
 use crate::classic;
-use crate::registration::{self, Name};
+use crate::registration::{self, Name, Trouble};
+use crate::stalls::{self, Stalls};
 use crate::survey;
 
 /// A search for what paths mean among version 2 countersets, of which some may mean nothing. What it has found stays when a
@@ -27,6 +28,8 @@ pub struct PathSearch {
 struct Names {
     unread: Vec<Guid>,
     read: Vec<(Guid, Name)>,
+    /// How many countersets did not answer when they were asked for their names.
+    silent: usize,
     total: usize,
 }
 
@@ -57,7 +60,7 @@ impl PathSearch {
     #[must_use]
     pub fn new(mut guids: Vec<Guid>, paths: Vec<CounterPath>) -> Self {
         guids.reverse();
-        let names = Names { total: guids.len(), unread: guids, read: Vec::new() };
+        let names = Names { total: guids.len(), unread: guids, read: Vec::new(), silent: 0 };
         Self { paths, next: 0, names, plan: PathPlan::default(), open: Vec::new() }
     }
 
@@ -71,8 +74,34 @@ impl PathSearch {
         client: &mut Client<C>,
         progress: &mut (impl FnMut(usize, usize) + Send),
     ) -> Result<bool, Error<C>> {
+        self.add_next(client, &mut Stalls::default(), progress).await
+    }
+
+    /// The same, past countersets whose providers hang: each question about one has a part of the time only. One that lets it
+    /// pass is an error, after which `stalls` knows it, the channel takes no other call, and the next step goes on without it.
+    ///
+    /// # Errors
+    /// When a call fails. The next step goes on there.
+    pub async fn step_past<C: HostChannel>(
+        &mut self,
+        client: &mut Client<C>,
+        stalls: &mut Stalls<Guid>,
+    ) -> Result<bool, Error<C>> {
+        let patience = stalls::patience(client.channel());
+        client.channel().limit_calls(patience);
+        let stepped = self.add_next(client, stalls, &mut |_, _| {}).await;
+        client.channel().limit_calls(None);
+        stepped
+    }
+
+    async fn add_next<C: HostChannel>(
+        &mut self,
+        client: &mut Client<C>,
+        stalls: &mut Stalls<Guid>,
+        progress: &mut (impl FnMut(usize, usize) + Send),
+    ) -> Result<bool, Error<C>> {
         let Some(path) = self.paths.get(self.next).cloned() else { return Ok(false) };
-        if let Err(problem) = self.add(client, &path, progress).await? {
+        if let Err(problem) = self.add(client, &path, stalls, progress).await? {
             self.plan.problems.push((self.next, problem));
         }
         self.next += 1;
@@ -96,18 +125,19 @@ impl PathSearch {
         &mut self,
         client: &mut Client<C>,
         path: &CounterPath,
+        stalls: &mut Stalls<Guid>,
         progress: &mut (impl FnMut(usize, usize) + Send),
     ) -> Result<Result<(), PathProblem>, Error<C>> {
         let pattern = match compiled(&path.counterset_pattern()) {
             Ok(pattern) => pattern,
             Err(problem) => return Ok(Err(problem)),
         };
-        let found = self.names.matching(client, &pattern, progress).await?;
+        let found = self.names.matching(client, &pattern, stalls, progress).await?;
         let problem = found.is_empty().then(|| self.names.unknown(path));
         let mut matches = Vec::new();
         let mut unusable = None;
         for (guid, name) in found {
-            let counterset = match self.counterset(client, guid, name).await? {
+            let counterset = match self.counterset(client, guid, name, stalls).await? {
                 Ok(counterset) => counterset,
                 Err(problem) => {
                     unusable = Some(problem);
@@ -136,13 +166,19 @@ impl PathSearch {
         client: &mut Client<C>,
         guid: Guid,
         name: Name,
+        stalls: &mut Stalls<Guid>,
     ) -> Result<Result<usize, PathProblem>, Error<C>> {
         let countersets = &mut self.plan.countersets;
         if let Some(known) = countersets.iter().position(|known| known.provider.guid() == Some(guid)) {
             return Ok(Ok(known));
         }
         let counterset = name.text.clone();
-        Ok(match survey::counterset(client, guid, name, None).await? {
+        if let Some(trouble) = stalls.trouble(guid) {
+            return Ok(Err(PathProblem::Unusable { counterset, trouble }));
+        }
+        let read = survey::counterset(client, guid, name, None).await;
+        stalls.note(guid, client, &read);
+        Ok(match read? {
             Ok(found) => {
                 countersets.push(found);
                 Ok(countersets.len() - 1)
@@ -158,6 +194,7 @@ impl Names {
         &mut self,
         client: &mut Client<C>,
         pattern: &NamePattern,
+        stalls: &mut Stalls<Guid>,
         progress: &mut (impl FnMut(usize, usize) + Send),
     ) -> Result<Vec<(Guid, Name)>, Error<C>> {
         loop {
@@ -170,7 +207,17 @@ impl Names {
                 return Ok(found);
             };
             progress(self.read.len() + 1, self.total);
-            let name = registration::read_name(client, guid).await?;
+            let name = match stalls.trouble(guid) {
+                Some(trouble) => {
+                    self.silent += 1;
+                    Name::unknown(guid, trouble)
+                }
+                None => {
+                    let name = registration::read_name(client, guid).await;
+                    stalls.note(guid, client, &name);
+                    name?
+                }
+            };
             self.unread.pop();
             self.read.push((guid, name));
         }
@@ -180,6 +227,13 @@ impl Names {
         let names = self.read.iter().map(|(_, name)| name.text.as_str());
         if let Some(explanation) = classic::explain(&path.counterset, &names) {
             return PathProblem::Classic { path: Box::new(path.clone()), explanation };
+        }
+        if self.silent > 0 {
+            let (counterset, silent) = (path.counterset.clone(), self.silent);
+            let trouble = format!(
+                "not found, but the host did not answer when it was asked for the names of {silent} countersets"
+            );
+            return PathProblem::Unusable { counterset, trouble: Trouble::Failed(trouble) };
         }
         let nearest = nearest(&path.counterset, names).map(str::to_owned);
         PathProblem::UnknownCounterset { path: Box::new(path.clone()), nearest }

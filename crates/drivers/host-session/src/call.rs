@@ -1,8 +1,9 @@
 //! Converts errors of methods.
 
-use host_session::{Endpoint, Reason, SessionError, Stage, Target};
 use ms_dtyp::Win32Error;
 use rpc_stub::Error;
+
+use crate::{Endpoint, Reason, SessionError, Stage, Target};
 
 /// What went wrong in a method of an interface that answers with Win32 errors, called over `endpoint` of `target`.
 #[must_use]

@@ -1,4 +1,4 @@
-//! The calls of PerflibV2 that `counter-poll` needs, over a session's pipe.
+//! The calls that `counter-poll` needs, over a pipe of a session.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,34 +9,40 @@ use rpc_client::{Error, ErrorKind, Interface, NamedPipe};
 use tokio::time::Instant;
 
 /// An interface of a session.
-pub(crate) struct PipeChannel<'a> {
+#[derive(Debug)]
+pub struct PipeChannel<'a> {
     interface: Interface<'a, NamedPipe>,
     last_call: Option<CallTimes>,
 }
 
 /// When a call began and ended, by our wall clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CallTimes {
-    pub(crate) began: SystemTime,
-    pub(crate) ended: SystemTime,
+pub struct CallTimes {
+    /// Before the request was sent.
+    pub began: SystemTime,
+    /// After the reply was read.
+    pub ended: SystemTime,
 }
 
 impl<'a> PipeChannel<'a> {
-    pub(crate) const fn new(interface: Interface<'a, NamedPipe>) -> Self {
+    /// The calls of this interface, until its deadline.
+    #[must_use]
+    pub const fn new(interface: Interface<'a, NamedPipe>) -> Self {
         Self { interface, last_call: None }
     }
 
     /// The last call that was answered.
-    pub(crate) const fn last_call(&self) -> Option<CallTimes> {
+    #[must_use]
+    pub const fn last_call(&self) -> Option<CallTimes> {
         self.last_call
     }
 }
 
 /// A client of PerflibV2 over a session.
-pub(crate) type Client<'a> = counter_poll::Client<PipeChannel<'a>>;
+pub type Client<'a> = counter_poll::Client<PipeChannel<'a>>;
 
 /// Why a method of PerflibV2 failed.
-pub(crate) type PcqError = ms_pcq::Error<Error>;
+pub type PcqError = ms_pcq::Error<Error>;
 
 impl Channel for PipeChannel<'_> {
     type Error = Error;

@@ -1,0 +1,278 @@
+//! The numbers of replies, which a new reply takes the place of.
+
+use std::collections::HashMap;
+
+use codec::WideStr;
+use counter_types::{Measure, RawClocks, Reading, properties};
+use ms_dtyp::FileTime;
+use ms_pcq::perflibv2::CounterData;
+use ms_pcq::types::{CounterId, InstanceId};
+use ms_pcq::wire::{CounterRegInfo, RawValue};
+use ms_rrp::winreg::RegistryValue;
+
+use super::replies::{self, Described, Part, Receiver};
+use super::{Instance, PathPlan, PathQuery};
+use crate::Provider;
+use crate::reading::Reading as ReplyReading;
+use crate::survey::Counterset;
+
+/// The instances of all countersets of a plan with their numbers, from the last replies. A reply with the counters and the
+/// instances of the one before is read without an allocation.
+#[derive(Debug, Default)]
+pub struct Frame {
+    /// The clocks of the last replies.
+    pub clocks: RawClocks,
+    /// Blocks that the host did not fill, in words.
+    pub refused: Vec<String>,
+    /// By the plan's countersets.
+    countersets: Vec<CountersetFrame>,
+    described: Vec<Vec<Described>>,
+    versions: u64,
+}
+
+/// The instances of one counterset in the last replies.
+#[derive(Debug, Default)]
+pub struct CountersetFrame {
+    version: u64,
+    counters: Vec<CounterId>,
+    instances: Vec<Option<Instance>>,
+    /// INVARIANT: as many for each instance as there are counters, the values of one instance side by side.
+    values: Vec<Option<u64>>,
+    /// By instance.
+    clocks: Vec<RawClocks>,
+    /// How many instances the replies have had so far.
+    filled: usize,
+    is_other: bool,
+}
+
+/// Where the numbers of a counter are, for as long as [`CountersetFrame::version`] is the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
+    value: usize,
+    base: Option<usize>,
+    /// Time and frequency, where the counter has clocks of its own.
+    object_clock: Option<[Option<usize>; 2]>,
+}
+
+impl Frame {
+    /// Takes the replies, one of a query, which says which counterset each block is of, and those of classic objects. What a reply
+    /// lacks has no instances. Without a reply of its kind a counterset stays as it is.
+    pub fn update(
+        &mut self,
+        plan: &PathPlan,
+        data: Option<(&PathQuery, &CounterData)>,
+        classic: &[RegistryValue],
+    ) {
+        self.clocks = RawClocks::default();
+        self.refused.clear();
+        self.countersets.resize_with(plan.countersets.len(), CountersetFrame::default);
+        let is_replied = |counterset: &Counterset| match counterset.provider {
+            Provider::V2(_) => data.is_some(),
+            Provider::V1(_) => !classic.is_empty(),
+        };
+        let replied = || plan.countersets.iter().map(is_replied);
+        let frames = self.countersets.iter_mut().zip(replied()).filter(|(_, is_replied)| *is_replied);
+        frames.for_each(|(frame, _)| frame.begin());
+        // Of the classic reply first, so that its clocks do not become those of the other.
+        let mut described = std::mem::take(&mut self.described);
+        replies::describe_all(plan, classic, &mut described);
+        for (value, described) in classic.iter().zip(&described) {
+            replies::read_objects(plan, value, described, self);
+        }
+        self.described = described;
+        if let Some((query, data)) = data {
+            replies::read_blocks(plan, query, &data.data(), self);
+        }
+        for (frame, is_replied) in self.countersets.iter_mut().zip(replied()) {
+            if is_replied && frame.end() {
+                self.versions += 1;
+                frame.version = self.versions;
+            }
+        }
+    }
+
+    /// The next replies are those of another plan.
+    pub fn forget(&mut self) {
+        self.countersets.clear();
+        self.described.clear();
+    }
+
+    /// One of the plan's countersets.
+    #[must_use]
+    pub fn of(&self, counterset: usize) -> Option<&CountersetFrame> {
+        self.countersets.get(counterset)
+    }
+}
+
+impl<'a> Receiver<'a> for Frame {
+    fn begin(&mut self, _: FileTime, clocks: RawClocks) {
+        self.clocks = clocks;
+    }
+
+    fn refuse(&mut self, reason: String) {
+        self.refused.push(reason);
+    }
+
+    fn take(&mut self, part: Part<'_, impl ReplyReading<'a>>) {
+        if let Some(counterset) = self.countersets.get_mut(part.counterset) {
+            counterset.take(&part);
+        }
+    }
+}
+
+impl CountersetFrame {
+    /// Another number than before if its counters or instances are others, and than that of any other counterset.
+    #[must_use]
+    pub const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Its instances; nothing for the only one of a counterset that has one only.
+    #[must_use]
+    pub fn instances(&self) -> &[Option<Instance>] {
+        &self.instances
+    }
+
+    /// Where the numbers of a counter are. Nothing if it is no number, or the replies have no such counter.
+    #[must_use]
+    pub fn columns(&self, info: &CounterRegInfo) -> Option<Columns> {
+        let row = properties(info.counter_type);
+        if row.is_some_and(|row| row.measure == Measure::Text) {
+            return None;
+        }
+        let place = |id: CounterId| self.counters.iter().position(|counter| *counter == id);
+        let needs = row.map(|row| row.needs).unwrap_or_default();
+        let base = match (needs.base, needs.multi) {
+            (true, _) => place(info.base_counter_id),
+            (_, true) => place(info.multi_id),
+            _ => None,
+        };
+        let object_clock = needs.object_clock.then(|| [info.perf_time_id, info.perf_freq_id].map(place));
+        let value = place(info.counter_id)?;
+        Some(Columns { value, base, object_clock })
+    }
+
+    /// The number of a counter for the instance at a place; nothing where there is no number.
+    #[must_use]
+    pub fn reading(&self, instance: usize, columns: &Columns) -> Option<Reading> {
+        let width = self.counters.len();
+        let values = self.values.get(instance * width..(instance + 1) * width)?;
+        let at = |place: Option<usize>| place.and_then(|place| values.get(place).copied().flatten());
+        let clocks = *self.clocks.get(instance)?;
+        let clocks = match columns.object_clock {
+            Some([time, freq]) => clocks.with_object(at(time), at(freq)),
+            None => clocks,
+        };
+        Some(Reading { value: at(Some(columns.value))?, base: at(columns.base), clocks })
+    }
+
+    fn begin(&mut self) {
+        (self.filled, self.is_other) = (0, false);
+    }
+
+    fn take<'a>(&mut self, part: &Part<'_, impl ReplyReading<'a>>) {
+        let are_known = part.reading.counter_ids().eq(self.counters.iter().copied());
+        let is_first = self.filled == 0;
+        if !are_known && is_first {
+            self.counters.clear();
+            self.counters.extend(part.reading.counter_ids());
+            self.restart();
+        }
+        let is_in_order = are_known || is_first;
+        let mut before = None;
+        for seen in part.reading.instances() {
+            let place = self.filled;
+            let id = Some(seen.id).filter(|id| *id != InstanceId::ANY).map(|id| id.0);
+            let kept = self.instances.get(place);
+            let is_same = kept.is_some_and(|kept| is_same(kept.as_ref(), part, seen.name, id));
+            if !is_same {
+                let before = before.get_or_insert_with(|| self.cut(place));
+                self.instances.push(numbered(part, seen.name, id, before));
+            }
+            self.put(place, seen.values, is_in_order, part);
+            self.filled += 1;
+        }
+    }
+
+    /// Takes the values of the instance at `place`.
+    fn put<'a>(
+        &mut self,
+        place: usize,
+        values: impl Iterator<Item = RawValue<'a>>,
+        is_in_order: bool,
+        part: &Part<'_, impl ReplyReading<'a>>,
+    ) {
+        let width = self.counters.len();
+        self.values.resize(self.values.len().max((place + 1) * width), None);
+        self.clocks.resize(self.clocks.len().max(place + 1), part.clocks);
+        self.clocks[place] = part.clocks;
+        let Some(cells) = self.values.get_mut(place * width..(place + 1) * width) else { return };
+        if is_in_order {
+            let numbers = values.map(RawValue::to_u64).chain(std::iter::repeat(None));
+            cells.iter_mut().zip(numbers).for_each(|(cell, number)| *cell = number);
+            return;
+        }
+        // A part with counters in another order than the first one.
+        cells.fill(None);
+        for (id, value) in part.reading.counter_ids().zip(values) {
+            if let Some(column) = self.counters.iter().position(|counter| *counter == id) {
+                cells[column] = value.to_u64();
+            }
+        }
+    }
+
+    /// Nothing of earlier replies holds any more.
+    fn restart(&mut self) {
+        self.instances.clear();
+        self.values.clear();
+        self.clocks.clear();
+        self.is_other = true;
+    }
+
+    /// The instances from `place` on are others. Returns how many of each name are before it.
+    fn cut(&mut self, place: usize) -> HashMap<String, u32> {
+        self.instances.truncate(place);
+        self.is_other = true;
+        let mut before = HashMap::new();
+        for known in self.instances.iter().flatten() {
+            *before.entry(known.name.clone()).or_default() += 1;
+        }
+        before
+    }
+
+    /// Ends the replies. Returns whether there are other instances or counters than before.
+    fn end(&mut self) -> bool {
+        self.is_other |= self.filled < self.instances.len();
+        self.instances.truncate(self.filled);
+        self.values.truncate(self.filled * self.counters.len());
+        self.clocks.truncate(self.filled);
+        self.is_other
+    }
+}
+
+/// Whether the instance that is kept is the one of a reply.
+fn is_same<'a, R>(kept: Option<&Instance>, part: &Part<'_, R>, name: WideStr<'a>, id: Option<u32>) -> bool {
+    match kept {
+        None => part.is_single,
+        Some(kept) if part.is_single || kept.id != id => false,
+        Some(kept) if name.chars().next().is_none() => kept.name == part.asked_for.unwrap_or_default(),
+        Some(kept) => kept.name.chars().eq(name.chars()),
+    }
+}
+
+/// The instance of a reply, with the number of those of its name that are `before` it.
+fn numbered<R>(
+    part: &Part<'_, R>,
+    name: WideStr<'_>,
+    id: Option<u32>,
+    before: &mut HashMap<String, u32>,
+) -> Option<Instance> {
+    let mut name: String = name.chars().collect();
+    if name.is_empty() {
+        name = part.asked_for.unwrap_or_default().to_owned();
+    }
+    let known = before.entry(name.clone()).or_default();
+    let index = *known;
+    *known = known.saturating_add(1);
+    (!part.is_single).then_some(Instance { name, id, index })
+}

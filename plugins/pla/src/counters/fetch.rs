@@ -1,0 +1,115 @@
+//! The values of what is due.
+
+use counter_poll::ClassicError;
+use counter_poll::classic::Questions;
+use counter_poll::paths::{ClassicQuery, PathPlan, PathQuery};
+use host_session::{Reason, Recovery, SessionError};
+use ms_rrp::winreg::RegistryClient;
+use perflib_session::{PerflibSession as _, PipeChannel, error_of_classic, registry};
+use plugin_sdk::{Collection, Failure, Stage};
+use plugin_session::failure_of;
+use tokio::time::Instant;
+
+use super::{COLLECTIONS_BETWEEN_SEARCHES, Counters, Fetched, Kinds, Open, TRIES_MAX};
+use crate::session::REGISTRY;
+
+impl Counters {
+    /// Fetches the values of all paths of these kinds: one call for the counters of version 2, and one for classic objects.
+    ///
+    /// # Errors
+    /// When the call for the former failed. That for the latter is told with the values.
+    pub(crate) async fn fetch(
+        &mut self,
+        kinds: Kinds,
+        open: &mut Open,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<Fetched, SessionError> {
+        let mut fetched = Fetched::default();
+        let Some(found) = &self.found else { return Ok(fetched) };
+        let (session, handles) = open.parts();
+        if kinds.version_2 && handles.is_none() {
+            let opened = PathQuery::open(&mut session.perflib(deadline), &found.plan).await;
+            *handles = Some(opened.map_err(|error| session.error(&error))?);
+        }
+        if let Some(query) = handles.as_mut().filter(|query| kinds.version_2 && !query.is_empty()) {
+            let data = query.fetch(&mut session.perflib(deadline)).await;
+            fetched.data = Some(data.map_err(|error| session.error(&error))?);
+        }
+        if kinds.classic {
+            match self.fetch_classic(open, collection, deadline).await {
+                Ok(has_classic) => fetched.has_classic = has_classic,
+                Err(failure) => fetched.classic_failure = Some(failure),
+            }
+            collection.enter(Stage::Query);
+        }
+        Ok(fetched)
+    }
+
+    /// Returns whether there are answers.
+    async fn fetch_classic(
+        &mut self,
+        open: &mut Open,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<bool, Failure> {
+        if self.collections < self.classic_after {
+            return Ok(false);
+        }
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let Some(found) = &self.found else { return Ok(false) };
+            let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
+                Ok(pipe) => pipe,
+                Err(failure) => {
+                    self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
+                    return Err(failure);
+                }
+            };
+            let is_new = pipe.is_new;
+            let kept = self.classic.take().filter(|_| !is_new);
+            let mut client = registry(pipe.association, deadline);
+            match read_classic(&mut client, kept, &found.plan, &mut self.questions).await {
+                Ok(query) => {
+                    self.classic = Some(query);
+                    return Ok(!self.questions.answers().is_empty());
+                }
+                Err(error) => {
+                    let hangs = error.is_timeout::<PipeChannel<'_>>() && tries < TRIES_MAX;
+                    let error = error_of_classic(open.session().target(), &error);
+                    self.let_go(&error, open);
+                    let is_lost = !is_new && tries == 1 && error.recovery > Recovery::Nothing;
+                    if !(hangs || is_lost) || Instant::now() >= deadline {
+                        return Err(failure_of(&error));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Closes what `error` has made useless. A right that is granted counts from the next logon on, which is not tried
+    /// with each collection.
+    pub(super) fn let_go(&mut self, error: &SessionError, open: &mut Open) {
+        if error.recovery > Recovery::Handle {
+            open.close_side_pipe();
+        }
+        if error.reason == Reason::AccessDenied {
+            self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
+        }
+    }
+}
+
+async fn read_classic(
+    client: &mut RegistryClient<PipeChannel<'_>>,
+    kept: Option<ClassicQuery>,
+    plan: &PathPlan,
+    questions: &mut Questions,
+) -> Result<ClassicQuery, ClassicError<rpc_client::Error>> {
+    let mut query = match kept {
+        Some(query) => query,
+        None => ClassicQuery::open(client, plan).await?,
+    };
+    query.ask(client, questions).await?;
+    Ok(query)
+}

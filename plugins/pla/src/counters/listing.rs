@@ -1,0 +1,81 @@
+//! Which countersets the host has.
+
+use counter_poll::WELL_KNOWN;
+use host_session::Recovery;
+use ms_dtyp::Guid;
+use ms_rrp::RegisteredCounterSets;
+use perflib_session::{PcqError, PerflibSession as _, error_of_registry, registry};
+use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
+use plugin_session::failure_of;
+use tokio::time::Instant;
+
+use super::{COLLECTIONS_BETWEEN_SEARCHES, Counters, Open};
+use crate::session::REGISTRY;
+
+impl Counters {
+    /// The host's countersets. If there are more than the 256 that PCQ can list, those that its registry lists.
+    pub(super) async fn list(
+        &mut self,
+        open: &mut Open,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<Vec<Guid>, PcqError> {
+        self.unlisted = None;
+        match open.session().perflib(deadline).enumerate_counter_set().await {
+            Err(ms_pcq::Error::LimitExceeded { .. }) => {}
+            listed => return listed,
+        }
+        let listed = self.list_registered(open, collection, share(deadline)).await;
+        collection.enter(Stage::Query);
+        let (guids, why) = match listed {
+            Ok(RegisteredCounterSets { counter_sets, denied_providers: 0, .. }) => return Ok(counter_sets),
+            Ok(RegisteredCounterSets { counter_sets, denied_providers, .. }) => {
+                (counter_sets, format!("hides the countersets of {denied_providers} providers"))
+            }
+            Err(failure) => (WELL_KNOWN.to_vec(), format!("does not list them: {}", failure.message)),
+        };
+        self.unlisted =
+            Some(format!("the host has more countersets than it can list, and its registry {why}"));
+        Ok(guids)
+    }
+
+    /// What a host refuses is asked for ever more rarely.
+    async fn list_registered(
+        &mut self,
+        open: &mut Open,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<RegisteredCounterSets, Failure> {
+        let (failures, next) = self.not_listed;
+        if self.collections < next {
+            let message = "it did not a short time ago, and is asked again later";
+            return Err(Failure::new(Stage::Query, GeneralReason::AccessDenied, message));
+        }
+        // Set before, because the collection may be aborted meanwhile.
+        let pause = COLLECTIONS_BETWEEN_SEARCHES << failures.min(DOUBLINGS_MAX);
+        self.not_listed = (failures.saturating_add(1), self.collections + pause);
+        let pipe = open.side_pipe(REGISTRY, collection, deadline).await?;
+        let listed = ms_rrp::enumerate_counter_sets(&mut registry(pipe.association, deadline)).await;
+        match listed {
+            Ok(listed) => {
+                self.not_listed = (0, 0);
+                Ok(listed)
+            }
+            Err(error) => {
+                let error = error_of_registry(open.session().target(), &error);
+                if error.recovery > Recovery::Handle {
+                    open.close_side_pipe();
+                }
+                Err(failure_of(&error))
+            }
+        }
+    }
+}
+
+/// The share of a collection's time for the list of countersets; the rest is for the values.
+fn share(deadline: Instant) -> Instant {
+    let now = Instant::now();
+    now + deadline.saturating_duration_since(now) * 3 / 4
+}
+
+const DOUBLINGS_MAX: u32 = 6;

@@ -1,0 +1,21 @@
+//! What judging costs when nothing comes or goes.
+
+use crate::workload::Target;
+
+#[test]
+fn replies_with_the_same_instances_are_judged_without_an_allocation() {
+    let thresholds =
+        [r"\Works(*)\Load>50", r"\Works(*)\Turns/sec>5", r"\Works(7)\Load>1", r"\Works(no)\Load>1"];
+    let mut target = Target::new(100, &thresholds.map(str::to_owned));
+    for _ in 0..4 {
+        target.round();
+    }
+    let fired = target.fired();
+    let allocations = allocation_counter::measure(|| {
+        target.round();
+        target.round();
+    });
+    assert_eq!(allocations.count_total, 0);
+    // Of 100 loads 49 are above 50, all wheels turn once of two times and wrap back the other, and one load is above 1.
+    assert!(target.fired() >= fired + 2 * 50, "they are judged");
+}
