@@ -9,7 +9,7 @@ use std::time::Duration;
 use counter_poll::paths::Rows;
 use counter_types::CounterPath;
 
-pub(crate) use self::alert::{Place, Watched};
+pub(crate) use self::alert::{Fired, Place, Watched};
 pub(crate) use self::row::{AlertRow, OF_ROWS};
 use crate::counters::Found;
 use crate::model::Set;
@@ -61,14 +61,24 @@ impl Board {
         (before.into_values().collect(), paths)
     }
 
-    /// Judges what is due on the values of `rows`.
-    pub(crate) fn judge(&mut self, found: &Found, rows: &Rows<'_>, now: Duration) {
+    /// Judges what is due on the values of `rows`. Returns what fired of alerts that do something then.
+    pub(crate) fn judge(&mut self, found: &Found, rows: &Rows<'_>, now: Duration) -> Vec<Fired> {
         let mut by_name = ByName::default();
         let mut room = INSTANCES_MAX.saturating_sub(self.alerts.iter().map(Watched::instances).sum());
-        for alert in &mut self.alerts {
+        let mut fired = Vec::new();
+        for (index, alert) in self.alerts.iter_mut().enumerate() {
             if alert.is_due(now) {
-                alert.judge(found, rows, &mut by_name, now, &mut room);
+                let mut take = |instance, trigger| fired.push(Fired::new(index, instance, trigger));
+                alert.judge(found, rows, &mut by_name, now, &mut room, &mut take);
             }
+        }
+        fired
+    }
+
+    /// Only the alerts of sets that run are judged. What is known of others is forgotten.
+    pub(crate) fn run(&mut self, is_running: impl Fn(&str) -> bool) {
+        for alert in &mut self.alerts {
+            alert.set_running(is_running(&alert.set));
         }
     }
 

@@ -1,6 +1,8 @@
 //! The settings of a module, and the sets that they name.
 
-use std::collections::HashMap;
+mod actions;
+
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,22 +15,31 @@ use plugin_session::command::parse_duration;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::files::{self, FileSet};
-use crate::model::{self, ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, SampleInterval, Set};
+use self::actions::TaskSettings;
+use crate::files::{self, FileSet, Overrides};
+use crate::model::links;
+use crate::model::{
+    self, ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, ProblemKind, SampleInterval, Set, Start, Tasks,
+};
 
-/// Keys whose values are not secret: all of them.
+/// Keys whose values are not secret: all but the words of commands, which may hold passwords.
 pub(crate) const SHOWN: &[&str] = &[
     "above",
     "alerts",
     "below",
     "counter",
+    "duration",
     "event",
     "file",
     "for",
     "name",
     "sample_interval",
     "sets",
+    "start",
+    "start_set",
+    "task",
     "threshold",
+    "timeout",
 ];
 
 /// What is judged, and how the host is reached.
@@ -37,6 +48,9 @@ pub(crate) const SHOWN: &[&str] = &[
 pub(crate) struct Settings {
     /// At least one.
     sets: Vec<SetSettings>,
+    /// The tasks that alerts may start.
+    #[serde(default)]
+    tasks: BTreeMap<String, TaskSettings>,
     /// The target's transport; the exporter fills it in.
     #[serde(default)]
     pub(crate) transport: TransportSettings,
@@ -55,6 +69,12 @@ struct SetSettings {
     /// Its name; that of a file's set is used otherwise.
     #[serde(default)]
     name: Option<String>,
+    /// When its alerts are judged.
+    #[serde(default)]
+    start: Start,
+    /// For how long, once an alert has started it.
+    #[serde(default)]
+    duration: Option<Hold>,
     /// Its alerts, where there is no file.
     #[serde(default)]
     alerts: Option<Vec<AlertSettings>>,
@@ -87,6 +107,18 @@ struct AlertSettings {
     /// Whether there are events.
     #[serde(default = "yes")]
     event: bool,
+    /// The task that it starts.
+    #[serde(default)]
+    task: Option<String>,
+    /// What follows the task's command, with variables.
+    #[serde(default)]
+    task_arguments: Option<String>,
+    /// What replaces `{usertext}` in them.
+    #[serde(default)]
+    task_text: Option<String>,
+    /// The set that it starts.
+    #[serde(default)]
+    start_set: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -181,8 +213,8 @@ pub(crate) enum SetSource {
     File {
         /// The file.
         path: PathBuf,
-        /// The name that the settings give it.
-        name: Option<String>,
+        /// What the settings say about it.
+        overrides: Overrides,
         /// As it was read last.
         read: FileSet,
     },
@@ -212,7 +244,18 @@ pub(crate) fn compile(settings: &Settings) -> Result<Vec<SetSource>, Vec<Problem
     for (index, set) in settings.sets.iter().enumerate().take(SETS_MAX) {
         compiled.add(&format!("/sets/{index}"), set);
     }
+    for (place, message) in actions::check(&settings.tasks) {
+        compiled.refuse(place, message);
+    }
+    if compiled.problems.is_empty() {
+        compiled.link(&settings.tasks);
+    }
     if compiled.problems.is_empty() { Ok(compiled.sets) } else { Err(compiled.problems) }
+}
+
+/// The tasks of settings that compile.
+pub(crate) fn tasks(settings: &Settings) -> Tasks {
+    actions::tasks(&settings.tasks)
 }
 
 #[derive(Default)]
@@ -226,17 +269,25 @@ struct Compiled {
 
 impl Compiled {
     fn add(&mut self, place: &str, settings: &SetSettings) {
-        let SetSettings { file, name, alerts } = settings;
+        let SetSettings { file, name, start, duration, alerts } = settings;
+        if duration.is_some() && *start == Start::Always {
+            let message = "only a set with `start: triggered` has a duration".to_owned();
+            return self.refuse(format!("{place}/duration"), message);
+        }
         if let Some(name) = name
             && let Err(reason) = check_name(name)
         {
             return self.refuse(format!("{place}/name"), reason);
         }
         let source = match (file, alerts) {
-            (Some(path), None) if path.is_absolute() => match files::read(path, name.as_deref()) {
-                Ok(read) => SetSource::File { path: path.clone(), name: name.clone(), read },
-                Err(message) => return self.refuse(format!("{place}/file"), message),
-            },
+            (Some(path), None) if path.is_absolute() => {
+                let duration = duration.map(|Hold(duration)| duration);
+                let overrides = Overrides { name: name.clone(), start: *start, duration };
+                match files::read(path, &overrides) {
+                    Ok(read) => SetSource::File { path: path.clone(), overrides, read },
+                    Err(message) => return self.refuse(format!("{place}/file"), message),
+                }
+            }
             (Some(path), None) => {
                 let message = format!("write an absolute path, not `{}`", path.display());
                 return self.refuse(format!("{place}/file"), message);
@@ -246,9 +297,14 @@ impl Compiled {
                     return self.refuse(place, "`name` is missing".to_owned());
                 };
                 let alerts = self.alerts(place, alerts);
-                let set =
-                    Set { name: name.clone(), origin: Origin::Configuration, alerts, problems: Vec::new() };
-                SetSource::Here(set)
+                SetSource::Here(Set {
+                    name: name.clone(),
+                    origin: Origin::Configuration,
+                    start: *start,
+                    duration: duration.unwrap_or_default().0,
+                    alerts,
+                    problems: Vec::new(),
+                })
             }
             (Some(_), Some(_)) => {
                 return self.refuse(place, "write `file` or `alerts`, not both".to_owned());
@@ -294,6 +350,20 @@ impl Compiled {
         alerts
     }
 
+    /// Refuses actions of alerts that are written here and cannot be done. Those of files are shown as problems: a file may
+    /// be changed at any time.
+    fn link(&mut self, tasks: &BTreeMap<String, TaskSettings>) {
+        let sets: Vec<&Set> = self.sets.iter().map(SetSource::set).collect();
+        let problems = links::find(&sets, |name| tasks.contains_key(name)).problems;
+        for problem in problems {
+            let links::LinkProblem { set, alert: Some(alert), kind, message } = problem else { continue };
+            let key = if kind == ProblemKind::Task { "task" } else { "start_set" };
+            if matches!(self.sets[set], SetSource::Here(_)) {
+                self.refuse(format!("/sets/{set}/alerts/{alert}/{key}"), message);
+            }
+        }
+    }
+
     fn refuse(&mut self, place: impl Into<String>, message: String) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(Problem::new(place, message));
@@ -303,7 +373,9 @@ impl Compiled {
 
 /// The alert, or the key below it and what is wrong there.
 fn alert(settings: &AlertSettings) -> Result<Alert, (&'static str, String)> {
-    let AlertSettings { name, threshold, counter, above, below, hold, sample_interval, event } = settings;
+    let AlertSettings { name, threshold, counter, above, below, .. } = settings;
+    let AlertSettings { hold, sample_interval, event, task, task_arguments, task_text, start_set, .. } =
+        settings;
     let (threshold, key) = match (threshold, counter, above, below) {
         (Some(text), None, None, None) => {
             let read: Result<Threshold, _> = text.parse();
@@ -327,6 +399,8 @@ fn alert(settings: &AlertSettings) -> Result<Alert, (&'static str, String)> {
         interval: sample_interval.0,
         hold: hold.0,
         logs_events: *event,
+        task: actions::call(task.as_ref(), task_arguments.as_ref(), task_text.as_ref())?,
+        start_set: start_set.clone(),
     })
 }
 
@@ -422,6 +496,13 @@ mod tests {
         ];
         for (settings, problem) in table {
             assert_eq!(of_alert(settings), [format!("/sets/0/alerts/0{problem}")], "{settings}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_commands_may_be_secret_and_are_not_shown() {
+        for key in ["command", "task_arguments", "task_text", "tasks"] {
+            assert!(!SHOWN.contains(&key), "{key}");
         }
     }
 

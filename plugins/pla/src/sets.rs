@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use tokio::task::spawn_blocking;
 
 use crate::config::SetSource;
-use crate::files::{self, FileSet, Stamp};
-use crate::model::Set;
+use crate::files::{self, FileSet, Overrides, Stamp};
+use crate::model::{Problem, Set};
 
 /// A set with the state of its file.
 #[derive(Debug)]
@@ -16,12 +16,27 @@ pub(crate) struct LoadedSet {
     seen: Option<Stamp>,
     /// What is wrong with that content. The set is that of an earlier one.
     problem: Option<String>,
+    /// Actions of its alerts that are not done, because of what the module has.
+    unlinked: Vec<Problem>,
 }
 
 impl LoadedSet {
     /// The set.
     pub(crate) const fn set(&self) -> &Set {
         self.source.set()
+    }
+
+    /// What of it is not done here.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.set().problems.iter().chain(&self.unlinked)
+    }
+
+    /// Takes the actions of its alerts that are not done.
+    pub(crate) fn set_unlinked(&mut self, unlinked: Vec<Problem>) {
+        if unlinked != self.unlinked {
+            log(self.set(), &unlinked);
+            self.unlinked = unlinked;
+        }
     }
 
     /// What is wrong with its file now.
@@ -33,28 +48,33 @@ impl LoadedSet {
 /// Sets that were read just now.
 pub(crate) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
     let load = |source: SetSource| {
-        let set = source.set();
-        for problem in &set.problems {
-            let (set, alert, kind) = (&set.name, &problem.alert, problem.kind.as_str());
-            tracing::info!(set, alert, kind, problem = problem.message, "A part of a set is not done here");
-        }
+        log(source.set(), &source.set().problems);
         let seen = match &source {
             SetSource::Here(_) => None,
             SetSource::File { read, .. } => Some(read.stamp),
         };
-        LoadedSet { source, seen, problem: None }
+        LoadedSet { source, seen, problem: None, unlinked: Vec::new() }
     };
     sources.into_iter().map(load).collect()
 }
 
+fn log(Set { name, .. }: &Set, problems: &[Problem]) {
+    for Problem { alert, kind, message } in problems {
+        let kind = kind.as_str();
+        tracing::info!(set = name, alert, kind, problem = message, "A part of a set is not done here");
+    }
+}
+
 /// Reads the files that have changed. Returns whether a set did.
 pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
-    let files: Vec<(usize, PathBuf, Option<String>, Option<Stamp>)> = sets
+    let files: Vec<(usize, PathBuf, Overrides, Option<Stamp>)> = sets
         .iter()
         .enumerate()
         .filter_map(|(index, set)| match &set.source {
             SetSource::Here(_) => None,
-            SetSource::File { path, name, .. } => Some((index, path.clone(), name.clone(), set.seen)),
+            SetSource::File { path, overrides, .. } => {
+                Some((index, path.clone(), overrides.clone(), set.seen))
+            }
         })
         .collect();
     if files.is_empty() {
@@ -62,9 +82,9 @@ pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
     }
     // A file may be on a network drive.
     let look = spawn_blocking(move || {
-        let looked = files.into_iter().filter_map(|(index, path, name, seen)| {
+        let looked = files.into_iter().filter_map(|(index, path, overrides, seen)| {
             let stamp = files::stamp(&path);
-            (stamp != seen).then(|| (index, stamp, files::read(&path, name.as_deref())))
+            (stamp != seen).then(|| (index, stamp, files::read(&path, &overrides)))
         });
         looked.collect::<Vec<_>>()
     });

@@ -7,14 +7,15 @@ use counter_poll::paths::Rows;
 use counter_types::same_name;
 use host_session::Recovery;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup, Source,
-    Stage, Target, Transport,
+    Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup,
+    Source, Stage, Target, Transport,
 };
 use plugin_session::{
     AttemptError, DECLARED_REASONS, HostConnection, HostSource, KeptConnection as _, SMB_TRANSPORT,
 };
 use tokio::time::Instant;
 
+use crate::actions::{Actions, Moment};
 use crate::board::{Board, Watched};
 use crate::clock::SampleClock;
 use crate::config::{self, Settings};
@@ -34,6 +35,7 @@ pub(crate) struct PlaSource {
     counters: Counters,
     clock: SampleClock,
     reporter: Reporter,
+    actions: Actions,
     series: AlertSeries,
     /// Alerts that the settings do not have any more, and whose series are still there.
     removed: Vec<Watched>,
@@ -68,9 +70,11 @@ impl Source for PlaSource {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, handle, is_on_demand } = setup;
         let sets = config::compile(&settings)?;
+        let tasks = config::tasks(&settings);
         let at = host_session::Target::new(target.host.clone(), target.port.unwrap_or(SMB_PORT));
         let mut source = Self {
             connection: HostConnection::new(at, PERFLIB, settings.transport),
+            actions: Actions::new(&target.name, &target.host),
             target,
             sets: sets::loaded(sets),
             board: Board::default(),
@@ -83,6 +87,7 @@ impl Source for PlaSource {
             is_gap: false,
             is_on_demand,
         };
+        source.actions.set_tasks(tasks);
         source.select();
         Ok(source)
     }
@@ -91,6 +96,7 @@ impl Source for PlaSource {
         // Per the calling order of a source the settings were checked before; invalid ones change nothing.
         let Ok(sets) = config::compile(&settings) else { return };
         self.sets = sets::loaded(sets);
+        self.actions.set_tasks(config::tasks(&settings));
         self.connection.reconfigure(settings.transport);
         self.select();
     }
@@ -102,6 +108,10 @@ impl Source for PlaSource {
         let collected = plugin_session::collect(self, collection).await;
         self.is_gap |= collected.is_err();
         collected
+    }
+
+    async fn end(self, _: End) {
+        self.actions.end().await;
     }
 }
 
@@ -136,7 +146,7 @@ impl HostSource for PlaSource {
             self.show(collection);
         }
         self.connection.put_back(open);
-        self.series.send_sets(&self.sets, self.board.alerts(), collection.output());
+        self.series.send_sets(&self.sets, self.board.alerts(), &self.actions, collection.output());
         Ok(self.coverage(fetched.classic_failure))
     }
 }
@@ -144,6 +154,7 @@ impl HostSource for PlaSource {
 impl PlaSource {
     /// Takes the alerts of the sets, as they are now.
     fn select(&mut self) {
+        self.actions.select(&mut self.sets);
         let Target { name, host, .. } = &self.target;
         let short = host.split('.').next().filter(|_| host.parse::<IpAddr>().is_err());
         let is_own = |machine: &str| {
@@ -151,11 +162,12 @@ impl PlaSource {
         };
         let (gone, paths) = self.board.select(self.sets.iter().map(LoadedSet::set), is_own);
         self.removed.extend(gone);
+        self.actions.watch(&mut self.board);
         self.counters.select(paths);
     }
 
     fn judge(&mut self, open: &mut Open, fetched: &Fetched, at: Instant) {
-        let Self { counters, board, clock, is_gap, .. } = self;
+        let Self { counters, board, clock, actions, is_gap, .. } = self;
         let Some(found) = counters.found() else { return };
         let data = open.handles().as_ref().zip(fetched.data.as_ref());
         let is_new_boot = Rows::read(&found.plan, data, fetched.classic.as_ref(), |rows| {
@@ -168,12 +180,14 @@ impl PlaSource {
             for refused in &rows.refused {
                 tracing::debug!(refused, "The host sent no values of a counterset");
             }
+            actions.expire(board, clock.now());
             if *is_gap || is_new_boot {
                 board.miss(clock.now());
             }
             // What the paths mean may have changed with the host.
             if !is_new_boot {
-                board.judge(found, rows, clock.now());
+                let moment = Moment { sample: clock.now(), at, time: SystemTime::now() };
+                actions.judge(board, found, rows, moment);
             }
             is_new_boot
         });
@@ -201,6 +215,8 @@ impl PlaSource {
             self.reporter.close_all(&mut alert);
         }
         self.series.send_alerts(self.board.alerts_mut(), gone, collection.output());
+        let counts = self.actions.count(self.reporter.take_reported().into_iter());
+        self.series.send_actions(counts, collection.output());
     }
 
     fn coverage(&self, classic_failure: Option<Failure>) -> Coverage {

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use counter_poll::paths::{Instance, PathMatch, Row, Rows};
 use ms_pcq::wire::CounterRegInfo;
-use pla_engine::{AlertState, Judge, Rule};
+use pla_engine::{AlertState, Judge, Rule, Trigger};
 use plugin_sdk::SeriesId;
 
 use super::ByName;
 use super::row::AlertRow;
 use crate::counters::Found;
-use crate::model::{Alert, SampleInterval};
+use crate::model::{Alert, SampleInterval, TaskCall};
 
 /// What an alert is known by.
 pub(crate) type Key = (Arc<str>, Arc<str>, Arc<str>);
@@ -30,6 +30,12 @@ pub(crate) struct Watched {
     interval: SampleInterval,
     /// Whether there are events.
     pub(crate) logs_events: bool,
+    /// The task that is started when it begins to fire.
+    pub(crate) task: Option<TaskCall>,
+    /// The set that each sample across the threshold starts.
+    pub(crate) start_set: Option<String>,
+    /// Whether its set is judged.
+    is_running: bool,
     judge: Judge,
     first_judged: Option<Duration>,
     last_judged: Option<Duration>,
@@ -42,6 +48,19 @@ pub(crate) struct Watched {
     pub(crate) rows: HashMap<Arc<str>, AlertRow>,
 }
 
+/// A sample that fired.
+#[derive(Debug)]
+pub(crate) struct Fired {
+    /// The place of the alert on the board.
+    pub(crate) alert: usize,
+    /// The instance; empty where there is only one.
+    pub(crate) instance: String,
+    /// The value.
+    pub(crate) value: f64,
+    /// Whether the sample before did not.
+    pub(crate) is_first: bool,
+}
+
 /// Where the values of an alert come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -49,6 +68,13 @@ pub(crate) enum Place {
     Path(usize),
     /// Another host: it is judged where that is a target.
     OtherHost,
+}
+
+impl Fired {
+    pub(super) fn new(alert: usize, instance: String, trigger: Trigger) -> Self {
+        let Trigger { value, is_first } = trigger;
+        Self { alert, instance, value, is_first }
+    }
 }
 
 impl Watched {
@@ -60,6 +86,9 @@ impl Watched {
             place,
             interval: alert.interval,
             logs_events: alert.logs_events,
+            task: alert.task.clone(),
+            start_set: alert.start_set.clone(),
+            is_running: true,
             judge: Judge::new(rule_of(alert)),
             first_judged: None,
             last_judged: None,
@@ -78,8 +107,20 @@ impl Watched {
             (self.last_judged, self.lag) = (None, Duration::ZERO);
         }
         self.logs_events = alert.logs_events;
+        self.task.clone_from(&alert.task);
+        self.start_set.clone_from(&alert.start_set);
         self.place = place;
         self
+    }
+
+    /// Whether it is judged. One that is not forgets what it knows.
+    pub(super) fn set_running(&mut self, is_running: bool) {
+        if self.is_running && !is_running {
+            self.left_out = self.left_out();
+            self.judge = Judge::new(self.rule().clone());
+            (self.first_judged, self.last_judged, self.lag) = (None, None, Duration::ZERO);
+        }
+        self.is_running = is_running;
     }
 
     pub(super) fn key(&self) -> Key {
@@ -130,6 +171,7 @@ impl Watched {
     /// left out.
     pub(super) fn is_due(&self, now: Duration) -> bool {
         match (self.last_judged, self.interval) {
+            _ if !self.is_running => false,
             (None, _) => true,
             (Some(_), SampleInterval::Once) => false,
             (Some(last), SampleInterval::Every(interval)) => {
@@ -145,6 +187,7 @@ impl Watched {
         by_name: &mut ByName,
         now: Duration,
         room: &mut usize,
+        fired: &mut impl FnMut(String, Trigger),
     ) {
         if let (Some(last), SampleInterval::Every(interval)) = (self.last_judged, self.interval) {
             self.lag = now.saturating_sub(last).saturating_sub(interval);
@@ -166,7 +209,7 @@ impl Watched {
         let all = rows.of(pick.counterset);
         let mut take = |row: &Row<'_>| {
             is_there = true;
-            is_number |= self.sample(&counter.info, row, now, room);
+            is_number |= self.sample(&counter.info, row, now, room, fired);
         };
         match pick.only_instance() {
             Some(name) => {
@@ -183,7 +226,14 @@ impl Watched {
     }
 
     /// Takes the sample of an instance. Returns whether it is a number.
-    fn sample(&mut self, info: &CounterRegInfo, row: &Row<'_>, now: Duration, room: &mut usize) -> bool {
+    fn sample(
+        &mut self,
+        info: &CounterRegInfo,
+        row: &Row<'_>,
+        now: Duration,
+        room: &mut usize,
+        fired: &mut impl FnMut(String, Trigger),
+    ) -> bool {
         let Some(reading) = row.reading(info) else { return false };
         let shown = row.instance.as_ref().map(Instance::shown).unwrap_or_default();
         let is_known = self.judge.has_instance(&shown);
@@ -191,7 +241,10 @@ impl Watched {
         match slot {
             Some(slot) => {
                 *room -= usize::from(!is_known);
-                self.judge.sample(slot, info.counter_type, &reading, now);
+                let trigger = self.judge.sample(slot, info.counter_type, &reading, now);
+                if let Some(trigger) = trigger.filter(|_| self.task.is_some() || self.start_set.is_some()) {
+                    fired(shown, trigger);
+                }
             }
             None => self.left_out += 1,
         }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use plugin_sdk::{FamilyId, Output, SeriesId};
 
-use super::families::{PROBLEMS, SET_ALERTS, SET_INFO};
+use super::families::{PROBLEMS, SET_ALERTS, SET_INFO, SET_RUNNING};
 use super::{Labels, register};
+use crate::actions::Actions;
 use crate::board::{Place, Watched};
 use crate::model::{Origin, ProblemKind};
 use crate::sets::LoadedSet;
@@ -19,11 +20,11 @@ impl SetTable {
         &mut self,
         families: &[Option<FamilyId>],
         sets: &[LoadedSet],
-        alerts: &[Watched],
+        (alerts, actions): (&[Watched], &Actions),
         output: &mut Output,
     ) {
         let samples: HashMap<(usize, Labels), u64> =
-            sets.iter().flat_map(|set| samples(set, alerts)).collect();
+            sets.iter().flat_map(|set| samples(set, alerts, actions)).collect();
         let gone = self.0.extract_if(|key, _| !samples.contains_key(key));
         let gone: Vec<SeriesId> = gone.filter_map(|(_, id)| id).collect();
         output.retire(&gone);
@@ -39,7 +40,7 @@ impl SetTable {
     }
 }
 
-fn samples(loaded: &LoadedSet, alerts: &[Watched]) -> Vec<((usize, Labels), u64)> {
+fn samples(loaded: &LoadedSet, alerts: &[Watched], actions: &Actions) -> Vec<((usize, Labels), u64)> {
     let set = loaded.set();
     let own = || vec![("set", set.name.clone())];
     let path = match &set.origin {
@@ -52,12 +53,13 @@ fn samples(loaded: &LoadedSet, alerts: &[Watched]) -> Vec<((usize, Labels), u64)
     let mut samples = vec![
         ((SET_INFO, own().into_iter().chain(info).collect()), 1),
         ((SET_ALERTS, own()), count(of_set().count())),
+        ((SET_RUNNING, own()), u64::from(actions.is_running(&set.name))),
     ];
     for kind in ProblemKind::SHOWN {
         let number = match kind {
             ProblemKind::OtherHost => of_set().filter(|alert| alert.place() == Place::OtherHost).count(),
             ProblemKind::File => usize::from(loaded.problem().is_some()),
-            kind => set.problems.iter().filter(|problem| problem.kind == kind).count(),
+            kind => loaded.problems().filter(|problem| problem.kind == kind).count(),
         };
         let labels = own().into_iter().chain([("kind", kind.as_str().to_owned())]).collect();
         samples.push(((PROBLEMS, labels), count(number)));
