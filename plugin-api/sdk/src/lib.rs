@@ -54,6 +54,7 @@
 mod arguments;
 mod caught;
 mod cells;
+mod child;
 mod collection;
 mod command;
 mod credential;
@@ -87,6 +88,7 @@ pub use plugin_abi;
 pub use plugin_abi::{Display, DisplayRule, GeneralReason, Stage};
 
 pub use self::cells::{CellMemory, cell_memory};
+pub use self::child::unblock_signals;
 pub use self::collection::{Collection, Stages};
 pub use self::command::{Command, Configured, Exit, NoArguments, Run};
 pub use self::credential::Credential;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use counter_poll::paths::Frame;
 use counter_types::CounterPath;
 
-pub(crate) use self::alert::{Place, Watched};
+pub(crate) use self::alert::{Fired, Place, Watched};
 use self::by_name::ByName;
 pub(crate) use self::row::{AlertRow, OF_ROWS};
 use crate::counters::{Found, Kinds};
@@ -68,16 +68,26 @@ impl Board {
     }
 
     /// Judges what is due on the values of `frame`, which are of now where `replied` says so. What is due without values stays
-    /// due.
-    pub(crate) fn judge(&mut self, found: &Found, frame: &Frame, replied: Kinds, now: Duration) {
+    /// due. Returns what fired of alerts that do something then.
+    pub(crate) fn judge(&mut self, found: &Found, frame: &Frame, replied: Kinds, now: Duration) -> Vec<Fired> {
         let Self { alerts, by_name } = self;
         let mut room = INSTANCES_MAX.saturating_sub(alerts.iter().map(Watched::instances).sum());
-        for alert in alerts.iter_mut().filter(|alert| alert.is_due(now)) {
+        let mut fired = Vec::new();
+        for (index, alert) in alerts.iter_mut().enumerate().filter(|(_, alert)| alert.is_due(now)) {
             if replied.have(alert.needs(found)) {
-                alert.judge(found, frame, by_name, now, &mut room);
+                let mut take = |instance, trigger| fired.push(Fired::new(index, instance, trigger));
+                alert.judge(found, frame, by_name, now, &mut room, &mut take);
             } else {
                 alert.lack_values(now);
             }
+        }
+        fired
+    }
+
+    /// Only the alerts of sets that run are judged. What is known of others is forgotten.
+    pub(crate) fn run(&mut self, is_running: impl Fn(&str) -> bool) {
+        for alert in &mut self.alerts {
+            alert.set_running(is_running(&alert.set));
         }
     }
 

@@ -1,6 +1,8 @@
 //! The settings of a module, and the sets that they name.
 
-use std::collections::HashMap;
+mod actions;
+
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,11 +15,16 @@ use plugin_session::command::parse_duration;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::files::{self, FileSet};
+use self::actions::TaskSettings;
+use crate::files::{self, FileSet, Overrides};
 use crate::host::{CategoryWord, Wanted};
-use crate::model::{self, ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, SampleInterval, Set};
+use crate::model::links;
+use crate::model::{
+    self, ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, ProblemKind, SampleInterval, Set, Start, Tasks,
+};
 
-/// Keys whose values are not secret: all of them.
+
+/// Keys whose values are not secret: all but the words of commands, which may hold passwords.
 pub(crate) const SHOWN: &[&str] = &[
     "above",
     "alerts",
@@ -25,6 +32,7 @@ pub(crate) const SHOWN: &[&str] = &[
     "category",
     "control",
     "counter",
+    "duration",
     "event",
     "file",
     "for",
@@ -33,7 +41,11 @@ pub(crate) const SHOWN: &[&str] = &[
     "refresh",
     "sample_interval",
     "sets",
+    "start",
+    "start_set",
+    "task",
     "threshold",
+    "timeout",
 ];
 
 /// What is judged, and how the host is reached.
@@ -45,6 +57,9 @@ pub(crate) struct Settings {
     /// Names of the host's sets that commands may start and stop.
     #[serde(default)]
     control: Vec<String>,
+    /// The tasks that alerts may start.
+    #[serde(default)]
+    tasks: BTreeMap<String, TaskSettings>,
     /// The target's transport; the exporter fills it in.
     #[serde(default)]
     pub(crate) transport: TransportSettings,
@@ -63,6 +78,12 @@ struct SetSettings {
     /// Its name; that of a file's set is used otherwise.
     #[serde(default)]
     name: Option<String>,
+    /// When its alerts are judged.
+    #[serde(default)]
+    start: Start,
+    /// For how long, once an alert has started it.
+    #[serde(default)]
+    duration: Option<Hold>,
     /// Its alerts, where there is no file.
     #[serde(default)]
     alerts: Option<Vec<AlertSettings>>,
@@ -104,6 +125,18 @@ struct AlertSettings {
     /// Whether there are events.
     #[serde(default = "yes")]
     event: bool,
+    /// The task that it starts.
+    #[serde(default)]
+    task: Option<String>,
+    /// What follows the task's command, with variables.
+    #[serde(default)]
+    task_arguments: Option<String>,
+    /// What replaces `{usertext}` in them.
+    #[serde(default)]
+    task_text: Option<String>,
+    /// The set that it starts.
+    #[serde(default)]
+    start_set: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -211,8 +244,8 @@ pub(crate) enum SetSource {
     File {
         /// The file.
         path: PathBuf,
-        /// The name that the settings give it.
-        name: Option<String>,
+        /// What the settings say about it.
+        overrides: Overrides,
         /// As it was read last.
         read: FileSet,
     },
@@ -252,6 +285,12 @@ pub(crate) fn compile(settings: &Settings) -> Result<Module, Vec<Problem>> {
         compiled.add(&format!("/sets/{index}"), set);
     }
     compiled.patterns("/control", &settings.control);
+    for (place, message) in actions::check(&settings.tasks) {
+        compiled.refuse(place, message);
+    }
+    if compiled.problems.is_empty() {
+        compiled.link(&settings.tasks);
+    }
     let Compiled { sets, wanted, problems, .. } = compiled;
     if problems.is_empty() { Ok(Module { sets, wanted }) } else { Err(problems) }
 }
@@ -270,9 +309,16 @@ fn pattern(text: &str) -> Result<NamePattern, String> {
     NamePattern::new(&PatternText::Wildcard(text.to_owned())).map_err(|error| error.to_string())
 }
 
+/// The tasks of settings that compile.
+pub(crate) fn tasks(settings: &Settings) -> Tasks {
+    actions::tasks(&settings.tasks)
+}
+
 #[derive(Default)]
 struct Compiled {
     sets: Vec<SetSource>,
+    /// Where each of them is.
+    places: Vec<String>,
     wanted: Vec<Wanted>,
     problems: Vec<Problem>,
     /// Where each name is.
@@ -282,7 +328,7 @@ struct Compiled {
 
 impl Compiled {
     fn add(&mut self, place: &str, settings: &SetSettings) {
-        let SetSettings { file, name, alerts, host, category, refresh } = settings;
+        let SetSettings { file, name, start, duration, alerts, host, category, refresh } = settings;
         if let Some(host) = host {
             return self.add_host(place, settings, host);
         }
@@ -290,16 +336,24 @@ impl Compiled {
             let message = "`category` and `refresh` belong to sets of the host: write `host`, too";
             return self.refuse(place, message.to_owned());
         }
+        if duration.is_some() && *start == Start::Always {
+            let message = "only a set with `start: triggered` has a duration".to_owned();
+            return self.refuse(format!("{place}/duration"), message);
+        }
         if let Some(name) = name
             && let Err(reason) = check_name(name)
         {
             return self.refuse(format!("{place}/name"), reason);
         }
         let source = match (file, alerts) {
-            (Some(path), None) if path.is_absolute() => match files::read(path, name.as_deref()) {
-                Ok(read) => SetSource::File { path: path.clone(), name: name.clone(), read },
-                Err(message) => return self.refuse(format!("{place}/file"), message),
-            },
+            (Some(path), None) if path.is_absolute() => {
+                let duration = duration.map(|Hold(duration)| duration);
+                let overrides = Overrides { name: name.clone(), start: *start, duration };
+                match files::read(path, &overrides) {
+                    Ok(read) => SetSource::File { path: path.clone(), overrides, read },
+                    Err(message) => return self.refuse(format!("{place}/file"), message),
+                }
+            }
             (Some(path), None) => {
                 let message = format!("write an absolute path, not `{}`", path.display());
                 return self.refuse(format!("{place}/file"), message);
@@ -312,6 +366,8 @@ impl Compiled {
                 SetSource::Here(Set {
                     name: name.clone(),
                     origin: Origin::Configuration,
+                    start: *start,
+                    duration: duration.unwrap_or_default().0,
                     alerts,
                     collectors: Default::default(),
                     problems: Vec::new(),
@@ -332,12 +388,17 @@ impl Compiled {
             return self.refuse(place, message);
         }
         self.sets.push(source);
+        self.places.push(place.to_owned());
     }
 
     fn add_host(&mut self, place: &str, settings: &SetSettings, names: &[String]) {
-        let SetSettings { file, name, alerts, category, refresh, .. } = settings;
+        let SetSettings { file, name, start, duration, alerts, category, refresh, .. } = settings;
         if file.is_some() || name.is_some() || alerts.is_some() {
             let message = "sets of the host have their names and alerts there: write `host` without `file`, `name` and `alerts`";
+            return self.refuse(place, message.to_owned());
+        }
+        if *start == Start::Triggered || duration.is_some() {
+            let message = "sets of the host are always judged: write `host` without `start` and `duration`";
             return self.refuse(place, message.to_owned());
         }
         let place = format!("{place}/host");
@@ -390,6 +451,20 @@ impl Compiled {
         alerts
     }
 
+    /// Refuses actions of alerts that are written here and cannot be done. Those of files are shown as problems: a file may
+    /// be changed at any time.
+    fn link(&mut self, tasks: &BTreeMap<String, TaskSettings>) {
+        let sets: Vec<&Set> = self.sets.iter().map(SetSource::set).collect();
+        let problems = links::find(&sets, |name| tasks.contains_key(name)).problems;
+        for problem in problems {
+            let links::LinkProblem { set, alert: Some(alert), kind, message } = problem else { continue };
+            let key = if kind == ProblemKind::Task { "task" } else { "start_set" };
+            if matches!(self.sets[set], SetSource::Here(_)) {
+                self.refuse(format!("{}/alerts/{alert}/{key}", self.places[set]), message);
+            }
+        }
+    }
+
     fn refuse(&mut self, place: impl Into<String>, message: String) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(Problem::new(place, message));
@@ -399,7 +474,9 @@ impl Compiled {
 
 /// The alert, or the key below it and what is wrong there.
 fn alert(settings: &AlertSettings) -> Result<Alert, (&'static str, String)> {
-    let AlertSettings { name, threshold, counter, above, below, hold, sample_interval, event } = settings;
+    let AlertSettings { name, threshold, counter, above, below, .. } = settings;
+    let AlertSettings { hold, sample_interval, event, task, task_arguments, task_text, start_set, .. } =
+        settings;
     let (threshold, key) = match (threshold, counter, above, below) {
         (Some(text), None, None, None) => {
             let read: Result<Threshold, _> = text.parse();
@@ -423,6 +500,8 @@ fn alert(settings: &AlertSettings) -> Result<Alert, (&'static str, String)> {
         interval: sample_interval.0,
         hold: hold.0,
         logs_events: *event,
+        task: actions::call(task.as_ref(), task_arguments.as_ref(), task_text.as_ref())?,
+        start_set: start_set.clone(),
     })
 }
 
@@ -522,6 +601,13 @@ mod tests {
         ];
         for (settings, problem) in table {
             assert_eq!(of_alert(settings), [format!("/sets/0/alerts/0{problem}")], "{settings}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_commands_may_be_secret_and_are_not_shown() {
+        for key in ["command", "task_arguments", "task_text", "tasks"] {
+            assert!(!SHOWN.contains(&key), "{key}");
         }
     }
 

@@ -16,11 +16,13 @@ pub(crate) struct Reporter {
     open: usize,
     /// Bytes of texts that this collection may still report; what is above waits for the next one.
     room: usize,
+    /// Set and alert of each event that was reported, but for those that are repeated.
+    reported: Vec<(Arc<str>, Arc<str>)>,
 }
 
 impl Reporter {
     pub(crate) const fn new(handle: Handle) -> Self {
-        Self { handle, open: 0, room: BYTES_MAX }
+        Self { handle, open: 0, room: BYTES_MAX, reported: Vec::new() }
     }
 
     /// A collection begins.
@@ -61,6 +63,12 @@ impl Reporter {
         }
     }
 
+    /// Set and alert of each event that was reported since the last call. Those that only say that an alert still fires are
+    /// not among them.
+    pub(crate) fn take_reported(&mut self) -> Vec<(Arc<str>, Arc<str>)> {
+        std::mem::take(&mut self.reported)
+    }
+
     /// Nobody knows whether an alert still fires.
     pub(crate) fn close_all(&mut self, alert: &mut Watched) {
         let mut rows = std::mem::take(&mut alert.rows);
@@ -69,6 +77,9 @@ impl Reporter {
     }
 
     fn send(&mut self, alert: &Watched, instance: &str, judgement: &Judgement, state: AlertState) {
+        if state != AlertState::Open {
+            self.reported.push((Arc::clone(&alert.set), Arc::clone(&alert.name)));
+        }
         let threshold = &alert.rule().threshold;
         let value = judgement.value.map(|value| value.to_string()).unwrap_or_default();
         let limit = threshold.limit.to_string();
@@ -171,6 +182,8 @@ mod tests {
             interval: SampleInterval::DEFAULT,
             hold: Duration::ZERO,
             logs_events: true,
+            task: None,
+            start_set: None,
         };
         Watched::new(set, &alert, Place::OtherHost)
     }

@@ -3,9 +3,9 @@
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use crate::model::{Origin, ProblemKind, Set};
+use crate::model::{Origin, ProblemKind, Set, Start};
 
 /// What tells one content of a file from another, without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,17 +23,28 @@ pub(crate) struct FileSet {
     pub(crate) stamp: Stamp,
 }
 
+/// What the settings say about a set in a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Overrides {
+    /// The name, instead of the set's own.
+    pub(crate) name: Option<String>,
+    /// When its alerts are judged.
+    pub(crate) start: Start,
+    /// For how long, instead of the set's own time.
+    pub(crate) duration: Option<Duration>,
+}
+
 /// The stamp of a file; none if there is no such file.
 pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
     let found = fs::metadata(path).ok()?;
     Some(Stamp { bytes: found.len(), modified: found.modified().ok() })
 }
 
-/// Reads the set of a file. `name` is used instead of the set's own, if there is one.
+/// Reads the set of a file.
 ///
 /// # Errors
 /// What is wrong with the file, for people.
-pub(crate) fn read(path: &Path, name: Option<&str>) -> Result<FileSet, String> {
+pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<FileSet, String> {
     let unreadable = |error: std::io::Error| format!("`{}` cannot be read: {error}", path.display());
     // A pipe or a device would keep the reader waiting.
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
@@ -50,9 +61,11 @@ pub(crate) fn read(path: &Path, name: Option<&str>) -> Result<FileSet, String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let set = Set::read_exported(&bytes, &stem, Origin::File(PathBuf::from(path)));
     let mut set = set.map_err(|error| format!("`{}`: {error}", path.display()))?;
-    if let Some(name) = name {
+    if let Some(name) = &overrides.name {
         name.clone_into(&mut set.name);
     }
+    set.start = overrides.start;
+    set.duration = overrides.duration.unwrap_or(set.duration);
     // A threshold that cannot be read would be an alert that never fires.
     let unread = |kind| matches!(kind, ProblemKind::Threshold | ProblemKind::Limit);
     let wrong: Vec<String> = set

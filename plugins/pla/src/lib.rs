@@ -15,6 +15,7 @@
 //! | `counters` | the counters of all alerts: found, fetched |
 //! | `clock` | the time of samples |
 //! | `board` | all alerts of a target, and how they are judged |
+//! | `actions` | what follows when an alert fires: tasks, and sets that it starts |
 //! | `events` | what is reported when an alert begins and ends to fire |
 //! | `series` | families, series and values for the exporter |
 //! | `measured` | what a benchmark measures |
@@ -22,6 +23,7 @@
 //! | `commands` | `pla list`, `show`, `export`, `start` and `stop`: sets of a host |
 //! | `to_rules` | `pla to-rules` on the command line: alerting rules of Prometheus that say the same |
 
+mod actions;
 mod board;
 mod clock;
 mod commands;

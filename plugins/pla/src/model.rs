@@ -1,12 +1,16 @@
 //! Data collector sets and their alerts, wherever they come from.
 
 mod exported;
+pub(crate) mod links;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use counter_types::CounterPath;
-use pla_engine::Threshold;
+use pla_engine::{TaskArguments, Threshold};
+use serde::Deserialize;
 
 pub(crate) use self::exported::{LIMITS, clean};
 
@@ -17,12 +21,27 @@ pub(crate) struct Set {
     pub(crate) name: String,
     /// Where it comes from.
     pub(crate) origin: Origin,
+    /// When its alerts are judged.
+    pub(crate) start: Start,
+    /// For how long, once an alert has started it; zero is without an end.
+    pub(crate) duration: Duration,
     /// Its alerts, one for each threshold.
     pub(crate) alerts: Vec<Alert>,
     /// How many data collectors it has of each kind, in the order of [`COLLECTOR_KINDS`].
     pub(crate) collectors: [usize; COLLECTOR_KINDS.len()],
     /// What of it is not done here.
     pub(crate) problems: Vec<Problem>,
+}
+
+/// When the alerts of a set are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", expecting = "`always` or `triggered`")]
+pub(crate) enum Start {
+    /// Always.
+    #[default]
+    Always,
+    /// After an alert of another set has started it, for its duration.
+    Triggered,
 }
 
 /// Where a set comes from.
@@ -50,7 +69,34 @@ pub(crate) struct Alert {
     pub(crate) hold: Duration,
     /// Whether there is an event when it begins and ends to fire.
     pub(crate) logs_events: bool,
+    /// The task that is started when it begins to fire.
+    pub(crate) task: Option<TaskCall>,
+    /// The set that each sample across the threshold starts.
+    pub(crate) start_set: Option<String>,
 }
+
+/// A task as an alert names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TaskCall {
+    /// Its name.
+    pub(crate) name: String,
+    /// What follows its command.
+    pub(crate) arguments: TaskArguments,
+    /// What replaces `{usertext}` in them.
+    pub(crate) user_text: String,
+}
+
+/// A task as the settings name it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Task {
+    /// The program, by its absolute path, and its first arguments.
+    pub(crate) command: Vec<String>,
+    /// When it is ended if it still runs.
+    pub(crate) timeout: Duration,
+}
+
+/// The tasks of a module by name.
+pub(crate) type Tasks = HashMap<String, Arc<Task>>;
 
 /// How often a counter is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -170,6 +216,8 @@ pub(crate) const COLLECTOR_KINDS: [&str; 5] = ["counter", "trace", "api_trace", 
 pub(crate) const ALERTS_MAX: usize = 10_000;
 /// Characters of a name.
 pub(crate) const NAME_CHARS_MAX: usize = 256;
+/// Characters of the text for `{usertext}`.
+pub(crate) const USER_TEXT_CHARS_MAX: usize = 4_096;
 /// Bytes of a counter's path, which is a label.
 const COUNTER_BYTES_MAX: usize = 1_024;
 const WILDCARDS: [char; 2] = ['*', '?'];

@@ -1,13 +1,16 @@
 //! The families, `perfmon_pla_…`, and their series.
 
+mod actions;
 mod families;
 mod sets;
 
 use plugin_sdk::{FamilyId, FamilyKey, Output, Series, SeriesId};
 
+use self::actions::ActionSeries;
 use self::families::{FAMILIES, LAG, LEFT_OUT, OBJECTS, SET_INFO, THRESHOLD};
 use self::sets::SetTable;
 pub(crate) use self::sets::status_word;
+use crate::actions::{Actions, Counts};
 use crate::board::{AlertRow, Watched};
 use crate::sets::ShownSet;
 
@@ -18,6 +21,7 @@ pub(crate) struct AlertSeries {
     families: Vec<Option<FamilyId>>,
     left_out: Option<Option<SeriesId>>,
     sets: SetTable,
+    actions: ActionSeries,
 }
 
 /// Name and value of each label.
@@ -44,9 +48,21 @@ enum Where {
 
 impl AlertSeries {
     /// Sends what is known of the sets.
-    pub(crate) fn send_sets(&mut self, sets: &[ShownSet<'_>], alerts: &[Watched], output: &mut Output) {
+    pub(crate) fn send_sets(
+        &mut self,
+        sets: &[ShownSet<'_>],
+        alerts: &[Watched],
+        actions: &Actions,
+        output: &mut Output,
+    ) {
         self.register_families(output);
-        self.sets.send(&self.families, sets, alerts, output);
+        self.sets.send(&self.families, sets, (alerts, actions), output);
+    }
+
+    /// Sends what alerts did.
+    pub(crate) fn send_actions(&mut self, counts: &Counts, output: &mut Output) {
+        self.register_families(output);
+        self.actions.send(&self.families, counts, output);
     }
 
     /// Sends what is known of the alerts. Those in `gone` are not any more.

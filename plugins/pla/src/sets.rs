@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use tokio::task::spawn_blocking;
 
 use crate::config::SetSource;
-use crate::files::{self, FileSet, Stamp};
+use crate::files::{self, FileSet, Overrides, Stamp};
 use crate::host::HostSet;
-use crate::model::Set;
+use crate::model::{Problem, Set};
 
 /// A set with the state of its file.
 #[derive(Debug)]
@@ -55,11 +55,7 @@ impl LoadedSet {
 /// Sets that were read just now.
 pub(crate) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
     let load = |source: SetSource| {
-        let set = source.set();
-        for problem in &set.problems {
-            let (set, alert, kind) = (&set.name, &problem.alert, problem.kind.as_str());
-            tracing::info!(set, alert, kind, problem = problem.message, "A part of a set is not done here");
-        }
+        log(source.set(), &source.set().problems);
         let seen = match &source {
             SetSource::Here(_) => None,
             SetSource::File { read, .. } => Some(read.stamp),
@@ -69,14 +65,24 @@ pub(crate) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
     sources.into_iter().map(load).collect()
 }
 
+/// Logs what of a set is not done.
+pub(crate) fn log(Set { name, .. }: &Set, problems: &[Problem]) {
+    for Problem { alert, kind, message } in problems {
+        let kind = kind.as_str();
+        tracing::info!(set = name, alert, kind, problem = message, "A part of a set is not done here");
+    }
+}
+
 /// Reads the files that have changed. Returns whether a set did.
 pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
-    let files: Vec<(usize, PathBuf, Option<String>, Option<Stamp>)> = sets
+    let files: Vec<(usize, PathBuf, Overrides, Option<Stamp>)> = sets
         .iter()
         .enumerate()
         .filter_map(|(index, set)| match &set.source {
             SetSource::Here(_) => None,
-            SetSource::File { path, name, .. } => Some((index, path.clone(), name.clone(), set.seen)),
+            SetSource::File { path, overrides, .. } => {
+                Some((index, path.clone(), overrides.clone(), set.seen))
+            }
         })
         .collect();
     if files.is_empty() {
@@ -84,9 +90,9 @@ pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
     }
     // A file may be on a network drive.
     let look = spawn_blocking(move || {
-        let looked = files.into_iter().filter_map(|(index, path, name, seen)| {
+        let looked = files.into_iter().filter_map(|(index, path, overrides, seen)| {
             let stamp = files::stamp(&path);
-            (stamp != seen).then(|| (index, stamp, files::read(&path, name.as_deref())))
+            (stamp != seen).then(|| (index, stamp, files::read(&path, &overrides)))
         });
         looked.collect::<Vec<_>>()
     });

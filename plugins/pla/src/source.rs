@@ -16,12 +16,14 @@ use plugin_session::{
 };
 use tokio::time::Instant;
 
+use crate::actions::{Actions, Moment};
 use crate::board::{Board, Watched};
 use crate::clock::{ReplyKind, SampleClock};
 use crate::config::{self, Module, Settings};
 use crate::counters::{Counters, Fetched, Kinds, Open};
 use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime};
+use crate::model::Set;
 use crate::reasons::REASONS;
 use crate::series::{self, AlertSeries};
 use crate::session::PERFLIB;
@@ -43,6 +45,7 @@ pub(crate) struct PlaSource {
     counters: Counters,
     clock: SampleClock,
     reporter: Reporter,
+    actions: Actions,
     series: AlertSeries,
     /// Alerts that the settings do not have any more, and whose series are still there.
     removed: Vec<Watched>,
@@ -77,6 +80,7 @@ impl Source for PlaSource {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, handle, is_on_demand } = setup;
         let Module { sets, wanted } = config::compile(&settings)?;
+        let tasks = config::tasks(&settings);
         let transport = settings.transport;
         let at = |port| host_session::Target::new(target.host.clone(), port);
         let smb = at(transport.smb_port(target.port).unwrap_or(SMB_PORT));
@@ -84,6 +88,7 @@ impl Source for PlaSource {
         let mut source = Self {
             connection: HostConnection::new(smb, PERFLIB, transport.clone()),
             live: LiveSets::new(dcom, wanted, transport),
+            actions: Actions::new(&target.name, &target.host),
             target,
             sets: sets::loaded(sets),
             local_time: LocalTime::default(),
@@ -99,6 +104,7 @@ impl Source for PlaSource {
             is_gap: false,
             is_on_demand,
         };
+        source.actions.set_tasks(tasks);
         source.select();
         Ok(source)
     }
@@ -107,6 +113,7 @@ impl Source for PlaSource {
         // Per the calling order of a source the settings were checked before; invalid ones change nothing.
         let Ok(Module { sets, wanted }) = config::compile(&settings) else { return };
         self.sets = sets::loaded(sets);
+        self.actions.set_tasks(config::tasks(&settings));
         self.connection.reconfigure(settings.transport.clone());
         self.live.reconfigure(wanted, settings.transport);
         self.pause = Pause::default();
@@ -131,6 +138,7 @@ impl Source for PlaSource {
     }
 
     async fn end(mut self, end: End) {
+        self.actions.end().await;
         self.live.release(Instant::from_std(end.deadline)).await;
     }
 }
@@ -227,7 +235,7 @@ impl PlaSource {
             ..ShownSet::from(set)
         });
         let sets: Vec<ShownSet<'_>> = self.sets.iter().map(ShownSet::from).chain(of_host).collect();
-        self.series.send_sets(&sets, self.board.alerts(), collection.output());
+        self.series.send_sets(&sets, self.board.alerts(), &self.actions, collection.output());
     }
 
     /// Takes the alerts of the sets, as they are now.
@@ -239,8 +247,11 @@ impl PlaSource {
         };
         self.live.admit(self.sets.iter().map(LoadedSet::set));
         let live = self.live.sets().filter(|set| set.is_admitted).map(|HostSet { set, .. }| set);
-        let (gone, paths) = self.board.select(self.sets.iter().map(LoadedSet::set).chain(live), is_own);
+        let sets: Vec<&Set> = self.sets.iter().map(LoadedSet::set).chain(live).collect();
+        self.actions.select(&sets);
+        let (gone, paths) = self.board.select(sets.into_iter(), is_own);
         self.removed.extend(gone);
+        self.actions.watch(&mut self.board);
         self.counters.select(paths);
     }
 
@@ -265,7 +276,7 @@ impl PlaSource {
     }
 
     fn judge(&mut self, open: Option<&mut Open>, fetched: &Fetched, at: Duration) {
-        let Self { counters, board, clock, is_gap, .. } = self;
+        let Self { counters, board, clock, actions, is_gap, .. } = self;
         let replied = fetched.replied();
         let mut is_new_boot = false;
         if replied.any() {
@@ -275,6 +286,7 @@ impl PlaSource {
             is_new_boot = clock.advance(kind, &counters.frame().clocks, at);
         }
         let now = clock.now();
+        actions.expire(board, now);
         if std::mem::take(is_gap) || is_new_boot {
             board.miss(now);
         }
@@ -282,7 +294,8 @@ impl PlaSource {
             // What the paths mean may have changed with the host.
             counters.search_again();
         } else if let Some(found) = counters.found() {
-            board.judge(found, counters.frame(), replied, now);
+            let moment = Moment { sample: now, at, time: SystemTime::now() };
+            actions.judge(board, (found, counters.frame(), replied), moment);
         }
     }
 
@@ -304,6 +317,8 @@ impl PlaSource {
             self.reporter.close_all(&mut alert);
         }
         self.series.send_alerts(self.board.alerts_mut(), gone, collection.output());
+        let counts = self.actions.count(self.reporter.take_reported().into_iter());
+        self.series.send_actions(counts, collection.output());
     }
 
     fn coverage(&self, classic_failure: Option<Failure>) -> Coverage {

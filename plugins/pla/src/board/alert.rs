@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counter_poll::paths::{CountersetFrame, Frame, Instance};
-use pla_engine::{AlertState, Comparison, Judge, Rule};
+use pla_engine::{AlertState, Comparison, Judge, Rule, Trigger};
 use plugin_sdk::SeriesId;
 
 use super::bound::Bound;
 use super::by_name::ByName;
 use super::row::AlertRow;
 use crate::counters::{Found, Kinds, Pick};
-use crate::model::{Alert, SampleInterval};
+use crate::model::{Alert, SampleInterval, TaskCall};
 
 /// What an alert is known by.
 pub(crate) type Key = (Arc<str>, Arc<str>, Arc<str>);
@@ -30,6 +30,12 @@ pub(crate) struct Watched {
     interval: SampleInterval,
     /// Whether there are events.
     pub(crate) logs_events: bool,
+    /// The task that is started when it begins to fire.
+    pub(crate) task: Option<TaskCall>,
+    /// The set that each sample across the threshold starts.
+    pub(crate) start_set: Option<String>,
+    /// Whether its set is judged.
+    is_running: bool,
     judge: Judge,
     bound: Bound,
     first_judged: Option<Duration>,
@@ -45,6 +51,19 @@ pub(crate) struct Watched {
     pub(crate) rows: HashMap<Arc<str>, AlertRow>,
 }
 
+/// A sample that fired.
+#[derive(Debug)]
+pub(crate) struct Fired {
+    /// The place of the alert on the board.
+    pub(crate) alert: usize,
+    /// The instance; empty where there is only one.
+    pub(crate) instance: String,
+    /// The value.
+    pub(crate) value: f64,
+    /// Whether the sample before did not.
+    pub(crate) is_first: bool,
+}
+
 /// Where the values of an alert come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -52,6 +71,13 @@ pub(crate) enum Place {
     Path(usize),
     /// Another host: it is judged where that is a target.
     OtherHost,
+}
+
+impl Fired {
+    pub(super) fn new(alert: usize, instance: String, trigger: Trigger) -> Self {
+        let Trigger { value, is_first } = trigger;
+        Self { alert, instance, value, is_first }
+    }
 }
 
 impl Watched {
@@ -63,6 +89,9 @@ impl Watched {
             place,
             interval: alert.interval,
             logs_events: alert.logs_events,
+            task: alert.task.clone(),
+            start_set: alert.start_set.clone(),
+            is_running: true,
             judge: Judge::new(rule_of(alert)),
             bound: Bound::default(),
             first_judged: None,
@@ -83,8 +112,20 @@ impl Watched {
             (self.last_judged, self.lag) = (None, Duration::ZERO);
         }
         self.logs_events = alert.logs_events;
+        self.task.clone_from(&alert.task);
+        self.start_set.clone_from(&alert.start_set);
         (self.place, self.bound) = (place, Bound::default());
         self
+    }
+
+    /// Whether it is judged. One that is not forgets what it knows.
+    pub(super) fn set_running(&mut self, is_running: bool) {
+        if self.is_running && !is_running {
+            self.left_out = self.left_out();
+            (self.judge, self.bound) = (Judge::new(self.rule().clone()), Bound::default());
+            (self.first_judged, self.last_judged, self.lag) = (None, None, Duration::ZERO);
+        }
+        self.is_running = is_running;
     }
 
     pub(super) fn key(&self) -> Key {
@@ -155,6 +196,7 @@ impl Watched {
     /// left out.
     pub(super) fn is_due(&self, now: Duration) -> bool {
         match (self.last_judged, self.interval) {
+            _ if !self.is_running => false,
             (None, _) => true,
             (Some(_), SampleInterval::Once) => false,
             (Some(last), SampleInterval::Every(interval)) => {
@@ -182,6 +224,7 @@ impl Watched {
         by_name: &mut ByName,
         now: Duration,
         room: &mut usize,
+        fired: &mut impl FnMut(String, Trigger),
     ) {
         if let (Some(last), SampleInterval::Every(interval)) = (self.last_judged, self.interval) {
             self.lag = now.saturating_sub(last).saturating_sub(interval);
@@ -201,13 +244,16 @@ impl Watched {
         if !self.bound.holds(frame, &self.judge) {
             self.bind(&pick, frame, by_name, now, room);
         }
+        let acts = self.task.is_some() || self.start_set.is_some();
         let Self { bound, judge, .. } = self;
         let mut is_number = bound.leaves_out_some;
         for (place, slot) in &bound.samples {
             let reading = bound.columns.as_ref().and_then(|columns| frame.reading(*place, columns));
-            if let Some(reading) = reading {
-                is_number = true;
-                judge.sample(*slot, pick.info.counter_type, &reading, now);
+            let Some(reading) = reading else { continue };
+            is_number = true;
+            let trigger = judge.sample(*slot, pick.info.counter_type, &reading, now);
+            if let Some(trigger) = trigger.filter(|_| acts) {
+                fired(shown(frame, *place), trigger);
             }
         }
         let is_there = bound.is_there;
@@ -253,8 +299,7 @@ impl Watched {
             bound.lacks_some = true;
             return;
         }
-        let instance = frame.instances().get(place).and_then(Option::as_ref);
-        let shown = instance.map(Instance::shown).unwrap_or_default();
+        let shown = shown(frame, place);
         let is_known = judge.has_instance(&shown);
         let slot = if is_known || *room > 0 { judge.instance(&shown, now) } else { None };
         match slot {
@@ -290,6 +335,12 @@ impl Watched {
             self.judge.finish(now);
         }
     }
+}
+
+/// The name of the instance at this place; empty where there is only one.
+fn shown(frame: &CountersetFrame, place: usize) -> String {
+    let instance = frame.instances().get(place).and_then(Option::as_ref);
+    instance.map(Instance::shown).unwrap_or_default()
 }
 
 fn rule_of(alert: &Alert) -> Rule {

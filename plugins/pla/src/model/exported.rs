@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use ms_pla::xml::{AlertDataCollector, DataCollectorSet, Error, Limits};
-use pla_engine::{Threshold, ThresholdError};
+use pla_engine::{TaskArgumentsError, Threshold, ThresholdError};
 
-use super::{ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, Problem, ProblemKind, SampleInterval, Set, check};
+use super::{
+    ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, Problem, ProblemKind, SampleInterval, Set, Start, TaskCall,
+    USER_TEXT_CHARS_MAX, check,
+};
 
 impl Set {
     /// Reads the XML of an exported set. `name` is used if the set has none.
@@ -29,7 +32,15 @@ impl Set {
             document.configurations.len(),
             document.alerts.len(),
         ];
-        let mut set = Self { name, origin, alerts: Vec::new(), collectors, problems: Vec::new() };
+        let mut set = Self {
+            name,
+            origin,
+            start: Start::Always,
+            duration: Duration::from_secs(document.duration_s.unwrap_or_default().into()),
+            alerts: Vec::new(),
+            collectors,
+            problems: Vec::new(),
+        };
         for (index, collector) in document.alerts.iter().enumerate() {
             set.add_collector(collector, index);
         }
@@ -51,6 +62,9 @@ impl Set {
         let named = collector.name.as_deref().map(clean).filter(|name| !name.is_empty());
         // As Windows names them.
         let name = named.unwrap_or_else(|| format!("DataCollector{:02}", index + 1));
+        let task = self.task(&name, collector);
+        let start_set = collector.trigger_data_collector_set.as_deref().map(clean);
+        let start_set = start_set.filter(|set| !set.is_empty());
         let interval =
             collector.sample_interval_s.map_or(SampleInterval::DEFAULT, SampleInterval::of_seconds);
         for text in &collector.alerts {
@@ -80,19 +94,29 @@ impl Set {
                 interval,
                 hold: Duration::ZERO,
                 logs_events,
+                task: task.clone(),
+                start_set: start_set.clone(),
             });
         }
-        if let Some(task) = collector.task.as_deref().filter(|task| !task.is_empty()) {
-            let message =
-                format!("the task `{}` is not started: tasks of the host stay on the host", clean(task));
-            self.report(&name, ProblemKind::Task, message);
-        }
-        if let Some(set) = collector.trigger_data_collector_set.as_deref().filter(|set| !set.is_empty()) {
-            let message =
-                format!("the set `{}` is not started: sets of the host are not controlled", clean(set));
-            self.report(&name, ProblemKind::TriggeredSet, message);
-        }
         self.distinguish(&name);
+    }
+
+    /// The task of a collector. Whether there is such a task is a matter of the module.
+    fn task(&mut self, alert: &str, collector: &AlertDataCollector) -> Option<TaskCall> {
+        let name = collector.task.as_deref().map(clean).filter(|name| !name.is_empty())?;
+        let user_text = collector.task_user_text_arguments.clone().unwrap_or_default();
+        let arguments = collector.task_arguments.as_deref().unwrap_or_default();
+        let call = match arguments.parse() {
+            Ok(_) if user_text.chars().count() > USER_TEXT_CHARS_MAX => {
+                Err(format!("its user text is longer than {USER_TEXT_CHARS_MAX} characters"))
+            }
+            Ok(arguments) => Ok(TaskCall { name: name.clone(), arguments, user_text }),
+            Err(error) => Err(TaskArgumentsError::to_string(&error)),
+        };
+        call.map_err(|reason| {
+            self.report(alert, ProblemKind::Task, format!("the task `{name}` is not started: {reason}"));
+        })
+        .ok()
     }
 
     /// Two thresholds of one counter in one collector, such as one above and one below, get names of their own.
@@ -167,10 +191,28 @@ mod tests {
     }
 
     #[test]
+    fn each_alert_of_a_collector_has_its_task_and_the_set_that_it_starts() {
+        let set = read(
+            "<Duration>600</Duration><AlertDataCollector><Name>High</Name><Alert>\\A\\B&gt;8</Alert><Alert>\\A\\C&gt;8</Alert>\
+             <Task>Tell</Task><TaskArguments>--to {usertext}</TaskArguments><TaskUserTextArguments>a b</TaskUserTextArguments>\
+             <TriggerDataCollectorSet>More</TriggerDataCollectorSet></AlertDataCollector>",
+        );
+        assert_eq!((set.problems.len(), set.alerts.len(), set.duration), (0, 2, Duration::from_secs(600)));
+        for alert in &set.alerts {
+            let task = alert.task.as_ref().unwrap();
+            assert_eq!(
+                (&*task.name, &*task.user_text, alert.start_set.as_deref()),
+                ("Tell", "a b", Some("More"))
+            );
+            assert_eq!(task.arguments, "--to {usertext}".parse().unwrap());
+        }
+    }
+
+    #[test]
     fn what_is_not_done_is_said() {
         let set = read(
             "<AlertDataCollector><Name>High</Name><Alert>\\A\\B&gt;8,5</Alert><Task>Tell</Task>\
-             <TriggerDataCollectorSet>More</TriggerDataCollectorSet></AlertDataCollector>\
+             <TaskArguments>a \"b</TaskArguments></AlertDataCollector>\
              <TraceDataCollector><Name>x</Name></TraceDataCollector>",
         );
         let said: Vec<String> = set
@@ -181,9 +223,8 @@ mod tests {
         assert_eq!(
             said,
             [
+                "High/task: the task `Tell` is not started: task arguments: this quotation mark is not closed, at character 3",
                 r"High/threshold: `\A\B>8,5`: threshold: a comma: write decimals with a point, and thousands without a separator, at character 7",
-                "High/task: the task `Tell` is not started: tasks of the host stay on the host",
-                "High/triggered_set: the set `More` is not started: sets of the host are not controlled",
                 "/collector: 1 data collectors of traces are not run here: only alerts are judged",
             ]
         );

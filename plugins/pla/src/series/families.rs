@@ -93,6 +93,19 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         value: ValueKind::U64,
         ..OF_ALERT
     },
+    // By `set`, `alert`, `action` and `result`.
+    Family {
+        item: "Actions",
+        kind: Kind::Counter,
+        help: "What alerts did, by action: events that an instance begins or ends to fire (event), tasks that were started when \
+               one began (task), samples that start another set (trigger). By result: done; failed (the task could not be \
+               started, or ended with another exit status than 0); timed_out (the task ran for too long and was ended); refused \
+               (an argument of the task contains NUL or is too long); skipped (the task was started less than a minute ago, or \
+               too many wait; the set was running already).",
+        value: ValueKind::U64,
+        display: Display::by(DisplayRule::Rate),
+        ..OF_ALERT
+    },
     // By `set`, `source` and `path`.
     Family {
         item: "Info",
@@ -102,11 +115,16 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     },
     // By `set`.
     Family { item: "Alerts", help: "Thresholds of the data collector set that are judged.", ..OF_SET },
+    Family {
+        item: "Running",
+        help: "1 if the alerts of the data collector set are judged now: always, or because an alert started it; else 0.",
+        ..OF_SET
+    },
     // By `set` and `kind`.
     Family {
         item: "Problems",
         help: "What of the data collector set is not done here, by kind: a task or a set that an alert would start (task, \
-               triggered_set), a collector that is no alert (collector), a counter of another host (other_host), a file that \
+               triggered_set) and that is not there or not allowed, a collector that is no alert (collector), a counter of another host (other_host), a file that \
                cannot be read any more (file), a set of the host that cannot be read any more (host), a threshold that cannot \
                be read (threshold), alerts above the limit (limit), sets of the host with the same name, which are left out \
                (name). The exporter's log has the details.",
@@ -149,13 +167,15 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
 pub(super) const THRESHOLD: usize = OF_ROWS;
 pub(super) const LAG: usize = 6;
 pub(super) const LEFT_OUT: usize = 7;
-pub(super) const SET_INFO: usize = 8;
-pub(super) const SET_ALERTS: usize = 9;
-pub(super) const PROBLEMS: usize = 10;
-pub(super) const STATUS: usize = 11;
-pub(super) const SERIAL_NUMBER: usize = 12;
-pub(super) const COLLECTORS: usize = 13;
-pub(super) const NEXT_START: usize = 14;
+pub(super) const ACTIONS: usize = 8;
+pub(super) const SET_INFO: usize = 9;
+pub(super) const SET_ALERTS: usize = 10;
+pub(super) const SET_RUNNING: usize = 11;
+pub(super) const PROBLEMS: usize = 12;
+pub(super) const STATUS: usize = 13;
+pub(super) const SERIAL_NUMBER: usize = 14;
+pub(super) const COLLECTORS: usize = 15;
+pub(super) const NEXT_START: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -164,9 +184,10 @@ mod tests {
     #[test]
     fn an_index_is_the_place_of_its_family() {
         let items: Vec<&str> = FAMILIES.iter().map(|family| family.item).collect();
-        let indexes = [THRESHOLD, LAG, LEFT_OUT, SET_INFO, SET_ALERTS, PROBLEMS];
-        let of_sets = ["Threshold", "Evaluation Lag", "Instances Left Out", "Info", "Alerts", "Problems"];
-        assert_eq!(indexes.map(|index| items[index]), of_sets);
+        let of_alerts = [THRESHOLD, LAG, LEFT_OUT, ACTIONS].map(|index| items[index]);
+        assert_eq!(of_alerts, ["Threshold", "Evaluation Lag", "Instances Left Out", "Actions"]);
+        let of_sets = [SET_INFO, SET_ALERTS, SET_RUNNING, PROBLEMS].map(|index| items[index]);
+        assert_eq!(of_sets, ["Info", "Alerts", "Running", "Problems"]);
         let of_host = [STATUS, SERIAL_NUMBER, COLLECTORS, NEXT_START].map(|index| items[index]);
         assert_eq!(of_host, ["Status", "Serial Number", "Collectors", "Next Start Timestamp"]);
         // As rows of the board have them.

@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use ms_pla::DataCollectorSetStatus;
 use plugin_sdk::{FamilyId, Output, SeriesId};
 
-use super::families::{COLLECTORS, NEXT_START, PROBLEMS, SERIAL_NUMBER, SET_ALERTS, SET_INFO, STATUS};
+use super::families::{
+    COLLECTORS, NEXT_START, PROBLEMS, SERIAL_NUMBER, SET_ALERTS, SET_INFO, SET_RUNNING, STATUS,
+};
 use super::{Labels, register};
+use crate::actions::Actions;
 use crate::board::{Place, Watched};
 use crate::host::HostSet;
 use crate::model::{COLLECTOR_KINDS, Origin, ProblemKind};
@@ -21,13 +24,13 @@ impl SetTable {
         &mut self,
         families: &[Option<FamilyId>],
         sets: &[ShownSet<'_>],
-        alerts: &[Watched],
+        (alerts, actions): (&[Watched], &Actions),
         output: &mut Output,
     ) {
         let counts = counts_of(alerts, sets);
         let admitted = sets.iter().filter(|set| set.host.is_none_or(|host| host.is_admitted));
         let samples: HashMap<(usize, Labels), u64> =
-            admitted.flat_map(|set| samples(set, &counts[&*set.set.name])).collect();
+            admitted.flat_map(|set| samples(set, &counts[&*set.set.name], actions)).collect();
         let gone = self.0.extract_if(|key, _| !samples.contains_key(key));
         let gone: Vec<SeriesId> = gone.filter_map(|(_, id)| id).collect();
         output.retire(&gone);
@@ -67,7 +70,7 @@ fn counts_of<'a>(alerts: &[Watched], sets: &[ShownSet<'a>]) -> HashMap<&'a str, 
     counts
 }
 
-fn samples(shown: &ShownSet<'_>, counts: &Counts) -> Vec<((usize, Labels), u64)> {
+fn samples(shown: &ShownSet<'_>, counts: &Counts, actions: &Actions) -> Vec<((usize, Labels), u64)> {
     let ShownSet { set, has_bad_file, host, next_start_unix_s } = *shown;
     let own = || vec![("set", set.name.clone())];
     let with = |label: &'static str, value: &str| -> Labels {
@@ -82,6 +85,7 @@ fn samples(shown: &ShownSet<'_>, counts: &Counts) -> Vec<((usize, Labels), u64)>
     let mut samples = vec![
         ((SET_INFO, own().into_iter().chain(info).collect()), 1),
         ((SET_ALERTS, own()), count(counts.alerts)),
+        ((SET_RUNNING, own()), u64::from(actions.is_running(&set.name))),
     ];
     for kind in ProblemKind::SHOWN {
         let number = match kind {
@@ -89,7 +93,10 @@ fn samples(shown: &ShownSet<'_>, counts: &Counts) -> Vec<((usize, Labels), u64)>
             ProblemKind::Name => counts.namesakes,
             ProblemKind::File => usize::from(has_bad_file),
             ProblemKind::Host => usize::from(host.is_some_and(|host| host.problem.is_some())),
-            kind => set.problems.iter().filter(|problem| problem.kind == kind).count(),
+            kind => {
+                let problems = set.problems.iter().chain(actions.problems(&set.name));
+                problems.filter(|problem| problem.kind == kind).count()
+            }
         };
         samples.push(((PROBLEMS, with("kind", kind.as_str())), count(number)));
     }

@@ -1,6 +1,7 @@
 //! The plugin as the exporter sees it, against simulated Windows hosts on loopback.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
+mod actions;
 mod classic;
 mod commands;
 mod crowded;

@@ -1,0 +1,228 @@
+//! What follows when an alert fires, besides its event: tasks on this machine, and sets that it starts.
+//!
+//! Windows does both with each sample across the threshold. A set is started in the same way here, which changes nothing while
+//! it runs. A task is started once, when an instance begins to fire: one that was started anew every few seconds, for as long as a
+//! disk is full, would be a burden for this machine, which watches many hosts.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `triggers` | which sets are judged |
+//! | `arguments` | the words and the environment of a task |
+//! | `runner` | the tasks of a target: a queue, and a few at a time |
+//! | `process` | one program: its limits and its end |
+//! | `counts` | what became of all that |
+
+mod arguments;
+mod counts;
+mod process;
+mod runner;
+mod triggers;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use counter_poll::paths::Frame;
+
+use self::arguments::Occasion;
+pub(crate) use self::counts::{Action, ActionResult, Counts, Key};
+use self::runner::{Job, Runner};
+use self::triggers::Triggers;
+use crate::board::{Board, Fired, Watched};
+use crate::counters::{Found, Kinds};
+use crate::model::links::{self, Links};
+use crate::model::{Problem, Set, Tasks};
+use crate::sets;
+
+/// The actions of one target.
+#[derive(Debug)]
+pub(crate) struct Actions {
+    /// The name of the target, and its host.
+    target: (String, String),
+    tasks: Tasks,
+    triggers: Triggers,
+    /// By set.
+    problems: HashMap<String, Vec<Problem>>,
+    counts: Counts,
+    /// Made when the first task is started.
+    runner: Option<Runner>,
+    /// When a task was last started for an instance of an alert, where that is not long ago.
+    started: HashMap<(Key, Arc<str>, String), Duration>,
+}
+
+/// The moment of a sample, by three clocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// That of the samples.
+    pub(crate) sample: Duration,
+    /// Ours, for times between two starts: a host cannot make it go faster.
+    pub(crate) at: Duration,
+    /// The calendar, for people.
+    pub(crate) time: SystemTime,
+}
+
+impl Actions {
+    pub(crate) fn new(target: &str, host: &str) -> Self {
+        Self {
+            target: (target.to_owned(), host.to_owned()),
+            tasks: Tasks::new(),
+            triggers: Triggers::default(),
+            problems: HashMap::new(),
+            counts: Counts::default(),
+            runner: None,
+            started: HashMap::new(),
+        }
+    }
+
+    /// Takes the tasks that the settings name.
+    pub(crate) fn set_tasks(&mut self, tasks: Tasks) {
+        self.tasks = tasks;
+    }
+
+    /// Takes the sets as they are now.
+    pub(crate) fn select(&mut self, sets: &[&Set]) {
+        let Links { problems, refused } = links::find(sets, |name| self.tasks.contains_key(name));
+        self.triggers.select(sets.iter().copied(), refused);
+        let before = std::mem::take(&mut self.problems);
+        for links::LinkProblem { set, alert, kind, message } in problems {
+            let set = sets[set];
+            let alert = alert.map(|alert| set.alerts[alert].name.clone()).unwrap_or_default();
+            self.problems.entry(set.name.clone()).or_default().push(Problem { alert, kind, message });
+        }
+        for set in sets {
+            let now = self.problems(&set.name);
+            if before.get(&set.name).map_or(&[][..], Vec::as_slice) != now {
+                sets::log(set, now);
+            }
+        }
+    }
+
+    /// Actions of the alerts of a set that are not done, because of what the module has.
+    pub(crate) fn problems(&self, set: &str) -> &[Problem] {
+        self.problems.get(set).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes the alerts of these sets.
+    pub(crate) fn watch(&mut self, board: &mut Board) {
+        board.run(|set| self.triggers.is_running(set));
+        let Self { tasks, counts, .. } = self;
+        counts.select(board.alerts().iter().flat_map(|alert| {
+            let has_task = alert.task.as_ref().is_some_and(|call| tasks.contains_key(&call.name));
+            let actions = [
+                alert.logs_events.then_some(Action::Event),
+                has_task.then_some(Action::Task),
+                alert.start_set.as_ref().map(|_| Action::Trigger),
+            ];
+            actions.into_iter().flatten().map(|action| key(alert, action))
+        }));
+    }
+
+    /// Whether the alerts of a set are judged.
+    pub(crate) fn is_running(&self, set: &str) -> bool {
+        self.triggers.is_running(set)
+    }
+
+    /// Stops the sets whose time has passed.
+    pub(crate) fn expire(&mut self, board: &mut Board, now: Duration) {
+        if self.triggers.expire(now) {
+            board.run(|set| self.triggers.is_running(set));
+        }
+    }
+
+    /// Judges what is due, and does what follows. A set that is started is judged at once: it may not last until the next samples.
+    pub(crate) fn judge(
+        &mut self,
+        board: &mut Board,
+        (found, frame, replied): (&Found, &Frame, Kinds),
+        moment: Moment,
+    ) {
+        self.started.retain(|_, at| moment.at.saturating_sub(*at) < PAUSE);
+        // Each time but the last one starts a set, and none is started twice.
+        loop {
+            let fired = board.judge(found, frame, replied, moment.sample);
+            let mut has_started = false;
+            for fired in &fired {
+                let alert = &board.alerts()[fired.alert];
+                if fired.is_first {
+                    self.start_task(alert, fired, moment);
+                }
+                has_started |= self.start_set(alert, moment.sample);
+            }
+            if !has_started {
+                return;
+            }
+            board.run(|set| self.triggers.is_running(set));
+        }
+    }
+
+    fn start_set(&mut self, alert: &Watched, now: Duration) -> bool {
+        let Some(set) = &alert.start_set else { return false };
+        let Some(result) = self.triggers.start(&alert.set, set, now) else { return false };
+        self.counts.add(key(alert, Action::Trigger), result);
+        result == ActionResult::Done
+    }
+
+    fn start_task(&mut self, alert: &Watched, fired: &Fired, moment: Moment) {
+        let Some(call) = &alert.task else { return };
+        let Some(task) = self.tasks.get(&call.name) else { return };
+        let key = key(alert, Action::Task);
+        let instance = (key.clone(), Arc::clone(&alert.counter), fired.instance.clone());
+        if self.started.contains_key(&instance) {
+            return self.counts.add(key, ActionResult::Skipped);
+        }
+        let (target, host) = &self.target;
+        let program = arguments::program(
+            task,
+            call,
+            &Occasion {
+                target,
+                host,
+                set: &alert.set,
+                alert: &alert.name,
+                threshold: &alert.rule().threshold,
+                instance: &fired.instance,
+                value: fired.value,
+                time: moment.time,
+            },
+        );
+        let program = match program {
+            Ok(program) => program,
+            Err(reason) => {
+                let (set, alert, task) = (&*alert.set, &*alert.name, &call.name);
+                tracing::warn!(target, set, alert, task, reason, "Task not started");
+                return self.counts.add(key, ActionResult::Refused);
+            }
+        };
+        let job = Job { key: key.clone(), task: call.name.clone(), target: target.clone(), program };
+        if self.runner.get_or_insert_with(Runner::new).start(job) {
+            self.started.insert(instance, moment.at);
+        } else {
+            self.counts.add(key, ActionResult::Skipped);
+        }
+    }
+
+    /// Counts what became of tasks since the last time, and the events that were `reported`.
+    pub(crate) fn count(&mut self, reported: impl Iterator<Item = (Arc<str>, Arc<str>)>) -> &Counts {
+        for (set, alert) in reported {
+            self.counts.add(Key { set, alert, action: Action::Event }, ActionResult::Done);
+        }
+        for (key, result) in self.runner.iter_mut().flat_map(Runner::ended) {
+            self.counts.add(key, result);
+        }
+        &self.counts
+    }
+
+    /// Ends the tasks that run, and waits for that.
+    pub(crate) async fn end(self) {
+        if let Some(runner) = self.runner {
+            runner.end().await;
+        }
+    }
+}
+
+fn key(alert: &Watched, action: Action) -> Key {
+    Key { set: Arc::clone(&alert.set), alert: Arc::clone(&alert.name), action }
+}
+
+/// The least time between two starts of a task for one instance of an alert.
+const PAUSE: Duration = Duration::from_secs(60);
