@@ -69,7 +69,13 @@ impl Board {
 
     /// Judges what is due on the values of `frame`, which are of now where `replied` says so. What is due without values stays
     /// due. Returns what fired of alerts that do something then.
-    pub(crate) fn judge(&mut self, found: &Found, frame: &Frame, replied: Kinds, now: Duration) -> Vec<Fired> {
+    pub(crate) fn judge(
+        &mut self,
+        found: &Found,
+        frame: &Frame,
+        replied: Kinds,
+        now: Duration,
+    ) -> Vec<Fired> {
         let Self { alerts, by_name } = self;
         let mut room = INSTANCES_MAX.saturating_sub(alerts.iter().map(Watched::instances).sum());
         let mut fired = Vec::new();

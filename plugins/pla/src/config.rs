@@ -23,7 +23,6 @@ use crate::model::{
     self, ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, ProblemKind, SampleInterval, Set, Start, Tasks,
 };
 
-
 /// Keys whose values are not secret: all but the words of commands, which may hold passwords.
 pub(crate) const SHOWN: &[&str] = &[
     "above",

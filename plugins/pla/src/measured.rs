@@ -8,7 +8,7 @@ use ms_pcq::perflibv2::CounterData;
 
 use crate::board::{Board, Watched};
 use crate::counters::{Counters, Kinds};
-use crate::model::{Alert, Origin, SampleInterval, Set};
+use crate::model::{Alert, Origin, SampleInterval, Set, Start};
 
 /// The alerts of one target.
 #[derive(Debug, Default)]
@@ -27,12 +27,16 @@ impl Alerts {
                 interval: SampleInterval::DEFAULT,
                 hold: Duration::ZERO,
                 logs_events: false,
+                task: None,
+                start_set: None,
             })
         };
         let alerts = thresholds.iter().enumerate().filter_map(alert).collect();
         let set = Set {
             name: "Measured".to_owned(),
             origin: Origin::Configuration,
+            start: Start::Always,
+            duration: Duration::ZERO,
             alerts,
             collectors: Default::default(),
             problems: Vec::new(),

@@ -154,6 +154,7 @@ mod tests {
             start,
             duration: Duration::ZERO,
             alerts: starts.iter().map(alert).collect(),
+            collectors: Default::default(),
             problems: Vec::new(),
         }
     }
