@@ -14,7 +14,7 @@ use crate::info::{Mode, PluginInfo, SourceInfo};
 use crate::instance::Instance;
 use crate::options::HostOptions;
 use crate::recording::{Recorded, RecordedOutcome, RecordingSink};
-use crate::state::InstanceConfig;
+use crate::state::{InstanceConfig, InstanceState};
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,8 +116,13 @@ impl Check<'_> {
             Ok(instance) => {
                 self.passed(&format!("{name}: an instance is made of settings that were found valid"))?;
                 self.collections(host, name, &instance, &sink)?;
-                let result = instance.reconfigure(&config);
-                self.law(result.is_ok(), &format!("{name}: the same settings are accepted again"))?;
+                let mut is_accepted = instance.reconfigure(&config).is_ok();
+                // A blocking source gets them with the next collection, and is made anew if it does not take them.
+                if source.mode == Mode::Blocking && instance.state() == InstanceState::Idle {
+                    let recorded = self.collect(host, &instance, &sink, Duration::from_secs(3), false)?;
+                    is_accepted &= recorded.is_some_and(|recorded| recorded.resets == 0);
+                }
+                self.law(is_accepted, &format!("{name}: the same settings are accepted again"))?;
                 drop(instance);
             }
             Err(error) => {

@@ -1,6 +1,6 @@
 use plugin_host::check;
 
-use crate::support::compile;
+use crate::support::{compile, compile_with};
 
 #[test]
 fn a_plugin_that_keeps_the_contract_passes() {
@@ -33,4 +33,14 @@ fn a_plugin_that_does_not_end_its_collections_is_told_so() {
 fn what_does_not_load_is_told_why() {
     let report = check::run(&compile("zoo/wrong_major.c"), &mut Vec::new()).expect("the output is kept");
     assert!(report.failed[0].contains("expected plugin ABI 1.5, found 2.5"), "{:?}", report.failed);
+}
+
+#[test]
+fn a_plugin_that_does_not_take_its_own_settings_again_is_told() {
+    for options in [&[][..], &["-DMODE=PERFMON_MODE_BLOCKING"]] {
+        let file = compile_with("zoo/stubborn.c", options);
+        let report = check::run(&file, &mut Vec::new()).expect("the output is kept");
+        let told = report.failed.iter().any(|failed| failed.contains("the same settings are accepted again"));
+        assert!(told, "{options:?}: {:?}", report.failed);
+    }
 }
