@@ -171,3 +171,6 @@ fn of_session(set: &DataCollectorSet, mode: CommitMode, found: &mut Found) {
     ];
     found.ignored("TraceDataCollector[1]/", &ignored);
 }
+
+#[cfg(test)]
+mod tests;
