@@ -68,6 +68,8 @@ struct Reader {
     /// Why the sets could not be read the last time.
     failure: Option<Failure>,
     sets: Vec<HostSet>,
+    /// Readings one after another in which something was missing.
+    incomplete: u32,
     /// Whether the host answered in this collection.
     has_answered: bool,
 }
@@ -226,6 +228,7 @@ impl Reader {
             pause: Pause::default(),
             failure: None,
             sets: Vec::new(),
+            incomplete: 0,
             has_answered: false,
         }
     }
@@ -281,6 +284,12 @@ impl Reader {
             }
         }
         self.failure = problem.map(|text| Failure::new(Stage::Query, GeneralReason::Other, text));
+        self.incomplete = if self.failure.is_some() { self.incomplete + 1 } else { 0 };
+        if self.incomplete >= INCOMPLETE_MAX {
+            // A right that was granted counts from the next logon on.
+            self.connection.close(Recovery::Connection);
+            self.incomplete = 0;
+        }
         for set in &mut self.sets {
             match before.iter().find(|known| known.set.name == set.set.name) {
                 Some(known) => set.is_admitted = known.is_admitted,
@@ -373,4 +382,6 @@ fn tell_problems(set: &Set) {
     }
 }
 
+/// Incomplete readings before another logon.
+const INCOMPLETE_MAX: u32 = 20;
 const RELEASE_MAX: Duration = Duration::from_secs(2);
