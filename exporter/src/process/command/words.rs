@@ -256,7 +256,8 @@ targets:
 
     #[test]
     fn ports_of_several_transports_have_options_of_their_own() {
-        let text = "transports: {both: {smb: {port: 4450}, dcom: {port: 1135}}, one: {dcom: {port: 1135}}}
+        let text = "plugins: {load: [pla]}
+transports: {both: {smb: {port: 4450}, dcom: {port: 1135}}, one: {dcom: {port: 1135}}}
 identities: {corp: {kind: ntlm, username: a, password_env: B, allow_hosts: ['*.example']}}
 modules: {alerts: {plugin: pla}}
 targets:

@@ -6,17 +6,17 @@ use std::time::Duration;
 use counter_types::NamePattern;
 use dcom_runtime::Object;
 use host_session::{Recovery, SessionError, Target};
+use ms_pla::IDataCollectorSetCollection;
 use ms_pla::collection::Collection as _;
-use ms_pla::xml::Schedule;
-use ms_pla::{DataCollectorSetStatus, IDataCollectorSetCollection};
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::{AttemptError, KeptConnection as _, ObjectConnection, Pause, Retry, TransportSettings};
 use tokio::time::Instant;
 
 use super::category::CategoryWord;
+use super::host_set::HostSet;
 use super::list::{Listed, Which, list};
 use super::service::collection_service;
-use crate::model::{ALERTS_MAX, Origin, Problem, ProblemKind, Set, clean};
+use crate::model::{ALERTS_MAX, Set, clean};
 
 /// Sets that the settings want.
 #[derive(Clone, Debug)]
@@ -27,23 +27,6 @@ pub(crate) struct Wanted {
     pub(crate) category: CategoryWord,
     /// How often they are read.
     pub(crate) refresh: Duration,
-}
-
-/// A set of the host, as it was read last.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct HostSet {
-    /// The set.
-    pub(crate) set: Set,
-    /// Whether it runs.
-    pub(crate) status: DataCollectorSetStatus,
-    /// The number of its next run.
-    pub(crate) serial_number: Option<u32>,
-    /// When it starts; none if its schedules are not in force.
-    pub(crate) schedules: Vec<Schedule>,
-    /// Why it was not read the last time. This is what it was before.
-    pub(crate) problem: Option<String>,
-    /// Whether no other set of the module has its name.
-    pub(crate) is_admitted: bool,
 }
 
 /// The sets of one host.
@@ -68,6 +51,8 @@ struct Reader {
     /// Why the sets could not be read the last time.
     failure: Option<Failure>,
     sets: Vec<HostSet>,
+    /// Readings one after another in which something was missing.
+    incomplete: u32,
     /// Whether the host answered in this collection.
     has_answered: bool,
 }
@@ -178,39 +163,6 @@ impl LiveSets {
     }
 }
 
-impl HostSet {
-    fn new(listed: &Listed) -> Result<Self, &str> {
-        let read = listed.read.as_ref().map_err(String::as_str)?;
-        let document = &read.document;
-        let mut set = Set::of_document(document, &listed.name, Origin::Host);
-        // What it is asked for by, whatever the document says.
-        set.name = clean(&listed.name);
-        let schedules = match document.are_schedules_enabled {
-            Some(true) => document.schedules.clone(),
-            _ => Vec::new(),
-        };
-        Ok(Self {
-            set,
-            status: read.status,
-            serial_number: document.serial_number,
-            schedules,
-            problem: None,
-            is_admitted: true,
-        })
-    }
-
-    /// Leaves the alerts above `room` out.
-    fn cut(&mut self, room: usize) {
-        if self.set.alerts.len() > room {
-            let message =
-                format!("all sets together have more than {ALERTS_MAX} alerts: those above are not judged");
-            tracing::warn!(set = self.set.name, "{message}");
-            self.set.alerts.truncate(room);
-            self.set.problems.push(Problem { alert: String::new(), kind: ProblemKind::Limit, message });
-        }
-    }
-}
-
 impl Reader {
     fn new(category: CategoryWord, target: &Target, transport: &TransportSettings) -> Self {
         let service = collection_service(category.category());
@@ -226,6 +178,7 @@ impl Reader {
             pause: Pause::default(),
             failure: None,
             sets: Vec::new(),
+            incomplete: 0,
             has_answered: false,
         }
     }
@@ -281,10 +234,16 @@ impl Reader {
             }
         }
         self.failure = problem.map(|text| Failure::new(Stage::Query, GeneralReason::Other, text));
+        self.incomplete = if self.failure.is_some() { self.incomplete + 1 } else { 0 };
+        if self.incomplete >= INCOMPLETE_MAX {
+            // A right that was granted counts from the next logon on.
+            self.connection.close(Recovery::Connection);
+            self.incomplete = 0;
+        }
         for set in &mut self.sets {
             match before.iter().find(|known| known.set.name == set.set.name) {
                 Some(known) => set.is_admitted = known.is_admitted,
-                None => tell_problems(&set.set),
+                None => set.tell_problems(),
             }
         }
         let of = |sets: &[HostSet]| sets.iter().map(|set| set.set.clone()).collect::<Vec<_>>();
@@ -359,18 +318,6 @@ async fn count(object: &mut Object, deadline: Instant) -> Result<(), SessionErro
     counted.map_err(|error| object.error_of(&error))
 }
 
-/// Says what is not done of a set that is new.
-fn tell_problems(set: &Set) {
-    for problem in &set.problems {
-        let (set, alert, kind) = (&set.name, &problem.alert, problem.kind.as_str());
-        tracing::info!(
-            set,
-            alert,
-            kind,
-            problem = problem.message,
-            "A part of a set of the host is not done here"
-        );
-    }
-}
-
+/// Incomplete readings before another logon.
+const INCOMPLETE_MAX: u32 = 20;
 const RELEASE_MAX: Duration = Duration::from_secs(2);

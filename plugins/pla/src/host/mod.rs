@@ -5,11 +5,13 @@
 //! | `service` | the classes, and the names of what is called |
 //! | `list` | all sets of a category: their names and their XML |
 //! | `named` | one set by its name: read, started, stopped |
+//! | `host_set` | what is kept of a set |
 //! | `live` | the sets that a module wants, read again and again, with pauses after failures |
 //! | `schedules` | when sets start next |
 //! | `category` | the words for categories |
 
 mod category;
+mod host_set;
 mod list;
 mod live;
 mod named;
@@ -17,8 +19,9 @@ mod schedules;
 mod service;
 
 pub(crate) use self::category::CategoryWord;
+pub(crate) use self::host_set::HostSet;
 pub(crate) use self::list::{HostXml, Listed, Which, list};
-pub(crate) use self::live::{HostSet, LiveSets, Wanted};
+pub(crate) use self::live::{LiveSets, Wanted};
 pub(crate) use self::named::{NamedError, Order, control, read_named};
 pub(crate) use self::schedules::LocalTime;
 pub(crate) use self::service::{collection_service, set_service};

@@ -223,6 +223,24 @@ fn a_set_that_cannot_be_read_costs_itself_alone() {
 }
 
 #[test]
+fn a_right_that_is_granted_counts_after_a_while() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    objects.store("Mill watch", &[r"\Water\Level<60"]);
+    let watch = plugin.watch(&mill.sim, objects.settings(&each_time()));
+    let rule = "pla-set/52=status:0x80070005".parse().expect("a rule of the simulator");
+    mill.sim.behave(|behaviour| behaviour.rules = vec![rule]);
+    watch.collect().partial();
+    let logons = objects.logons();
+    for _ in 0..19 {
+        watch.collect().partial();
+    }
+    assert_eq!(objects.logons(), logons);
+    watch.collect().partial();
+    assert!(objects.logons() > logons, "another logon is tried now and then");
+}
+
+#[test]
 fn a_probe_shows_the_sets() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let objects = Objects::of(&mill.sim);
