@@ -22,8 +22,9 @@ const NAMES: &str = "10 targets × 10,000 alerts × 1 instance";
 
 fn main() -> ExitCode {
     let wildcard = |number: usize| format!(r"\Works(*)\{}>{number}", ["Load", "Turns/sec"][number % 2]);
-    let named =
-        |number: usize| format!(r"\Works({})\{}>{number}", number % 100, ["Load", "Turns/sec"][number % 2]);
+    let named = |number: usize| {
+        format!(r"\Works({})\{}>{}", number % 100, ["Load", "Turns/sec"][number % 2], number * 7 % 100)
+    };
     let mut wildcards = targets(5, &(0..200).map(wildcard).collect::<Vec<_>>());
     let mut names = targets(10, &(0..10_000).map(named).collect::<Vec<_>>());
     let round = |targets: &mut [Target]| black_box(targets).iter_mut().for_each(Target::round);
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
         .contestant(NAMES, || round(&mut names))
         .run(ROUNDS);
     println!("{results}");
-    assert!(wildcards.iter().chain(&names).all(|target| target.fired() > THRESHOLDS), "some are across");
+    assert!(wildcards.iter().chain(&names).all(|target| target.fired() > 1_000), "some are across");
     let mut holds = true;
     for name in [WILDCARDS, NAMES] {
         #[expect(clippy::cast_precision_loss, reason = "a small number")]

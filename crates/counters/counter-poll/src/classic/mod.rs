@@ -6,6 +6,7 @@
 
 mod candidates;
 mod counterset;
+mod error;
 mod identities;
 mod known;
 mod object_reading;
@@ -16,10 +17,10 @@ mod survey;
 mod tables;
 mod watched;
 
+pub use self::error::ClassicError;
 pub(crate) use self::identities::Identities;
 pub use self::known::{explain, names};
 pub(crate) use self::object_reading::{ObjectReading, clocks_of, with_clock_of};
-pub use self::poller::ClassicError;
 pub(crate) use self::poller::ClassicPoller;
 pub use self::questions::Questions;
 pub(crate) use self::search::Search;

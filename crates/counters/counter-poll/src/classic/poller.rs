@@ -1,6 +1,5 @@
 use std::error::Error as StdError;
 
-use codec::DecodeError;
 use counter_types::RawClocks;
 use ms_dtyp::FileTime;
 use ms_pcq::types::Lcid;
@@ -8,6 +7,7 @@ use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
 use perflib_v1::{BadObject, DataBlock, ObjectType};
 
 use super::candidates::{Candidate, candidates};
+use super::error::ClassicError;
 use super::object_reading::clocks_of;
 use super::questions::Questions;
 use super::search::{ClassicSeen, Search};
@@ -31,21 +31,6 @@ pub(crate) struct ClassicPoller<I: SeriesIds> {
     objects: WatchedObjects<I>,
     questions: Questions,
     room: ValueRoom,
-}
-
-/// Why there are no values of classic objects.
-#[derive(Debug)]
-pub enum ClassicError<E: StdError + 'static> {
-    /// A call failed.
-    Call(ms_rrp::Error<E>),
-    /// A reply is no performance data.
-    Malformed(DecodeError),
-}
-
-impl<E: StdError + 'static> From<ms_rrp::Error<E>> for ClassicError<E> {
-    fn from(error: ms_rrp::Error<E>) -> Self {
-        Self::Call(error)
-    }
 }
 
 impl<I: SeriesIds> ClassicPoller<I> {
@@ -267,13 +252,6 @@ impl<I: SeriesIds> ClassicPoller<I> {
         covered: &'a [bool],
     ) -> impl Iterator<Item = (&'a Counterset, &'a CountersetPoller<I>)> {
         self.objects.covered(covered)
-    }
-}
-
-impl<E: StdError + 'static> ClassicError<E> {
-    /// Whether a call got no answer in time over `C`.
-    pub fn is_timeout<C: HostChannel<Error = E>>(&self) -> bool {
-        matches!(self, Self::Call(ms_rrp::Error::Rpc(rpc_stub::Error::Call { source, .. })) if C::is_timeout(source))
     }
 }
 

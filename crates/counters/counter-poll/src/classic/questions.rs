@@ -6,7 +6,7 @@ use std::ops::Range;
 use ms_rrp::winreg::{Key, RegistryClient, RegistryValue, ValueRoom};
 use perflib_v1::value_name;
 
-use super::ClassicError;
+use super::error::ClassicError;
 use crate::channel::HostChannel;
 use crate::registration::Trouble;
 use crate::stalls::Stalls;

@@ -7,10 +7,10 @@ use perflib_v1::{DataBlock, Definitions, GLOBAL, NameTable, ObjectType, value_na
 
 use super::candidates::CANDIDATES_MAX;
 use super::counterset::{counterset_of, text};
+use super::error::ClassicError;
 use super::identities::Identities;
 use super::known::is_known;
 use super::object_reading::ObjectReading;
-use super::poller::ClassicError;
 use super::tables::Tables;
 use super::watched::check;
 use crate::channel::HostChannel;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod catalog;
+mod frame;
 mod host;
 mod paths;
 mod poller;
