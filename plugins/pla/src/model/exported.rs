@@ -107,6 +107,10 @@ impl Set {
         let user_text = collector.task_user_text_arguments.clone().unwrap_or_default();
         let arguments = collector.task_arguments.as_deref().unwrap_or_default();
         let call = match arguments.parse() {
+            // Whoever controls the host would choose the arguments of a program of this machine.
+            _ if self.origin == Origin::Host => {
+                Err("only sets of the configuration and of files start tasks".to_owned())
+            }
             Ok(_) if user_text.chars().count() > USER_TEXT_CHARS_MAX => {
                 Err(format!("its user text is longer than {USER_TEXT_CHARS_MAX} characters"))
             }
@@ -161,6 +165,18 @@ const THRESHOLD_CHARS_SHOWN: usize = 256;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_of_the_host_starts_no_task() {
+        let text = b"<DataCollectorSet><Name>Nightly</Name><AlertDataCollector><Name>High</Name>\
+                     <Alert>\\A\\B&gt;8</Alert><Task>Tell</Task></AlertDataCollector></DataCollectorSet>";
+        let set = Set::read_exported(text, "", Origin::Host).unwrap();
+        assert_eq!(set.alerts[0].task, None);
+        let said: Vec<_> = set.problems.iter().map(|it| (it.kind, &*it.message)).collect();
+        let message =
+            "the task `Tell` is not started: only sets of the configuration and of files start tasks";
+        assert_eq!(said, [(ProblemKind::Task, message)]);
+    }
 
     fn read(alerts: &str) -> Set {
         let text = format!("<DataCollectorSet><Name>Nightly</Name>{alerts}</DataCollectorSet>");

@@ -1,0 +1,138 @@
+use super::*;
+use crate::host::CategoryWord;
+use crate::model::SampleInterval;
+
+fn problems(settings: &str) -> Vec<String> {
+    let said = |it: Problem| format!("{}: {}", it.pointer, it.message);
+    match plugin_sdk::parse_settings::<Settings>(settings) {
+        Ok(settings) => compile(&settings).err().unwrap_or_default().into_iter().map(said).collect(),
+        Err(problem) => vec![said(problem)],
+    }
+}
+
+fn of_alert(alert: &str) -> Vec<String> {
+    problems(&format!(r#"{{"sets": [{{"name": "a", "alerts": [{alert}]}}]}}"#))
+}
+
+#[test]
+fn an_alert_is_written_in_two_ways() {
+    let text = r#"{"sets": [{"name": "Office", "alerts": [
+        {"counter": "\\Processor(*)\\% Processor Time", "above": 90, "for": "5m", "sample_interval": "1m"},
+        {"name": "Full", "threshold": "\\Memory\\Available MBytes < 100", "sample_interval": "once", "event": false}
+    ]}]}"#;
+    let settings = plugin_sdk::parse_settings::<Settings>(text).unwrap();
+    let sets = compile(&settings).unwrap().sets;
+    let [first, second] = &sets[0].set().alerts[..] else { panic!("{sets:?}") };
+    assert_eq!(first.threshold.to_string(), r"\Processor(*)\% Processor Time>90");
+    assert_eq!((&*first.name, first.hold), ("% Processor Time", Duration::from_secs(300)));
+    assert_eq!(first.interval, SampleInterval::Every(Duration::from_secs(60)));
+    assert_eq!(second.threshold.to_string(), r"\Memory\Available MBytes<100");
+    let rest = (&*second.name, second.hold, second.interval, first.logs_events, second.logs_events);
+    assert_eq!(rest, ("Full", Duration::ZERO, SampleInterval::Once, true, false));
+}
+
+#[test]
+fn a_threshold_that_cannot_be_read_is_refused_where_it_is_wrong() {
+    let table = [
+        (
+            r#"{"threshold": "\\Memory\\Pages/sec > 10,5"}"#,
+            "/threshold: threshold: a comma: write decimals with a point, and thousands without a separator, at character 23",
+        ),
+        (
+            r#"{"threshold": "\\A\\B > 1; \\A\\C > 2"}"#,
+            "/threshold: threshold: a semicolon: write each threshold as an entry of its own, at character 9",
+        ),
+        (
+            r#"{"counter": "Memory", "above": 1}"#,
+            "/counter: counter path: a path begins with `\\`, at character 1",
+        ),
+        (
+            r#"{"counter": "\\A\\B", "above": "1,5"}"#,
+            "/above: write a number such as 90.5, with a point and without quotation marks",
+        ),
+        (
+            r#"{"counter": "\\A\\*", "above": 1}"#,
+            "/counter: name one counterset and one counter: only instances may have `*` and `?`",
+        ),
+        (
+            r#"{"counter": "\\A\\B", "above": 1, "sample_interval": "500ms"}"#,
+            "/sample_interval: write at least `1s`, as on Windows",
+        ),
+        (
+            r#"{"counter": "\\A\\B", "above": 1, "below": 2}"#,
+            ": write `counter` with `above` or `below`, or `threshold` alone",
+        ),
+        (r#"{"counter": "\\A\\B"}"#, ": write `counter` with `above` or `below`, or `threshold` alone"),
+    ];
+    for (settings, problem) in table {
+        assert_eq!(of_alert(settings), [format!("/sets/0/alerts/0{problem}")], "{settings}");
+    }
+}
+
+#[test]
+fn the_words_of_commands_may_be_secret_and_are_not_shown() {
+    for key in ["command", "task_arguments", "task_text", "tasks"] {
+        assert!(!SHOWN.contains(&key), "{key}");
+    }
+}
+
+#[test]
+fn names_tell_alerts_and_sets_apart() {
+    let twice = r#"{"counter": "\\A\\B", "above": 1}, {"counter": "\\A\\B", "below": 0}"#;
+    let expected = "/sets/0/alerts/1: alert 0 of the set has the same counter and name: give this one a `name` of its own";
+    assert_eq!(of_alert(twice), [expected]);
+    let set = r#"{"name": "a", "alerts": [{"counter": "\\A\\B", "above": 1}]}"#;
+    let found = problems(&format!(r#"{{"sets": [{set}, {set}]}}"#));
+    assert_eq!(found, ["/sets/1: /sets/0 is a set `a`, too: give this one another `name`"]);
+}
+
+#[test]
+fn a_set_is_a_file_or_has_alerts() {
+    assert_eq!(problems(r#"{"sets": []}"#), ["/sets: list at least one set"]);
+    assert_eq!(problems(r#"{"sets": [{"name": "a"}]}"#), ["/sets/0: `file`, `alerts` or `host` is missing"]);
+    assert_eq!(
+        problems(r#"{"sets": [{"file": "set.xml"}]}"#),
+        ["/sets/0/file: write an absolute path, not `set.xml`"]
+    );
+    assert_eq!(
+        problems(r#"{"sets": [{"file": "/nowhere/set.xml"}]}"#),
+        ["/sets/0/file: `/nowhere/set.xml` cannot be read: No such file or directory (os error 2)"]
+    );
+}
+
+#[test]
+fn sets_of_the_host_are_named_by_patterns() {
+    let text = r#"{"sets": [{"host": ["Office*", "Nightly"]}, {"host": ["*"], "category": "system", "refresh": "0s"}],
+        "control": ["Night?y"]}"#;
+    let settings = plugin_sdk::parse_settings::<Settings>(text).unwrap();
+    let wanted = compile(&settings).unwrap().wanted;
+    let [first, second] = &wanted[..] else { panic!("{wanted:?}") };
+    assert!(first.names[0].matches("office hours") && !first.names[1].matches("Nightly 2"));
+    assert_eq!((first.category, first.refresh), (CategoryWord::UserDefined, Duration::from_secs(300)));
+    assert_eq!((second.category, second.refresh), (CategoryWord::System, Duration::ZERO));
+    assert!(settings.allows_control("NIGHTLY") && !settings.allows_control("Office hours"));
+    let none = plugin_sdk::parse_settings::<Settings>(r#"{"sets": [{"host": ["*"]}]}"#).unwrap();
+    assert!(!none.allows_control("Nightly"), "nothing may be controlled by default");
+    for (set, expected) in [
+        (r#"{"host": []}"#, "/sets/0/host: name at least one set, such as `'Office*'`"),
+        (
+            r#"{"host": ["a", " b"]}"#,
+            "/sets/0/host/1: write a name without blanks at its ends and without control characters",
+        ),
+        (
+            r#"{"host": ["a"], "name": "b"}"#,
+            "/sets/0: sets of the host have their names and alerts there: write `host` without `file`, `name` and `alerts`",
+        ),
+        (
+            r#"{"name": "b", "alerts": [], "refresh": "1m"}"#,
+            "/sets/0: `category` and `refresh` belong to sets of the host: write `host`, too",
+        ),
+        (
+            r#"{"host": ["a"], "refresh": "soon"}"#,
+            "/sets/0/refresh: write a time such as `500ms`, `1s` or `1m`",
+        ),
+    ] {
+        assert_eq!(problems(&format!(r#"{{"sets": [{set}]}}"#)), [expected]);
+    }
+    assert_eq!(problems(r#"{"sets": [{"host": ["a"], "category": "users"}]}"#).len(), 1);
+}
