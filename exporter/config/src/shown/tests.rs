@@ -75,14 +75,24 @@ fn schemas() -> Schemas {
     let of_alerts = [
         "above",
         "alerts",
+        "below",
+        "category",
+        "control",
         "counter",
+        "duration",
         "event",
         "file",
         "for",
+        "host",
         "name",
+        "refresh",
         "sample_interval",
         "sets",
+        "start",
+        "start_set",
+        "task",
         "threshold",
+        "timeout",
     ];
     let alerts = exporter_testing::schema::smb(&of_alerts);
     schemas.add_source("pla", &alerts);
