@@ -220,7 +220,7 @@ fn help(program: &Path, arguments: &[&str]) -> String {
 
 #[test]
 fn the_commands_of_plugins_are_up_to_date() {
-    for (name, library) in [("pcq", pcq()), ("comt", comt())] {
+    for (name, library) in [("pcq", pcq()), ("comt", comt()), ("pla", loaded("pla"))] {
         let texts: Vec<String> = library.info().commands.iter().map(command).collect();
         let file = expect_file!["../../../docs/commands.md"];
         check_section(&file, &page("commands.md"), &format!("commands of {name}"), &texts.join("\n"));
