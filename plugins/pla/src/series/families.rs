@@ -116,8 +116,8 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     // By `set`.
     Family { item: "Alerts", help: "Thresholds of the data collector set that are judged.", ..OF_SET },
     Family {
-        item: "Running",
-        help: "1 if the alerts of the data collector set are judged now: always, or because an alert started it; else 0.",
+        item: "Judged",
+        help: "1 if the alerts of the data collector set are judged here now: always, or because an alert started it; else 0.",
         ..OF_SET
     },
     // By `set` and `kind`.
@@ -170,7 +170,7 @@ pub(super) const LEFT_OUT: usize = 7;
 pub(super) const ACTIONS: usize = 8;
 pub(super) const SET_INFO: usize = 9;
 pub(super) const SET_ALERTS: usize = 10;
-pub(super) const SET_RUNNING: usize = 11;
+pub(super) const SET_JUDGED: usize = 11;
 pub(super) const PROBLEMS: usize = 12;
 pub(super) const STATUS: usize = 13;
 pub(super) const SERIAL_NUMBER: usize = 14;
@@ -186,8 +186,8 @@ mod tests {
         let items: Vec<&str> = FAMILIES.iter().map(|family| family.item).collect();
         let of_alerts = [THRESHOLD, LAG, LEFT_OUT, ACTIONS].map(|index| items[index]);
         assert_eq!(of_alerts, ["Threshold", "Evaluation Lag", "Instances Left Out", "Actions"]);
-        let of_sets = [SET_INFO, SET_ALERTS, SET_RUNNING, PROBLEMS].map(|index| items[index]);
-        assert_eq!(of_sets, ["Info", "Alerts", "Running", "Problems"]);
+        let of_sets = [SET_INFO, SET_ALERTS, SET_JUDGED, PROBLEMS].map(|index| items[index]);
+        assert_eq!(of_sets, ["Info", "Alerts", "Judged", "Problems"]);
         let of_host = [STATUS, SERIAL_NUMBER, COLLECTORS, NEXT_START].map(|index| items[index]);
         assert_eq!(of_host, ["Status", "Serial Number", "Collectors", "Next Start Timestamp"]);
         // As rows of the board have them.

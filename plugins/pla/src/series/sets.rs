@@ -6,7 +6,7 @@ use ms_pla::DataCollectorSetStatus;
 use plugin_sdk::{FamilyId, Output, SeriesId};
 
 use super::families::{
-    COLLECTORS, NEXT_START, PROBLEMS, SERIAL_NUMBER, SET_ALERTS, SET_INFO, SET_RUNNING, STATUS,
+    COLLECTORS, NEXT_START, PROBLEMS, SERIAL_NUMBER, SET_ALERTS, SET_INFO, SET_JUDGED, STATUS,
 };
 use super::{Labels, register};
 use crate::actions::Actions;
@@ -85,7 +85,7 @@ fn samples(shown: &ShownSet<'_>, counts: &Counts, actions: &Actions) -> Vec<((us
     let mut samples = vec![
         ((SET_INFO, own().into_iter().chain(info).collect()), 1),
         ((SET_ALERTS, own()), count(counts.alerts)),
-        ((SET_RUNNING, own()), u64::from(actions.is_running(&set.name))),
+        ((SET_JUDGED, own()), u64::from(actions.is_running(&set.name))),
     ];
     for kind in ProblemKind::SHOWN {
         let number = match kind {

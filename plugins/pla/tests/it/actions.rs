@@ -161,8 +161,7 @@ fn a_triggered_set_is_judged_for_its_duration_after_an_alert_started_it() {
     mill.wheel("big", |wheel| wheel.load = 90);
     let ended = watch.full();
     assert_eq!(ended.states(), ["High() waiting", "Low() ok"]);
-    let running =
-        |ended: &Ended| ended.of("Set", "Running").into_iter().map(|(_, on)| on).collect::<Vec<_>>();
+    let running = |ended: &Ended| ended.of("Set", "Judged").into_iter().map(|(_, on)| on).collect::<Vec<_>>();
     assert_eq!(running(&ended), [0.0, 1.0]);
     mill.pass(15);
     mill.level(5);
