@@ -3,7 +3,7 @@
 mod actions;
 mod settings;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use counter_types::{NamePattern, PathError, PatternText};
 use pla_engine::{Comparison, Threshold};
 use plugin_sdk::Problem;
 
-use self::actions::TaskSettings;
 pub(crate) use self::settings::Settings;
 use self::settings::{AlertSettings, Hold, Limit, Refresh, SetSettings};
 use crate::files::{self, FileSet, Overrides};
@@ -76,6 +75,8 @@ pub(crate) struct Module {
     pub(crate) sets: Vec<SetSource>,
     /// Sets of the host itself.
     pub(crate) wanted: Vec<Wanted>,
+    /// Sets of the host that may be started and stopped.
+    pub(crate) control: Vec<NamePattern>,
 }
 
 /// Reads the settings of a module, and its files.
@@ -92,19 +93,19 @@ pub(crate) fn compile(settings: &Settings) -> Result<Module, Vec<Problem>> {
     for (index, set) in settings.sets.iter().enumerate().take(SETS_MAX) {
         compiled.add(&format!("/sets/{index}"), set);
     }
-    compiled.patterns("/control", &settings.control);
+    let control = compiled.patterns("/control", &settings.control);
     for (place, message) in actions::check(&settings.tasks) {
         compiled.refuse(place, message);
     }
     if compiled.problems.is_empty() {
-        compiled.link(&settings.tasks);
+        compiled.link(settings);
     }
     let Compiled { sets, wanted, problems, .. } = compiled;
-    if problems.is_empty() { Ok(Module { sets, wanted }) } else { Err(problems) }
+    if problems.is_empty() { Ok(Module { sets, wanted, control }) } else { Err(problems) }
 }
 
 impl Settings {
-    /// Whether commands may start and stop the host's set of this name.
+    /// Whether the host's set of this name may be started and stopped.
     pub(crate) fn allows_control(&self, name: &str) -> bool {
         let patterns = self.control.iter().filter_map(|text| pattern(text).ok());
         patterns.into_iter().any(|pattern| pattern.matches(name))
@@ -261,9 +262,10 @@ impl Compiled {
 
     /// Refuses actions of alerts that are written here and cannot be done. Those of files are shown as problems: a file may
     /// be changed at any time.
-    fn link(&mut self, tasks: &BTreeMap<String, TaskSettings>) {
+    fn link(&mut self, settings: &Settings) {
         let sets: Vec<&Set> = self.sets.iter().map(SetSource::set).collect();
-        let problems = links::find(&sets, |name| tasks.contains_key(name)).problems;
+        let has_task = |name: &str| settings.tasks.contains_key(name);
+        let problems = links::find(&sets, has_task, |name| settings.allows_control(name)).problems;
         for problem in problems {
             let links::LinkProblem { set, alert: Some(alert), kind, message } = problem else { continue };
             let key = if kind == ProblemKind::Task { "task" } else { "start_set" };

@@ -1,5 +1,7 @@
 //! One collection, from any state after the last one.
 
+mod host_sets;
+
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,18 +18,19 @@ use plugin_session::{
 };
 use tokio::time::Instant;
 
+use self::host_sets::share;
 use crate::actions::{Actions, Moment};
 use crate::board::{Board, Watched};
 use crate::clock::{ReplyKind, SampleClock};
 use crate::config::{self, Module, Settings};
 use crate::counters::{Counters, Fetched, Kinds, Open};
 use crate::events::Reporter;
-use crate::host::{HostSet, LiveSets, LocalTime};
+use crate::host::{HostSet, LiveSets, LocalTime, Starter};
 use crate::model::Set;
 use crate::reasons::REASONS;
 use crate::series::{self, AlertSeries};
 use crate::session::PERFLIB;
-use crate::sets::{self, LoadedSet, ShownSet};
+use crate::sets::{self, LoadedSet};
 
 /// The alerts of one host.
 #[derive(Debug)]
@@ -37,6 +40,7 @@ pub(crate) struct PlaSource {
     sets: Vec<LoadedSet>,
     /// Those of the host.
     live: LiveSets,
+    starter: Starter,
     local_time: LocalTime,
     /// Why there were no counters, while the host's sets could be read.
     no_counters: Option<Failure>,
@@ -79,7 +83,7 @@ impl Source for PlaSource {
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, handle, is_on_demand } = setup;
-        let Module { sets, wanted } = config::compile(&settings)?;
+        let Module { sets, wanted, control } = config::compile(&settings)?;
         let tasks = config::tasks(&settings);
         let transport = settings.transport;
         let at = |port| host_session::Target::new(target.host.clone(), port);
@@ -87,7 +91,8 @@ impl Source for PlaSource {
         let dcom = at(transport.dcom.port.unwrap_or(RESOLVER_PORT));
         let mut source = Self {
             connection: HostConnection::new(smb, PERFLIB, transport.clone()),
-            live: LiveSets::new(dcom, wanted, transport),
+            live: LiveSets::new(dcom.clone(), wanted, transport.clone()),
+            starter: Starter::new(dcom, transport),
             actions: Actions::new(&target.name, &target.host),
             target,
             sets: sets::loaded(sets),
@@ -104,17 +109,18 @@ impl Source for PlaSource {
             is_gap: false,
             is_on_demand,
         };
-        source.actions.set_tasks(tasks);
+        source.actions.allow(tasks, control);
         source.select();
         Ok(source)
     }
 
     fn reconfigure(&mut self, settings: Settings) {
         // Per the calling order of a source the settings were checked before; invalid ones change nothing.
-        let Ok(Module { sets, wanted }) = config::compile(&settings) else { return };
+        let Ok(Module { sets, wanted, control }) = config::compile(&settings) else { return };
         self.sets = sets::loaded(sets);
-        self.actions.set_tasks(config::tasks(&settings));
+        self.actions.allow(config::tasks(&settings), control);
         self.connection.reconfigure(settings.transport.clone());
+        self.starter.reconfigure(settings.transport.clone());
         self.live.reconfigure(wanted, settings.transport);
         self.pause = Pause::default();
         self.select();
@@ -129,17 +135,22 @@ impl Source for PlaSource {
             self.select();
         }
         self.counters.begin();
-        if self.live.is_used() {
-            return self.collect_beside_sets(collection).await;
-        }
-        let collected = plugin_session::collect(self, collection).await;
-        self.is_gap |= collected.is_err();
+        let collected = if self.live.is_used() {
+            self.collect_beside_sets(collection).await
+        } else {
+            let collected = plugin_session::collect(self, collection).await;
+            self.is_gap |= collected.is_err();
+            collected
+        };
+        self.start_on_host(collection).await;
         collected
     }
 
     async fn end(mut self, end: End) {
         self.actions.end().await;
-        self.live.release(Instant::from_std(end.deadline)).await;
+        let deadline = Instant::from_std(end.deadline);
+        self.live.release(deadline).await;
+        self.starter.release(deadline).await;
     }
 }
 
@@ -191,53 +202,6 @@ impl HostSource for PlaSource {
 }
 
 impl PlaSource {
-    /// Collects the counters of a host whose sets are read, too. Without counters the sets are shown all the same, if the host
-    /// is there.
-    async fn collect_beside_sets(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
-        let paused = match &self.no_counters {
-            // Another attempt would log on.
-            Some(failure) if !self.pause.is_over() => Some(failure.clone()),
-            _ => None,
-        };
-        let failure = match paused {
-            Some(failure) => failure,
-            None => {
-                let deadline =
-                    Instant::from_std(collection.deadline()) - collection.remaining() / RESERVED_PARTS;
-                match plugin_session::collect_until(self, collection, deadline).await {
-                    Ok(coverage) => {
-                        (self.no_counters, self.pause) = (None, Pause::default());
-                        return Ok(coverage);
-                    }
-                    Err(failure) => {
-                        self.pause.extend();
-                        failure
-                    }
-                }
-            }
-        };
-        self.is_gap = true;
-        self.no_counters = None;
-        if !self.live.answers(collection, share(collection)).await {
-            // The exporter pauses the whole target.
-            return Err(failure);
-        }
-        self.no_counters = Some(failure.clone());
-        self.show_sets(collection);
-        Ok(Coverage::Partial { families: self.series.families_of_sets(), failure: Some(failure) })
-    }
-
-    fn show_sets(&mut self, collection: &mut Collection) {
-        #[expect(clippy::cast_possible_truncation, reason = "whole seconds of a time")]
-        let now_unix_s = unix_seconds() as i64;
-        let of_host = self.live.sets().map(|set| ShownSet {
-            next_start_unix_s: self.local_time.next_start(&set.schedules, now_unix_s),
-            ..ShownSet::from(set)
-        });
-        let sets: Vec<ShownSet<'_>> = self.sets.iter().map(ShownSet::from).chain(of_host).collect();
-        self.series.send_sets(&sets, self.board.alerts(), &self.actions, collection.output());
-    }
-
     /// Takes the alerts of the sets, as they are now.
     fn select(&mut self) {
         let Target { name, host, .. } = &self.target;
@@ -343,16 +307,8 @@ fn unix_seconds() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// What the host's sets may take of a collection, so that a fault there delays the counters by that part alone.
-fn share(collection: &Collection) -> Instant {
-    Instant::now() + collection.remaining() / SHARE_PARTS
-}
-
 /// Countersets that may let their time pass in one collection; the search goes on in the next one.
 const STALLS_MAX: u32 = 3;
 const SMB_PORT: u16 = 445;
-const SHARE_PARTS: u32 = 3;
-/// The part of a collection that is left after counters that do not come.
-const RESERVED_PARTS: u32 = 8;
 /// Counters that the host does not have, in one failure.
 const SENTENCES_MAX: usize = 5;

@@ -19,13 +19,13 @@ pub(crate) enum Action {
 pub(crate) enum ActionResult {
     /// It was done: a task ended with exit status 0.
     Done,
-    /// The task could not be started, or ended in another way.
+    /// The task could not be started, or ended in another way; the host did not start its set.
     Failed,
     /// The task ran for too long and was ended.
     TimedOut,
     /// The task was not started, because an argument cannot be passed on.
     Refused,
-    /// The task was not started, because it was a moment ago or too many wait; the set was running already.
+    /// The task, or the host's set, was not started, because it was a moment ago or too many wait; the set was running already.
     Skipped,
 }
 
@@ -57,7 +57,7 @@ impl Action {
         match self {
             Self::Event => &[Done],
             Self::Task => &[Done, Failed, TimedOut, Refused, Skipped],
-            Self::Trigger => &[Done, Skipped],
+            Self::Trigger => &[Done, Failed, Skipped],
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What follows when an alert fires, besides its event: tasks on this machine, and sets that it starts.
 //!
-//! Windows does both with each sample across the threshold. A set is started in the same way here, which changes nothing while
-//! it runs. A task is started once, when an instance begins to fire: one that was started anew every few seconds, for as long as a
-//! disk is full, would be a burden for this machine, which watches many hosts.
+//! Windows does both with each sample across the threshold. A set that is judged here is started in the same way, which changes
+//! nothing while it runs. A task is started once, when an instance begins to fire: one that was started anew every few seconds, for as long as a
+//! disk is full, would be a burden for this machine, which watches many hosts. The same goes for sets that the host starts.
 //!
 //! | module | job |
 //! | --- | --- |
@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use counter_poll::paths::Frame;
+use counter_types::NamePattern;
 
 use self::arguments::Occasion;
 pub(crate) use self::counts::{Action, ActionResult, Counts, Key};
@@ -40,14 +41,27 @@ pub(crate) struct Actions {
     /// The name of the target, and its host.
     target: (String, String),
     tasks: Tasks,
+    /// Sets of the host that may be started.
+    control: Vec<NamePattern>,
     triggers: Triggers,
     /// By set.
     problems: HashMap<String, Vec<Problem>>,
     counts: Counts,
     /// Made when the first task is started.
     runner: Option<Runner>,
-    /// When a task was last started for an instance of an alert, where that is not long ago.
+    /// Sets that the host is to start.
+    host_starts: Vec<HostStart>,
+    /// When a task, or a set of the host, was last started for an instance of an alert, where that is not long ago.
     started: HashMap<(Key, Arc<str>, String), Duration>,
+}
+
+/// A set that the host is to start, for an alert.
+#[derive(Debug)]
+pub(crate) struct HostStart {
+    /// Its name.
+    pub(crate) set: String,
+    /// What is counted.
+    pub(crate) key: Key,
 }
 
 /// The moment of a sample, by three clocks.
@@ -66,22 +80,29 @@ impl Actions {
         Self {
             target: (target.to_owned(), host.to_owned()),
             tasks: Tasks::new(),
+            control: Vec::new(),
             triggers: Triggers::default(),
             problems: HashMap::new(),
             counts: Counts::default(),
             runner: None,
+            host_starts: Vec::new(),
             started: HashMap::new(),
         }
     }
 
-    /// Takes the tasks that the settings name.
-    pub(crate) fn set_tasks(&mut self, tasks: Tasks) {
-        self.tasks = tasks;
+    /// Takes what the settings allow: these tasks, and to start these sets of the host.
+    pub(crate) fn allow(&mut self, tasks: Tasks, control: Vec<NamePattern>) {
+        (self.tasks, self.control) = (tasks, control);
+    }
+
+    fn may_start(&self, set: &str) -> bool {
+        self.control.iter().any(|pattern| pattern.matches(set))
     }
 
     /// Takes the sets as they are now.
     pub(crate) fn select(&mut self, sets: &[&Set]) {
-        let Links { problems, refused } = links::find(sets, |name| self.tasks.contains_key(name));
+        let has_task = |name: &str| self.tasks.contains_key(name);
+        let Links { problems, refused } = links::find(sets, has_task, |name| self.may_start(name));
         self.triggers.select(sets.iter().copied(), refused);
         let before = std::mem::take(&mut self.problems);
         for links::LinkProblem { set, alert, kind, message } in problems {
@@ -146,7 +167,7 @@ impl Actions {
                 if fired.is_first {
                     self.start_task(alert, fired, moment);
                 }
-                has_started |= self.start_set(alert, moment.sample);
+                has_started |= self.start_set(alert, fired, moment);
             }
             if !has_started {
                 return;
@@ -155,11 +176,41 @@ impl Actions {
         }
     }
 
-    fn start_set(&mut self, alert: &Watched, now: Duration) -> bool {
+    /// Starts the set that an alert names. Returns whether it is judged from now on.
+    fn start_set(&mut self, alert: &Watched, fired: &Fired, moment: Moment) -> bool {
         let Some(set) = &alert.start_set else { return false };
-        let Some(result) = self.triggers.start(&alert.set, set, now) else { return false };
+        if !self.triggers.has(set) {
+            if fired.is_first && self.may_start(set) {
+                self.start_on_host(alert, set, fired, moment);
+            }
+            return false;
+        }
+        let Some(result) = self.triggers.start(&alert.set, set, moment.sample) else { return false };
         self.counts.add(key(alert, Action::Trigger), result);
         result == ActionResult::Done
+    }
+
+    /// Has the host start one of its sets. It is asked once for all instances that begin to fire together.
+    fn start_on_host(&mut self, alert: &Watched, set: &str, fired: &Fired, moment: Moment) {
+        let key = key(alert, Action::Trigger);
+        let instance = (key.clone(), Arc::clone(&alert.counter), fired.instance.clone());
+        let is_recent = self.started.contains_key(&instance);
+        let is_queued = self.host_starts.iter().any(|start| start.set == set);
+        if is_recent || is_queued || self.host_starts.len() >= HOST_STARTS_MAX {
+            return self.counts.add(key, ActionResult::Skipped);
+        }
+        self.started.insert(instance, moment.at);
+        self.host_starts.push(HostStart { set: set.to_owned(), key });
+    }
+
+    /// What the host is to start now.
+    pub(crate) fn take_host_starts(&mut self) -> Vec<HostStart> {
+        std::mem::take(&mut self.host_starts)
+    }
+
+    /// Counts what became of a set that the host was to start.
+    pub(crate) fn count_host_start(&mut self, key: Key, result: ActionResult) {
+        self.counts.add(key, result);
     }
 
     fn start_task(&mut self, alert: &Watched, fired: &Fired, moment: Moment) {
@@ -224,5 +275,7 @@ fn key(alert: &Watched, action: Action) -> Key {
     Key { set: Arc::clone(&alert.set), alert: Arc::clone(&alert.name), action }
 }
 
-/// The least time between two starts of a task for one instance of an alert.
+/// Sets that the host is to start in one collection.
+const HOST_STARTS_MAX: usize = 8;
+/// The least time between two starts of a task, or of a set of the host, for one instance of an alert.
 const PAUSE: Duration = Duration::from_secs(60);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use super::counts::ActionResult;
-use crate::model::{Set, Start};
+use crate::model::{Origin, Set, Start};
 
 /// The sets of a target.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(super) struct Triggers {
 #[derive(Clone, Copy, Debug)]
 struct Run {
     start: Start,
+    /// The host starts it, and whether it is judged here is another matter.
+    is_of_host: bool,
     /// Zero is without an end.
     duration: Duration,
     since: Option<Duration>,
@@ -34,7 +36,8 @@ impl Triggers {
         let run = |set: &Set| {
             let since =
                 before.get(&set.name).and_then(|run| run.since).filter(|_| set.start == Start::Triggered);
-            (set.name.clone(), Run { start: set.start, duration: set.duration, since })
+            let is_of_host = set.origin == Origin::Host;
+            (set.name.clone(), Run { start: set.start, is_of_host, duration: set.duration, since })
         };
         self.sets = sets.map(run).collect();
         self.refused = refused;
@@ -43,6 +46,11 @@ impl Triggers {
     /// Whether the alerts of a set are judged.
     pub(super) fn is_running(&self, set: &str) -> bool {
         self.sets.get(set).is_some_and(|run| run.start == Start::Always || run.since.is_some())
+    }
+
+    /// Whether a set is one that alerts start here.
+    pub(super) fn has(&self, set: &str) -> bool {
+        self.sets.get(set).is_some_and(|run| !run.is_of_host)
     }
 
     /// Stops the sets whose time has passed. Returns whether there was one.

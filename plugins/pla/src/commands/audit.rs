@@ -2,7 +2,7 @@
 
 use plugin_session::command::{HostAccess, user};
 
-use crate::host::Order;
+use crate::host::{AUDIT, Order};
 
 /// An attempt to control a set: it is recorded before a host hears of it, and when it ends, however it ends.
 #[derive(Debug)]
@@ -15,8 +15,6 @@ pub(super) struct Attempt {
     is_ended: bool,
 }
 
-/// The field by which the exporter's log finds records of this kind.
-const AUDIT: &str = "data_collector_set";
 /// Characters of an option in a record.
 const FIELD_CHARS_MAX: usize = 320;
 

@@ -20,7 +20,7 @@ use crate::model::{SampleInterval, Start};
 pub(crate) struct Settings {
     /// At least one.
     pub(super) sets: Vec<SetSettings>,
-    /// Names of the host's sets that commands may start and stop.
+    /// Names of the host's sets that commands may start and stop, and alerts start.
     #[serde(default)]
     pub(super) control: Vec<String>,
     /// The tasks that alerts may start.

@@ -6,6 +6,7 @@
 //! | `list` | all sets of a category: their names and their XML |
 //! | `named` | one set by its name: read, started, stopped |
 //! | `host_set` | what is kept of a set |
+//! | `starter` | sets that alerts start on the host |
 //! | `live` | the sets that a module wants, read again and again, with pauses after failures |
 //! | `schedules` | when sets start next |
 //! | `category` | the words for categories |
@@ -17,11 +18,13 @@ mod live;
 mod named;
 mod schedules;
 mod service;
+mod starter;
 
 pub(crate) use self::category::CategoryWord;
 pub(crate) use self::host_set::HostSet;
 pub(crate) use self::list::{HostXml, Listed, Which, list};
 pub(crate) use self::live::{LiveSets, Wanted};
-pub(crate) use self::named::{NamedError, Order, control, read_named};
+pub(crate) use self::named::{AUDIT, NamedError, Order, control, read_named};
 pub(crate) use self::schedules::LocalTime;
 pub(crate) use self::service::{collection_service, set_service};
+pub(crate) use self::starter::{Started, Starter};

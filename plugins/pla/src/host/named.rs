@@ -9,6 +9,9 @@ use tokio::time::Instant;
 
 use super::list::{CallError, HostXml, read_xml};
 
+/// The field `audit` of records of who had which set started or stopped.
+pub(crate) const AUDIT: &str = "data_collector_set";
+
 /// What a set is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{ProblemKind, Set, Start};
+use super::{Origin, ProblemKind, Set, Start};
 
 /// What was found about the actions of all sets of a module.
 #[derive(Debug, Default)]
@@ -26,10 +26,15 @@ pub(crate) struct LinkProblem {
     pub(crate) message: String,
 }
 
-/// Follows the actions of all sets. `has_task` says whether the settings name a task.
+/// Follows the actions of all sets. `has_task` says whether the settings name a task, and `may_start` whether they let a set of
+/// the host be started there, which is no link: the host judges nothing here.
 ///
 /// A link that closes a circle of sets is refused: the sets would keep each other running without end.
-pub(crate) fn find(sets: &[&Set], has_task: impl Fn(&str) -> bool) -> Links {
+pub(crate) fn find(
+    sets: &[&Set],
+    has_task: impl Fn(&str) -> bool,
+    may_start: impl Fn(&str) -> bool,
+) -> Links {
     let mut search = Search::new(sets);
     for (index, set) in sets.iter().enumerate() {
         for (place, alert) in set.alerts.iter().enumerate() {
@@ -37,10 +42,11 @@ pub(crate) fn find(sets: &[&Set], has_task: impl Fn(&str) -> bool) -> Links {
                 let message = format!("the task `{}` is not started: `tasks` does not name it", task.name);
                 search.report(index, Some(place), ProblemKind::Task, message);
             }
-            if let Some(other) =
-                alert.start_set.as_ref().filter(|other| !search.places.contains_key(&***other))
-            {
-                let message = format!("the set `{other}` is not started: the module has no such set");
+            let is_unknown = |other: &&String| !search.places.contains_key(&***other) && !may_start(other);
+            if let Some(other) = alert.start_set.as_ref().filter(is_unknown) {
+                let message = format!(
+                    "the set `{other}` is not started: the module has no such set, and `control` names none of the host"
+                );
                 search.report(index, Some(place), ProblemKind::TriggeredSet, message);
             }
         }
@@ -78,7 +84,8 @@ enum Visit {
 
 impl<'a> Search<'a> {
     fn new(sets: &'a [&'a Set]) -> Self {
-        let places = sets.iter().enumerate().map(|(index, set)| (&*set.name, index)).collect();
+        let own = sets.iter().enumerate().filter(|(_, set)| set.origin != Origin::Host);
+        let places = own.map(|(index, set)| (&*set.name, index)).collect();
         let visits = vec![Visit::Not; sets.len()];
         Self { sets, places, visits, path: Vec::new(), links: Links::default() }
     }
@@ -134,7 +141,7 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Alert, Origin, SampleInterval};
+    use super::super::{Alert, SampleInterval};
     use super::*;
     use std::time::Duration;
 
@@ -160,7 +167,7 @@ mod tests {
     }
 
     fn problems(sets: &[Set]) -> Vec<String> {
-        let links = find(&sets.iter().collect::<Vec<_>>(), |_| false);
+        let links = find(&sets.iter().collect::<Vec<_>>(), |_| false, |_| false);
         links.problems.into_iter().map(|it| format!("{}: {}", sets[it.set].name, it.message)).collect()
     }
 
@@ -172,7 +179,7 @@ mod tests {
         let expected =
             "c: the set `b` is not started: `b` starts `c`, and they would start each other without end";
         assert_eq!(problems(&sets), [expected]);
-        let links = find(&sets.iter().collect::<Vec<_>>(), |_| false);
+        let links = find(&sets.iter().collect::<Vec<_>>(), |_| false, |_| false);
         assert_eq!(links.refused, HashSet::from([("c".to_owned(), "b".to_owned())]));
     }
 
@@ -188,7 +195,7 @@ mod tests {
         assert_eq!(
             found,
             [
-                "c: the set `x` is not started: the module has no such set",
+                "c: the set `x` is not started: the module has no such set, and `control` names none of the host",
                 "a: no alert starts the set, so that its alerts are not judged",
                 "b: no alert starts the set, so that its alerts are not judged",
                 "c: no alert starts the set, so that its alerts are not judged",

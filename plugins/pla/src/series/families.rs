@@ -98,10 +98,11 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         item: "Actions",
         kind: Kind::Counter,
         help: "What alerts did, by action: events that an instance begins or ends to fire (event), tasks that were started when \
-               one began (task), samples that start another set (trigger). By result: done; failed (the task could not be \
-               started, or ended with another exit status than 0); timed_out (the task ran for too long and was ended); refused \
-               (an argument of the task contains NUL or is too long); skipped (the task was started less than a minute ago, or \
-               too many wait; the set was running already).",
+               one began (task), samples that start another set here, or begin to have the host start one (trigger). By \
+               result: done; failed (the task could not be started, or ended with another exit status than 0; the host did not \
+               start the set); timed_out (the task ran for too long and was ended); refused \
+               (an argument of the task contains NUL or is too long); skipped (the task, or the host's set, was started less \
+               than a minute ago, or too many wait; the set was running already).",
         value: ValueKind::U64,
         display: Display::by(DisplayRule::Rate),
         ..OF_ALERT

@@ -265,7 +265,10 @@ fn actions_that_cannot_be_done_are_refused_where_they_are_written() {
     );
     let one = |more: Value| check(json!({}), json!([{"name": "a", "alerts": [alert(more)]}]));
     let table = [
-        (json!({"start_set": "x"}), "start_set: the set `x` is not started: the module has no such set"),
+        (
+            json!({"start_set": "x"}),
+            "start_set: the set `x` is not started: the module has no such set, and `control` names none of the host",
+        ),
         (json!({"task": "x"}), "task: the task `x` is not started: `tasks` does not name it"),
         (json!({"task_arguments": "a"}), "task_arguments: `task` is missing"),
         (
