@@ -112,7 +112,7 @@ question! {
 }
 
 question! {
-    /// How the host answers about the registration of [`Choices::odd_counterset`].
+    /// How the host answers about the registration of [`Choices::odd_counterset`](super::Choices::odd_counterset).
     OddAnswer {
         /// As about the others.
         None,
