@@ -246,8 +246,7 @@ impl Reader {
                 None => set.tell_problems(),
             }
         }
-        let of = |sets: &[HostSet]| sets.iter().map(|set| set.set.clone()).collect::<Vec<_>>();
-        of(&before) != of(&self.sets)
+        before.iter().map(|known| &known.set).ne(self.sets.iter().map(|set| &set.set))
     }
 
     /// Reads all sets, over the kept object or another one if that is lost.
