@@ -1,0 +1,80 @@
+use jiff::Timestamp;
+
+/// Records of a log, side by side. A batch is cleared and filled again, so that the steady state allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    columns: usize,
+    times: Vec<Timestamp>,
+    /// INVARIANT: `columns` for each time.
+    samples: Vec<Sample>,
+}
+
+/// What a record has in one column.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// The value as Windows shows it, unscaled; nothing where there is none.
+    pub value: Option<f64>,
+    /// What the host sent; nothing where it sent nothing.
+    pub raw: Option<RawSample>,
+}
+
+/// The numbers of a counter as a host sends them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RawSample {
+    /// The value.
+    pub first: i64,
+    /// Its base, or the clock that it is measured by.
+    pub second: i64,
+    /// How many values a multi-counter adds up.
+    pub multi_count: u32,
+}
+
+/// One record.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// When the samples were taken.
+    pub time: Timestamp,
+    /// One for each column.
+    pub samples: &'a [Sample],
+}
+
+impl Batch {
+    /// A batch without records, for a log of so many columns.
+    #[must_use]
+    pub const fn new(columns: usize) -> Self {
+        Self { columns, times: Vec::new(), samples: Vec::new() }
+    }
+
+    /// Adds a record. Columns that `samples` does not have are without a value; what is above the columns is dropped.
+    pub fn push(&mut self, time: Timestamp, samples: impl IntoIterator<Item = Sample>) {
+        self.times.push(time);
+        self.samples.extend(samples.into_iter().take(self.columns));
+        self.samples.resize(self.times.len() * self.columns, Sample::default());
+    }
+
+    /// The records.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        self.times.iter().enumerate().map(|(index, time)| Row {
+            time: *time,
+            samples: &self.samples[index * self.columns..(index + 1) * self.columns],
+        })
+    }
+
+    /// How many records there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// Forgets the records, and keeps their memory.
+    pub fn clear(&mut self) {
+        self.times.clear();
+        self.samples.clear();
+    }
+}
