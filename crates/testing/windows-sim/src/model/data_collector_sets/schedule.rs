@@ -18,7 +18,7 @@ pub fn next_start(schedule: &Schedule, after: FileTime) -> Option<FileTime> {
     if days == WeekDays::RUN_ONCE {
         return at(first?, schedule).filter(|start| *start > after);
     }
-    let today = jiff::Timestamp::from_nanosecond(after.to_unix_nanos()).ok()?.to_zoned(TimeZone::UTC).date();
+    let today = jiff::Timestamp::from_nanosecond(after.to_unix_nanos()).ok()?.to_zoned_datetime(TimeZone::UTC).date();
     let from = first.map_or(today, |first| first.max(today));
     let dates = from.series(jiff::Span::new().days(1)).take(DAYS_LOOKED_AT);
     let wanted = dates.take_while(|date| *date <= last).filter(|date| days.contains(week_day(*date)));
@@ -34,7 +34,7 @@ fn at(date: civil::Date, schedule: &Schedule) -> Option<FileTime> {
     let (hour, minute, second) =
         schedule.start_time.map_or((0, 0, 0), |time| (time.hour, time.minute, time.second));
     let time = civil::Time::new(hour.try_into().ok()?, minute.try_into().ok()?, second.try_into().ok()?, 0);
-    let zoned = date.to_datetime(time.ok()?).to_zoned(TimeZone::UTC).ok()?;
+    let zoned = date.to_datetime(time.ok()?).to_zoned_datetime(TimeZone::UTC).ok()?;
     Some(FileTime::from_unix_nanos(zoned.timestamp().as_nanosecond()))
 }
 
