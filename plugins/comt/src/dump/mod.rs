@@ -18,7 +18,7 @@ use plugin_session::ObjectStep;
 use plugin_session::command::{CommandError, HostAccess, HostArguments, ObjectTransportArguments};
 use tokio::time::Instant;
 
-use self::audit::Attempt;
+use self::audit::attempt;
 use self::service::DUMPER;
 use crate::config::Settings;
 use crate::dump_policy::{Directory, Policy, Refusal, permitted};
@@ -60,7 +60,7 @@ impl Command for Dump {
             Ok(access) => access.permit_impersonation(),
             Err(error) => return error.print(&run),
         };
-        let attempt = Attempt::new(access.host(), container, directory.as_deref());
+        let attempt = attempt(access.host(), container, directory.as_deref());
         let place = match place(&run, access.host(), directory.as_deref()) {
             Ok(place) => place,
             Err(error) => {

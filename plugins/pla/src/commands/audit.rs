@@ -1,39 +1,33 @@
 //! Records of who had which set started or stopped.
 
-use plugin_session::command::{HostAccess, user};
+use plugin_session::command::{AuditRecord, AuditedAttempt, HostAccess, audit_field, user};
 
 use crate::host::{AUDIT, Order};
 
-/// An attempt to control a set: it is recorded before a host hears of it, and when it ends, however it ends.
+/// Control of a set, as the log records it.
 #[derive(Debug)]
-pub(super) struct Attempt {
+pub(super) struct Record {
     user: String,
     identity: String,
     target: String,
     set: String,
     order: &'static str,
-    is_ended: bool,
 }
 
-/// Characters of an option in a record.
-const FIELD_CHARS_MAX: usize = 320;
+/// An attempt to control a set.
+pub(super) fn attempt(access: &HostAccess, set: &str, order: Order) -> AuditedAttempt<Record> {
+    AuditedAttempt::new(Record {
+        user: user(),
+        identity: audit_field(access.identity()),
+        target: audit_field(access.host()),
+        set: audit_field(set),
+        order: order.as_str(),
+    })
+}
 
-impl Attempt {
-    pub(super) fn new(access: &HostAccess, set: &str, order: Order) -> Self {
-        let cut = |text: &str| text.chars().take(FIELD_CHARS_MAX).collect();
-        Self {
-            user: user(),
-            identity: cut(access.identity()),
-            target: cut(access.host()),
-            set: cut(set),
-            order: order.as_str(),
-            is_ended: false,
-        }
-    }
-
-    /// The configuration allows it, and the host is asked next.
-    pub(super) fn requested(&self) {
-        let Self { user, identity, target, set, order, .. } = self;
+impl AuditRecord for Record {
+    fn requested(&self) {
+        let Self { user, identity, target, set, order } = self;
         tracing::warn!(
             audit = AUDIT,
             user,
@@ -45,14 +39,8 @@ impl Attempt {
         );
     }
 
-    /// How it ended, in one line: `started`, `refused: …`, `failed: …`.
-    pub(super) fn end(mut self, outcome: &str) {
-        self.record(outcome);
-    }
-
-    fn record(&mut self, outcome: &str) {
-        self.is_ended = true;
-        let Self { user, identity, target, set, order, .. } = self;
+    fn ended(&self, outcome: &str) {
+        let Self { user, identity, target, set, order } = self;
         tracing::warn!(
             audit = AUDIT,
             user,
@@ -63,13 +51,5 @@ impl Attempt {
             outcome,
             "Control of a data collector set ended"
         );
-    }
-}
-
-impl Drop for Attempt {
-    fn drop(&mut self) {
-        if !self.is_ended {
-            self.record("cancelled: the host may do it nevertheless");
-        }
     }
 }

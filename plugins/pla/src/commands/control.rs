@@ -7,7 +7,7 @@ use plugin_session::command::{CommandError, HostAccess};
 use tokio::time::Instant;
 
 use super::access::{SetObject, WayArguments, check_name};
-use super::audit::Attempt;
+use super::audit::attempt;
 use crate::config::Settings;
 use crate::host::{CategoryWord, Order, control};
 
@@ -57,7 +57,7 @@ async fn order(run: &Run, arguments: ControlArguments, order: Order) -> Exit {
         Ok(access) => access,
         Err(error) => return error.print(run),
     };
-    let attempt = Attempt::new(&access, &set, order);
+    let attempt = attempt(&access, &set, order);
     if !is_allowed(run, &set) {
         let error = refusal(&access, &set, order);
         attempt.end(&format!("refused: {}", error.line()));
