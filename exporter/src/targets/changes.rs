@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::account::Down;
 
-/// So many changes are kept, over all targets.
+/// Maximum of changes that are kept, over all targets.
 pub const CHANGES_MAX: usize = 200;
 
 /// A target's state became another.

@@ -28,7 +28,7 @@ use tokio::time::Instant;
 pub(crate) enum Answer {
     /// All is taken.
     Take,
-    /// So many points are not.
+    /// All but this number of points is taken.
     TakeBut(u8),
     /// An HTTP status with a header.
     Http(u16, &'static str, &'static str),

@@ -42,7 +42,7 @@ impl<'a> Input<'a> {
         u64::from_le_bytes(bytes)
     }
 
-    /// So many bytes, or as many as there are.
+    /// The next `bytes` bytes, or as many as there are.
     pub fn take(&mut self, bytes: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(self.0.len().min(bytes));
         self.0 = rest;

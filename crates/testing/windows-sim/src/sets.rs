@@ -16,7 +16,7 @@ pub(crate) struct SetFiles {
     /// more. Needs --epm-port.
     #[arg(long, value_name = "FILE", requires = "epm_port")]
     pub(crate) pla_set: Vec<PathBuf>,
-    /// So many generated data collector sets more, each with ten data collectors of five counters or thresholds. Needs
+    /// Number of generated data collector sets to add, each with ten data collectors of five counters or thresholds. Needs
     /// --epm-port.
     #[arg(long, value_name = "COUNT", default_value_t = 0, requires = "epm_port")]
     pub(crate) pla_generated_sets: u16,

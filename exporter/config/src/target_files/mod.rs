@@ -22,11 +22,11 @@ pub use self::groups::parse_target_file;
 pub use self::instances::SharedInstance;
 pub use self::list::{Skipped, TargetList};
 
-/// So many targets a process has at the most, those of the configuration included.
+/// Maximum of targets of a process, those of the configuration included.
 pub const TARGETS_MAX: usize = 50_000;
-/// So many target files are read.
+/// Maximum of target files that are read.
 const FILES_MAX: usize = 1_000;
-/// So many lines about what is wrong with one file are shown to people.
+/// Maximum of problems of one file that are shown to people.
 const PROBLEMS_SHOWN_MAX: usize = 10;
 
 /// The files of `target_files`, as of the last [`TargetFiles::look`].

@@ -14,7 +14,7 @@ use super::writing::Writing;
 pub struct Request {
     /// Its points.
     pub points: u64,
-    /// So many parts are in this request and those before it, whole.
+    /// How many parts this request and those before it complete.
     pub parts_done: usize,
 }
 

@@ -123,6 +123,6 @@ pub(super) fn start(values: &Values, id: u32) -> u64 {
     values.start_time_unix_nanos(id).and_then(|start| u64::try_from(start).ok()).unwrap_or(0)
 }
 
-/// So many points are copied at a time: they are still in the processor's nearest cache when they are filled in,
+/// How many points are copied at a time: they are still in the processor's nearest cache when they are filled in,
 /// and little was copied in vain where one has no value.
 const RUN_POINTS_MAX: usize = 32;

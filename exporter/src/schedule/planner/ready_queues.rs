@@ -13,7 +13,7 @@ pub struct Limits {
     pub running_max: usize,
     /// Jobs of targets that have no connection, as far as we know. Those that failed before get half of it.
     pub connecting_max: usize,
-    /// So many of them begin in a second, at even distances; at least one.
+    /// How many of them begin in a second, at even distances; at least one.
     pub connect_rate: u32,
 }
 

@@ -25,7 +25,7 @@ pub struct TargetState {
     pub port: Option<u16>,
     /// Its modules' names.
     pub modules: Vec<String>,
-    /// So many series it may have.
+    /// Maximum of series that it may have.
     pub max_series: u32,
     /// Its labels from the configuration.
     pub labels: Vec<(String, String)>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tracing::warn;
 
-/// So many lines wait for whoever reads the log; more are left out and counted.
+/// Maximum of lines that wait for the reader of the log; more are left out and counted.
 const WAITING_MAX: usize = 4096;
 
 static OUT: OnceLock<Out> = OnceLock::new();

@@ -27,7 +27,7 @@ use crate::world::{NOON, PASSWORD, Plugin, USER};
 /// What a host says.
 #[derive(Clone, Copy, Debug)]
 enum Says {
-    /// So many sets.
+    /// A number of sets.
     Count(i32),
     /// A set that is NULL.
     NullItem,

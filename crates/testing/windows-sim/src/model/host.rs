@@ -36,7 +36,7 @@ pub struct HostOptions {
     pub memory_bytes: u64,
     /// Names of the countersets and objects to leave out.
     pub without: Vec<String>,
-    /// So many small countersets more, up to [`super::SYNTHETIC_MAX`].
+    /// Number of small countersets to add, up to [`super::SYNTHETIC_MAX`].
     pub synthetic: u32,
     /// How countersets are sent that the client has to add up.
     pub aggregates: AggregateForm,

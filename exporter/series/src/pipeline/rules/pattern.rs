@@ -81,7 +81,7 @@ impl Groups<'_> {
 
 /// Prometheus' default.
 pub(super) const ANYTHING: &str = "(.*)";
-/// So many bytes an expression may take when compiled.
+/// Maximum size of a compiled expression, in bytes.
 const REGEX_BYTES_MAX: usize = 4 << 20;
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::super::population::SECOND;
 use super::super::schema::{Counter, Counterset, Sample};
 use super::SIM_PROVIDER;
 
-/// So many at most.
+/// The maximum of synthetic countersets.
 pub const SYNTHETIC_MAX: u32 = 2000;
 
 /// The GUID of `Synthetic 0000`; the others count from there. They are ours.

@@ -6,7 +6,7 @@ use ms_pla::{AutoPathFormat, DataCollectorType, FileFormat};
 /// Data collectors of a generated set; each fifth one is an alert.
 pub const COLLECTORS: usize = 10;
 
-/// So many sets with [`COLLECTORS`] data collectors each, called `Generated 0001` and so on.
+/// `count` sets with [`COLLECTORS`] data collectors each, called `Generated 0001` and so on.
 pub fn generated(count: usize) -> impl Iterator<Item = DataCollectorSet> {
     (1..=count).map(set)
 }
