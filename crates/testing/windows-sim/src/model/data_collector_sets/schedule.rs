@@ -18,7 +18,8 @@ pub fn next_start(schedule: &Schedule, after: FileTime) -> Option<FileTime> {
     if days == WeekDays::RUN_ONCE {
         return at(first?, schedule).filter(|start| *start > after);
     }
-    let today = jiff::Timestamp::from_nanosecond(after.to_unix_nanos()).ok()?.to_zoned_datetime(TimeZone::UTC).date();
+    let today =
+        jiff::Timestamp::from_nanosecond(after.to_unix_nanos()).ok()?.to_zoned_datetime(TimeZone::UTC).date();
     let from = first.map_or(today, |first| first.max(today));
     let dates = from.series(jiff::Span::new().days(1)).take(DAYS_LOOKED_AT);
     let wanted = dates.take_while(|date| *date <= last).filter(|date| days.contains(week_day(*date)));
