@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_text_that_a_host_made_too_long_is_cut_at_a_character() {
-        let counter = Counter::of(&Column { instance: Some(format!("\0{}", "ä".repeat(2_000))), ..column() });
+        let counter =
+            Counter::of(&Column { instance: Some(format!("\0{}", "ä".repeat(2_000))), ..column() });
         let instance = counter.instance.expect("the column has one");
         assert_eq!(instance.chars().count(), TEXT_CHARACTERS_MAX);
         assert!(instance.starts_with("\u{FFFD}ä"));

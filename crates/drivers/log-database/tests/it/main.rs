@@ -1,0 +1,4 @@
+//! Sinks as their callers see them.
+
+mod invented;
+mod sqlite;
