@@ -62,6 +62,11 @@ impl PostgresSettings {
         }
     }
 
+    /// How errors name the database.
+    pub(super) fn name(&self) -> String {
+        format!("PostgreSQL database {} of {}:{}", self.database, self.host, self.port)
+    }
+
     /// The default of `connect_timeout`.
     pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
     /// The default of `statement_timeout`.
