@@ -28,7 +28,7 @@ pub(super) struct Connection {
 
 /// A task that ends with its owner.
 #[derive(Debug)]
-struct EndedTask(JoinHandle<Option<String>>);
+struct EndedTask(JoinHandle<Option<tokio_postgres::Error>>);
 
 impl Drop for EndedTask {
     fn drop(&mut self) {
@@ -75,7 +75,7 @@ impl Connection {
             false => None,
         };
         match cause {
-            Some(cause) => unavailable(settings, &format!("{doing}: {cause}")),
+            Some(cause) => failed(settings, doing, &cause),
             None => failed(settings, doing, error),
         }
     }
@@ -138,7 +138,7 @@ where
     }
     let (client, connection) =
         config.connect_raw(stream, tls).await.map_err(|error| failed(settings, "connect", &error))?;
-    let task = tokio::spawn(async move { connection.await.err().map(|error| with_causes(&error)) });
+    let task = tokio::spawn(async move { connection.await.err() });
     Ok(Connection { client, task: EndedTask(task) })
 }
 

@@ -1,3 +1,5 @@
+use std::io;
+
 use counter_log::{SinkError, SinkErrorKind};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
@@ -8,13 +10,36 @@ use crate::error::failure;
 
 /// What a failure of PostgreSQL means for a log, and what to do about it. Appendix A of its documentation lists the codes.
 pub(super) fn failed(settings: &PostgresSettings, doing: &str, error: &Error) -> SinkError {
+    let name = settings.name();
     let Some(answer) = error.as_db_error() else {
-        return unavailable(settings, &format!("{doing}: {}", shortened(&with_causes(error))));
+        let text = shortened(&with_causes(error));
+        if text.contains("password missing") {
+            return failure(
+                SinkErrorKind::Denied,
+                format!("{name}: {doing}: {text}; give the user a password"),
+            );
+        }
+        // What the guard refuses, TLS, and messages that are none.
+        if is_misunderstanding(error) {
+            let advice = "check what listens there, and its certificate";
+            return failure(SinkErrorKind::Other, format!("{name}: {doing}: {text}; {advice}"));
+        }
+        return unavailable(settings, &format!("{doing}: {text}"));
     };
     let (kind, advice) = meaning(answer.code());
-    let name = settings.name();
     let (code, message) = (answer.code().code(), shortened(answer.message()));
     failure(kind, format!("{name}: {doing}: {message} ({code}); {advice}"))
+}
+
+fn is_misunderstanding(error: &Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(cause) = cause.downcast_ref::<io::Error>() {
+            return matches!(cause.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput);
+        }
+        source = cause.source();
+    }
+    false
 }
 
 /// The server is not there, or does not answer as one.

@@ -55,7 +55,7 @@ impl Guard {
     fn see(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         self.unasked = self.unasked.saturating_add(bytes.len());
         if self.unasked > ANSWER_BYTES_MAX {
-            return refuse(format!("more than {ANSWER_BYTES_MAX} bytes of answer"));
+            return refuse(format!("the server sends more than {ANSWER_BYTES_MAX} bytes of answer"));
         }
         while !bytes.is_empty() {
             if self.rest == 0 {
@@ -90,7 +90,7 @@ impl Guard {
         let max = if kind == b'R' { AUTHENTICATION_BYTES_MAX } else { MESSAGE_BYTES_MAX };
         // The length counts its own four bytes.
         let Some(rest) = length.checked_sub(HEADER_BYTES - 1).filter(|rest| *rest <= max) else {
-            return refuse(format!("a message of {length} bytes"));
+            return refuse(format!("the server sends a message of {length} bytes"));
         };
         self.rest = rest;
         match kind {
@@ -98,7 +98,9 @@ impl Guard {
             b'S' => {
                 self.parameters = self.parameters.saturating_add(rest);
                 if self.parameters > PARAMETERS_BYTES_MAX {
-                    return refuse(format!("more than {PARAMETERS_BYTES_MAX} bytes of parameters"));
+                    return refuse(format!(
+                        "the server sends more than {PARAMETERS_BYTES_MAX} bytes of parameters"
+                    ));
                 }
             }
             _ => {}
@@ -110,14 +112,14 @@ impl Guard {
 /// A message about authentication: its kind, and what belongs to that.
 fn check_authentication(message: &[u8]) -> io::Result<()> {
     let Some((kind, content)) = message.split_first_chunk() else {
-        return refuse("a message about authentication without a kind".to_owned());
+        return refuse("the server sends a message about authentication without a kind".to_owned());
     };
     match u32::from_be_bytes(*kind) {
         // Done, and the steps of SASL.
         0 | 10 | 12 => Ok(()),
         11 => check_iterations(content),
         _ => refuse(format!(
-            "it asks for the password in another way than SCRAM: set {ENCRYPTION} there, and set the password again"
+            "the server wants the password in another way than by SCRAM: set {ENCRYPTION} there, and set the password again"
         )),
     }
 }
@@ -130,14 +132,14 @@ fn check_iterations(message: &[u8]) -> io::Result<()> {
         let Some(digits) = attribute.strip_prefix(b"i=") else { continue };
         let count = str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u32>().ok());
         if count.is_none_or(|count| count > ITERATIONS_MAX) {
-            return refuse(format!("more than {ITERATIONS_MAX} iterations of SCRAM"));
+            return refuse(format!("the server wants more than {ITERATIONS_MAX} iterations of SCRAM"));
         }
     }
     Ok(())
 }
 
 fn refuse<T>(what: String) -> io::Result<T> {
-    Err(io::Error::new(io::ErrorKind::InvalidData, format!("the server sends {what}")))
+    Err(io::Error::new(io::ErrorKind::InvalidData, what))
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
@@ -210,7 +212,7 @@ mod tests {
             message(b'R', b"\0\0\0\x0Br=abc,s=QSXCR+Q6sek8bf92,i=4096"),
             message(b'R', b"\0\0\0\x0Cv=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="),
             message(b'R', b"\0\0\0\0"),
-            message(b'S', b"server_version\015.3\0"),
+            message(b'S', b"server_version\x0015.3\0"),
             message(b'K', b"\0\0\0\x01\0\0\0\x02"),
             message(b'Z', b"I"),
         ];
@@ -228,7 +230,7 @@ mod tests {
     #[test]
     fn the_password_is_sent_by_scram_only() {
         for kind in [2_u8, 3, 5, 7, 9, 13] {
-            check(&message(b'R', &[0, 0, 0, kind, 1, 2, 3, 4]), Err("another way than SCRAM"));
+            check(&message(b'R', &[0, 0, 0, kind, 1, 2, 3, 4]), Err("another way than by SCRAM"));
         }
         check(&message(b'R', &[0, 0]), Err("without a kind"));
     }
