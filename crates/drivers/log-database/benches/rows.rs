@@ -115,9 +115,9 @@ fn plain(batches: &[Batch]) -> Duration {
         let mut insert = transaction.prepare(sql).unwrap();
         for row in batch.rows() {
             index += 1;
-            for (counter, sample) in row.samples.iter().enumerate() {
+            for (counter, sample) in (1_i64..).zip(row.samples) {
                 let (id, time) = ("6F9619FF-8B86-4D11-B42D-00C04FC964FF", "2026-03-01 00:00:00.000");
-                let values = params![id, counter as i64, index, time, sample.value, 1, 2, 3, 4, 5];
+                let values = params![id, counter, index, time, sample.value, 1, 2, 3, 4, 5];
                 insert.execute(values).unwrap();
             }
         }

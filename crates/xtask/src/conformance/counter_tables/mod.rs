@@ -1,0 +1,235 @@
+//! Logs of counters in databases: an example program writes an invented log and says of each record what became of it, while
+//! PostgreSQL is killed and started again, while connections break at the commit, and until the program itself is killed.
+//! Then psql and sqlite3 run the joins over PDH's three tables that their users have, and find each record once.
+
+mod said;
+
+use std::fs;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tempfile::TempDir;
+
+use self::said::Said;
+use crate::Result;
+use crate::peers::{is_root, postgres_programs};
+use crate::process::{Running, free_port, poll};
+use crate::report::Outcome;
+use crate::stage::{PASSWORD, START_TIMEOUT, Stage};
+use crate::workspace::{Workspace, capture};
+
+const COUNTERS: u32 = 20;
+
+/// As they stand in many places for the databases of Windows, with `{log}` for the name of a log.
+const JOINS: [&str; 4] = [
+    "SELECT d.MachineName, d.ObjectName, d.CounterName, d.InstanceName, c.CounterDateTime, c.CounterValue \
+     FROM CounterData c INNER JOIN CounterDetails d ON c.CounterID = d.CounterID \
+     INNER JOIN DisplayToID i ON i.GUID = c.GUID WHERE i.DisplayString = '{log}' ORDER BY c.RecordIndex, c.CounterID",
+    "select CounterDetails.CounterName, CounterDetails.InstanceName, min(CounterData.CounterValue), \
+     max(CounterData.CounterValue), count(*) from CounterData, CounterDetails, DisplayToID \
+     where DisplayToID.DisplayString = '{log}' and CounterData.GUID = DisplayToID.GUID \
+     and CounterData.CounterID = CounterDetails.CounterID and CounterDetails.ObjectName = 'Process' \
+     group by CounterDetails.CounterName, CounterDetails.InstanceName order by 1, 2",
+    "SELECT c.CounterDateTime, c.CounterValue FROM CounterData c JOIN CounterDetails d ON d.CounterID = c.CounterID \
+     WHERE d.CounterName LIKE '%Processor Time' AND d.InstanceName = 'worker 3' AND d.MachineName = '\\\\INVENTED' \
+     AND c.CounterDateTime BETWEEN '2026-03-01 00:00:05' AND '2026-03-01 00:00:10' \
+     AND c.GUID = (SELECT GUID FROM DisplayToID WHERE DisplayString = '{log}') ORDER BY c.CounterDateTime, c.CounterValue",
+    "SELECT DisplayString, RunID, LogStartTime, LogStopTime, NumberOfRecords, MinutesToUTC, TimeZoneName \
+     FROM DisplayToID WHERE DisplayString = '{log}'",
+];
+
+/// Everything of a log, to be compared with what was said.
+const EVERYTHING: &str = "SELECT c.RecordIndex, c.CounterDateTime, d.InstanceName, d.InstanceIndex, c.CounterValue, \
+     c.FirstValueB, c.FirstValueA, c.SecondValueA, c.SecondValueB, c.MultiCount FROM CounterData c \
+     INNER JOIN CounterDetails d ON c.CounterID = d.CounterID INNER JOIN DisplayToID i ON i.GUID = c.GUID \
+     WHERE i.DisplayString = '{log}'";
+
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
+    let stage = Stage::new(workspace)?;
+    let mut server = Server::new(&stage)?;
+    let killed = killed_server(&stage, &mut server)?;
+    let cut = Said::of(&mut program(&stage, &server, "Cut", &["--records", "90", "--cut", "3"])?)?;
+    if cut.written.len() != 90 || cut.failures == 0 {
+        return Err(format!("{} of 90 records are written over a bad line", cut.written.len()).into());
+    }
+    cut.compare(&server.ask(EVERYTHING, "Cut")?)?;
+    let sqlite = killed_program(&stage)?;
+    let joins = joins(&stage, &server)?;
+    server.end()?;
+    Ok(Outcome::Ran(format!("{killed}; {} commits cut; {sqlite}; {joins} rows agree", cut.failures)))
+}
+
+/// The server is killed when a part of the log is written, and started again when records were dropped.
+fn killed_server(stage: &Stage<'_>, server: &mut Server) -> Result<String> {
+    let options = ["--records", "400", "--pause-ms", "20", "--waiting", "20"];
+    let mut program = program(stage, server, "Killed", &options)?;
+    let said = Said::default();
+    said.hear(&mut program, "record 10", |line| line.starts_with("written 10"))?;
+    server.kill()?;
+    said.hear(&mut program, "dropped records", |line| line.starts_with("dropped"))?;
+    server.start()?;
+    let said = said.until_end(&mut program)?;
+    if said.dropped.is_empty() || said.written.len() + said.dropped.len() != 400 {
+        return Err(
+            format!("{} records written, {} dropped of 400", said.written.len(), said.dropped.len()).into()
+        );
+    }
+    let unheard = said.compare(&server.ask(EVERYTHING, "Killed")?)?;
+    // What the server committed when it was killed, and nobody heard of.
+    if unheard > 20 {
+        return Err(format!("{unheard} records are there that count as dropped").into());
+    }
+    Ok(format!("{} records through a killed server, {} dropped", said.written.len(), said.dropped.len()))
+}
+
+/// The program is killed; what it said is in the file.
+fn killed_program(stage: &Stage<'_>) -> Result<String> {
+    let file = stage.path("log.db");
+    let mut command = Command::new(stage.workspace.program("examples/invented_log"));
+    command.arg("--sqlite").arg(&file).args(["--log", "Killed", "--counters", &COUNTERS.to_string()]);
+    command.args(["--records", "100000", "--pause-ms", "1"]);
+    let mut program = Running::start("invented_log", &mut command)?;
+    let said = Said::default();
+    said.hear(&mut program, "record 500", |line| line.starts_with("written 500 "))?;
+    drop(program);
+    let said = said.read()?;
+    said.compare(&ask_sqlite(&file, EVERYTHING, "Killed")?)?;
+    let check = capture(Command::new("sqlite3").arg(&file).arg("PRAGMA integrity_check"))?;
+    if check.trim() != "ok" {
+        return Err(format!("sqlite3 says of the file: {check}").into());
+    }
+    Ok(format!("{} records of a killed program in SQLite", said.written.len()))
+}
+
+/// Both databases answer the same to the same joins over the same log.
+fn joins(stage: &Stage<'_>, server: &Server) -> Result<usize> {
+    let options = ["--records", "30", "--pause-ms", "1"];
+    Said::of(&mut program(stage, server, "Same", &options)?)?;
+    let file = stage.path("log.db");
+    let mut command = Command::new(stage.workspace.program("examples/invented_log"));
+    command.arg("--sqlite").arg(&file).args(["--log", "Same", "--counters", &COUNTERS.to_string()]);
+    Said::of(&mut Running::start("invented_log", command.args(options))?)?;
+    let mut rows = 0;
+    for join in JOINS {
+        let (ours, theirs) = (server.ask(join, "Same")?, ask_sqlite(&file, join, "Same")?);
+        if ours.is_empty() || ours != theirs {
+            return Err(format!("{join}\nPostgreSQL: {ours:?}\nSQLite: {theirs:?}").into());
+        }
+        rows += ours.len();
+    }
+    Ok(rows)
+}
+
+fn program(stage: &Stage<'_>, server: &Server, log: &str, options: &[&str]) -> Result<Running> {
+    let mut command = Command::new(stage.workspace.program("examples/invented_log"));
+    command.args(["--port", &server.port.to_string(), "--log", log, "--counters", &COUNTERS.to_string()]);
+    command.arg("--password-file").arg(stage.password_file()?).args(options);
+    Running::start("invented_log", &mut command)
+}
+
+type Row = Vec<String>;
+
+/// The answer to a query, field by field, without the blanks after texts of fixed length.
+fn rows(text: &str) -> Vec<Row> {
+    text.lines().map(|line| line.split('|').map(|field| field.trim_end().to_owned()).collect()).collect()
+}
+
+fn ask_sqlite(file: &Path, sql: &str, log: &str) -> Result<Vec<Row>> {
+    let mut command = Command::new("sqlite3");
+    Ok(rows(&capture(command.arg("-list").arg(file).arg(sql.replace("{log}", log)))?))
+}
+
+/// A server of PostgreSQL with a scratch database, which ends when this goes.
+struct Server {
+    folder: TempDir,
+    programs: PathBuf,
+    port: u16,
+    owner: Option<(u32, u32)>,
+    running: Option<Running>,
+}
+
+impl Server {
+    fn new(stage: &Stage<'_>) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("perfmon-postgres-").tempdir()?;
+        let programs = postgres_programs().ok_or("PostgreSQL is not installed")?;
+        let id = |option: &str| -> Result<u32> {
+            Ok(capture(Command::new("id").args([option, "postgres"]))?.trim().parse()?)
+        };
+        // It refuses to run as root.
+        let owner = if is_root() { Some((id("-u")?, id("-g")?)) } else { None };
+        let password = folder.path().join("password");
+        fs::copy(stage.password_file()?, &password)?;
+        if let Some((user, group)) = owner {
+            chown(folder.path(), Some(user), Some(group))?;
+            chown(&password, Some(user), Some(group))?;
+        }
+        let mut server = Self { folder, programs, port: free_port()?, owner, running: None };
+        let mut init = server.command("initdb");
+        init.args([
+            "--username",
+            "perf",
+            "--auth",
+            "scram-sha-256",
+            "--encoding",
+            "UTF8",
+            "--no-locale",
+            "-D",
+            "data",
+        ]);
+        capture(init.arg("--pwfile").arg(password))?;
+        server.start()?;
+        server.psql("postgres", "CREATE DATABASE perf")?;
+        Ok(server)
+    }
+
+    /// A program of PostgreSQL, as the user that owns the database.
+    fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(self.programs.join(name));
+        command.current_dir(self.folder.path()).env("LC_ALL", "C");
+        if let Some((user, group)) = self.owner {
+            command.uid(user).gid(group);
+        }
+        command
+    }
+
+    /// After a kill, the old server's processes may take a moment to go; the new one refuses to start until then.
+    fn start(&mut self) -> Result<()> {
+        let running = poll("a server of PostgreSQL", START_TIMEOUT, || {
+            let mut command = self.command("postgres");
+            command.args(["-D", "data", "-c", "listen_addresses=127.0.0.1", "-p", &self.port.to_string()]);
+            let mut running = Running::start("postgres", command.arg("-k").arg(self.folder.path()))?;
+            let is_ready = |line: &str| line.contains("ready to accept connections").then_some(());
+            Ok(running.wait_for("server", START_TIMEOUT, is_ready).is_ok().then_some(running))
+        })?;
+        self.running = Some(running);
+        Ok(())
+    }
+
+    /// As a failure of the power: no process of it does anything more.
+    fn kill(&mut self) -> Result<()> {
+        let running = self.running.take().ok_or("the server does not run")?;
+        let group = i32::try_from(running.id()).ok().and_then(Pid::from_raw).ok_or("it has no id")?;
+        kill_process_group(group, Signal::KILL)?;
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<()> {
+        let running = self.running.take().ok_or("the server does not run")?;
+        running.end()?;
+        Ok(())
+    }
+
+    fn psql(&self, database: &str, sql: &str) -> Result<String> {
+        let mut psql = Command::new("psql");
+        psql.env("PGPASSWORD", PASSWORD).args(["-X", "-A", "-t", "-F", "|", "-v", "ON_ERROR_STOP=1"]);
+        psql.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "perf", "-d", database, "-c", sql]);
+        capture(&mut psql)
+    }
+
+    fn ask(&self, sql: &str, log: &str) -> Result<Vec<Row>> {
+        Ok(rows(&self.psql("perf", &sql.replace("{log}", log))?))
+    }
+}
