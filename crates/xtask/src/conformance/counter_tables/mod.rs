@@ -115,8 +115,10 @@ fn joins(stage: &Stage<'_>, server: &Server) -> Result<usize> {
     let mut rows = 0;
     for join in JOINS {
         let (ours, theirs) = (server.ask(join, "Same")?, ask_sqlite(&file, join, "Same")?);
-        if ours.is_empty() || ours != theirs {
-            return Err(format!("{join}\nPostgreSQL: {ours:?}\nSQLite: {theirs:?}").into());
+        let differs = ours.iter().zip(&theirs).find(|(ours, theirs)| ours != theirs);
+        if ours.is_empty() || ours.len() != theirs.len() || differs.is_some() {
+            let counts = (ours.len(), theirs.len());
+            return Err(format!("{join}\n{counts:?} rows from PostgreSQL and SQLite; {differs:?}").into());
         }
         rows += ours.len();
     }
@@ -132,9 +134,13 @@ fn program(stage: &Stage<'_>, server: &Server, log: &str, options: &[&str]) -> R
 
 type Row = Vec<String>;
 
-/// The answer to a query, field by field, without the blanks after texts of fixed length.
+/// The answer to a query, field by field, without the blanks after texts of fixed length, and without `.0` after numbers.
 fn rows(text: &str) -> Vec<Row> {
-    text.lines().map(|line| line.split('|').map(|field| field.trim_end().to_owned()).collect()).collect()
+    let field = |field: &str| {
+        let field = field.trim_end();
+        field.strip_suffix(".0").unwrap_or(field).to_owned()
+    };
+    text.lines().map(|line| line.split('|').map(field).collect()).collect()
 }
 
 fn ask_sqlite(file: &Path, sql: &str, log: &str) -> Result<Vec<Row>> {
