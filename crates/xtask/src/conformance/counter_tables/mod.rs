@@ -58,6 +58,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     cut.compare(&server.ask(EVERYTHING, "Cut")?)?;
     let sqlite = killed_program(&stage)?;
     let joins = joins(&stage, &server)?;
+    shared_counters(&stage, &server)?;
+    tables_of_another_form(&stage, &server)?;
     server.end()?;
     Ok(Outcome::Ran(format!("{killed}; {} commits cut; {sqlite}; {joins} rows agree", cut.failures)))
 }
@@ -123,6 +125,37 @@ fn joins(stage: &Stage<'_>, server: &Server) -> Result<usize> {
         rows += ours.len();
     }
     Ok(rows)
+}
+
+/// Programs that begin their logs at the same time, in a database without tables, share the rows of their counters.
+fn shared_counters(stage: &Stage<'_>, server: &Server) -> Result<()> {
+    server.psql("postgres", "CREATE DATABASE shared")?;
+    let options = ["--database", "shared", "--records", "20", "--pause-ms", "1"];
+    let logs = ["a", "b", "c", "d"];
+    let begun = logs.map(|log| program(stage, server, log, &options));
+    for program in begun {
+        let said = Said::of(&mut program?)?;
+        if said.written.len() != 20 || said.failures > 0 {
+            return Err("programs that begin at the same time disturb each other".into());
+        }
+    }
+    let count = "SELECT count(*), (SELECT count(*) FROM DisplayToID), (SELECT count(*) FROM CounterData) FROM CounterDetails";
+    let found = server.psql("shared", count)?;
+    let expected = format!("{COUNTERS}|4|{}", 4 * 20 * (COUNTERS - 1));
+    if found.trim() == expected { Ok(()) } else { Err(format!("{found} rows instead of {expected}").into()) }
+}
+
+/// The column is named, and nothing is written.
+fn tables_of_another_form(stage: &Stage<'_>, server: &Server) -> Result<()> {
+    server.psql("shared", "ALTER TABLE CounterData ALTER COLUMN CounterValue TYPE real")?;
+    let options = ["--database", "shared", "--records", "1"];
+    let mut program = program(stage, server, "e", &options)?;
+    program.wait_for("refusal", START_TIMEOUT, |line| {
+        (line.starts_with("failed refused") && line.contains("its column CounterValue is float4"))
+            .then_some(())
+    })?;
+    let found = server.psql("shared", "SELECT count(*) FROM DisplayToID WHERE DisplayString = 'e'")?;
+    if found.trim() == "0" { Ok(()) } else { Err("a log was begun in tables of another form".into()) }
 }
 
 fn program(stage: &Stage<'_>, server: &Server, log: &str, options: &[&str]) -> Result<Running> {
