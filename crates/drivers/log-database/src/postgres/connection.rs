@@ -142,18 +142,6 @@ where
     Ok(Connection { client, task: EndedTask(task) })
 }
 
-/// An error of tokio-postgres names its causes only as sources.
-pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
-}
-
 /// What the server does when we are gone: it ends our statements and transactions soon, so that their locks do not outlive us
 /// for long.
 fn set_up(settings: &PostgresSettings) -> String {

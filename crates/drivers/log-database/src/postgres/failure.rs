@@ -5,8 +5,22 @@ use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
 use super::PostgresSettings;
-use super::connection::with_causes;
 use crate::error::failure;
+
+/// Why a transaction failed.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// What was being done, and what tokio-postgres says.
+    Request(&'static str, Error),
+    /// It is clear already.
+    Told(SinkError),
+}
+
+impl From<(&'static str, Error)> for Failed {
+    fn from((doing, error): (&'static str, Error)) -> Self {
+        Self::Request(doing, error)
+    }
+}
 
 /// What a failure of PostgreSQL means for a log, and what to do about it. Appendix A of its documentation lists the codes.
 pub(super) fn failed(settings: &PostgresSettings, doing: &str, error: &Error) -> SinkError {
@@ -29,6 +43,18 @@ pub(super) fn failed(settings: &PostgresSettings, doing: &str, error: &Error) ->
     let (kind, advice) = meaning(answer.code());
     let (code, message) = (answer.code().code(), shortened(answer.message()));
     failure(kind, format!("{name}: {doing}: {message} ({code}); {advice}"))
+}
+
+/// An error of tokio-postgres names its causes only as sources.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
 }
 
 fn is_misunderstanding(error: &Error) -> bool {

@@ -14,7 +14,7 @@ use tokio_postgres::{Client, Error, Row, Transaction};
 
 use super::PostgresSettings;
 use super::connection::Connection;
-use super::failure::unavailable;
+use super::failure::{Failed, unavailable};
 use super::tables;
 use crate::chunk::{Chunk, Outcome};
 use crate::error::failure;
@@ -35,21 +35,6 @@ pub(super) struct Store {
     counters: Vec<Option<i32>>,
     /// What there was of the log when the connection was opened.
     pub(super) found: Counted,
-}
-
-/// Why a transaction failed.
-#[derive(Debug)]
-pub(super) enum Failed {
-    /// What was being done, and what tokio-postgres says.
-    Request(&'static str, Error),
-    /// It is clear already.
-    Told(SinkError),
-}
-
-impl From<(&'static str, Error)> for Failed {
-    fn from((doing, error): (&'static str, Error)) -> Self {
-        Self::Request(doing, error)
-    }
 }
 
 impl Store {

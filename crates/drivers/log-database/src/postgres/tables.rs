@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use counter_log::{SinkError, SinkErrorKind};
 use tokio_postgres::{Error, Row, Transaction};
 
-use super::store::Failed;
+use super::failure::Failed;
 use crate::error::failure;
 use crate::log::{Counter, Halves, Log};
 use crate::tables::{Kind, SELECT_COUNTERS, TABLES, Table, TableColumn};
