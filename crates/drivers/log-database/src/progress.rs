@@ -55,14 +55,15 @@ pub(crate) struct AnotherWriter {
 const UNKNOWN_MAX: usize = 4;
 
 impl Progress {
-    /// Compares with what the database counts. A transaction whose end is not known may still be done later.
+    /// Compares with what the database counts. A transaction whose end is not known may still be done later: one of this
+    /// writer, or, before this writer has added records, one of the process before.
     pub(crate) fn settle(&mut self, found: &Counted) -> Result<(), AnotherWriter> {
         self.give_up();
         let expected = self.stored.unwrap_or(found.records);
         if found.records < expected {
             // An older copy of the database was restored.
             self.unknown.clear();
-        } else if found.records > expected {
+        } else if found.records > expected && (self.has_begun || !self.unknown.is_empty()) {
             let is_it = |attempt: &&mut Attempt| {
                 attempt.stop == found.stop && attempt.records.len() == (found.records - expected) as usize
             };
@@ -229,8 +230,17 @@ mod tests {
             assert_eq!(interrupted().settle(&found), Err(expected));
         }
         let mut progress = interrupted();
+        progress.done(110);
+        assert_eq!(progress.settle(&counted(120, 9)), Err(AnotherWriter { expected: 110, found: 120 }));
+    }
+
+    #[test]
+    fn what_the_process_before_adds_late_is_taken() {
+        let mut progress = interrupted();
         progress.not_done();
-        assert_eq!(progress.settle(&counted(110, 9)), Err(AnotherWriter { expected: 100, found: 110 }));
+        progress.settle(&counted(110, 9)).expect("this writer has added nothing yet");
+        assert_eq!(progress.written_before(&batch(0..10), 0), 0);
+        assert_eq!(progress.begin(&batch(0..10), &(0..10)), 110);
     }
 
     #[test]
