@@ -3,22 +3,17 @@
 //! Then psql and sqlite3 run the joins over PDH's three tables that their users have, and find each record once.
 
 mod said;
+mod server;
 
-use std::fs;
-use std::os::unix::fs::chown;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use tempfile::TempDir;
-
 use self::said::Said;
+use self::server::Server;
 use crate::Result;
-use crate::peers::{is_root, postgres_programs};
-use crate::process::{Running, free_port, poll};
+use crate::process::Running;
 use crate::report::Outcome;
-use crate::stage::{PASSWORD, START_TIMEOUT, Stage};
+use crate::stage::{START_TIMEOUT, Stage};
 use crate::workspace::{Workspace, capture};
 
 const COUNTERS: u32 = 20;
@@ -49,13 +44,14 @@ const EVERYTHING: &str = "SELECT c.RecordIndex, c.CounterDateTime, d.InstanceNam
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
-    let mut server = Server::new(&stage)?;
+    let mut server = Server::new()?;
     let killed = killed_server(&stage, &mut server)?;
     let cut = Said::of(&mut program(&stage, &server, "Cut", &["--records", "90", "--cut", "3"])?)?;
     if cut.written.len() != 90 || cut.failures == 0 {
         return Err(format!("{} of 90 records are written over a bad line", cut.written.len()).into());
     }
     cut.compare(&server.ask(EVERYTHING, "Cut")?)?;
+    over_tls(&stage, &server)?;
     let sqlite = killed_program(&stage)?;
     let joins = joins(&stage, &server)?;
     shared_counters(&stage, &server)?;
@@ -85,6 +81,25 @@ fn killed_server(stage: &Stage<'_>, server: &mut Server) -> Result<String> {
         return Err(format!("{unheard} records are there that count as dropped").into());
     }
     Ok(format!("{} records through a killed server, {} dropped", said.written.len(), said.dropped.len()))
+}
+
+/// The server's certificate is checked, and its list of connections has one with TLS.
+fn over_tls(stage: &Stage<'_>, server: &Server) -> Result<()> {
+    let authority = server.authority();
+    let authority = authority.to_str().ok_or("the path is no text")?;
+    let mut program = program(stage, server, "TLS", &["--records", "200", "--tls-ca", authority])?;
+    let said = Said::default();
+    said.hear(&mut program, "record 1", |line| line.starts_with("written 1 "))?;
+    let count = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
+                 WHERE ssl AND application_name = 'perfmon-exporter'";
+    let found = server.psql("perf", count)?;
+    let said = said.until_end(&mut program)?;
+    said.compare(&server.ask(EVERYTHING, "TLS")?)?;
+    if said.written.len() == 200 && found.trim() == "1" {
+        Ok(())
+    } else {
+        Err(format!("{} of 200 records written over {found} connections with TLS", said.written.len()).into())
+    }
 }
 
 /// The program is killed; what it said is in the file.
@@ -179,96 +194,4 @@ fn rows(text: &str) -> Vec<Row> {
 fn ask_sqlite(file: &Path, sql: &str, log: &str) -> Result<Vec<Row>> {
     let mut command = Command::new("sqlite3");
     Ok(rows(&capture(command.arg("-list").arg(file).arg(sql.replace("{log}", log)))?))
-}
-
-/// A server of PostgreSQL with a scratch database, which ends when this goes.
-struct Server {
-    folder: TempDir,
-    programs: PathBuf,
-    port: u16,
-    owner: Option<(u32, u32)>,
-    running: Option<Running>,
-}
-
-impl Server {
-    fn new(stage: &Stage<'_>) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("perfmon-postgres-").tempdir()?;
-        let programs = postgres_programs().ok_or("PostgreSQL is not installed")?;
-        let id = |option: &str| -> Result<u32> {
-            Ok(capture(Command::new("id").args([option, "postgres"]))?.trim().parse()?)
-        };
-        // It refuses to run as root.
-        let owner = if is_root() { Some((id("-u")?, id("-g")?)) } else { None };
-        let password = folder.path().join("password");
-        fs::copy(stage.password_file()?, &password)?;
-        if let Some((user, group)) = owner {
-            chown(folder.path(), Some(user), Some(group))?;
-            chown(&password, Some(user), Some(group))?;
-        }
-        let mut server = Self { folder, programs, port: free_port()?, owner, running: None };
-        let mut init = server.command("initdb");
-        init.args([
-            "--username",
-            "perf",
-            "--auth",
-            "scram-sha-256",
-            "--encoding",
-            "UTF8",
-            "--no-locale",
-            "-D",
-            "data",
-        ]);
-        capture(init.arg("--pwfile").arg(password))?;
-        server.start()?;
-        server.psql("postgres", "CREATE DATABASE perf")?;
-        Ok(server)
-    }
-
-    /// A program of PostgreSQL, as the user that owns the database.
-    fn command(&self, name: &str) -> Command {
-        let mut command = Command::new(self.programs.join(name));
-        command.current_dir(self.folder.path()).env("LC_ALL", "C");
-        if let Some((user, group)) = self.owner {
-            command.uid(user).gid(group);
-        }
-        command
-    }
-
-    /// After a kill, the old server's processes may take a moment to go; the new one refuses to start until then.
-    fn start(&mut self) -> Result<()> {
-        let running = poll("a server of PostgreSQL", START_TIMEOUT, || {
-            let mut command = self.command("postgres");
-            command.args(["-D", "data", "-c", "listen_addresses=127.0.0.1", "-p", &self.port.to_string()]);
-            let mut running = Running::start("postgres", command.arg("-k").arg(self.folder.path()))?;
-            let is_ready = |line: &str| line.contains("ready to accept connections").then_some(());
-            Ok(running.wait_for("server", START_TIMEOUT, is_ready).is_ok().then_some(running))
-        })?;
-        self.running = Some(running);
-        Ok(())
-    }
-
-    /// As a failure of the power: no process of it does anything more.
-    fn kill(&mut self) -> Result<()> {
-        let running = self.running.take().ok_or("the server does not run")?;
-        let group = i32::try_from(running.id()).ok().and_then(Pid::from_raw).ok_or("it has no id")?;
-        kill_process_group(group, Signal::KILL)?;
-        Ok(())
-    }
-
-    fn end(mut self) -> Result<()> {
-        let running = self.running.take().ok_or("the server does not run")?;
-        running.end()?;
-        Ok(())
-    }
-
-    fn psql(&self, database: &str, sql: &str) -> Result<String> {
-        let mut psql = Command::new("psql");
-        psql.env("PGPASSWORD", PASSWORD).args(["-X", "-A", "-t", "-F", "|", "-v", "ON_ERROR_STOP=1"]);
-        psql.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "perf", "-d", database, "-c", sql]);
-        capture(&mut psql)
-    }
-
-    fn ask(&self, sql: &str, log: &str) -> Result<Vec<Row>> {
-        Ok(rows(&self.psql("perf", &sql.replace("{log}", log))?))
-    }
 }
