@@ -128,14 +128,14 @@ pub(super) async fn counter_ids(transaction: &Transaction<'_>, log: &Log) -> Res
         wanted.entry(counter).or_insert(column);
     }
     let mut ids = vec![None; log.counters.len()];
-    look_up(transaction, log, &mut wanted, &mut ids).await?;
+    look_up(transaction, &mut wanted, &mut ids).await?;
     let mut missing: Vec<_> = wanted.keys().copied().collect();
     missing.sort_unstable_by_key(|counter| wanted.get(*counter));
     for some in missing.chunks(PAGE_ROWS) {
         insert(transaction, some).await?;
     }
     if !missing.is_empty() {
-        look_up(transaction, log, &mut wanted, &mut ids).await?;
+        look_up(transaction, &mut wanted, &mut ids).await?;
     }
     Ok(ids)
 }
@@ -143,7 +143,6 @@ pub(super) async fn counter_ids(transaction: &Transaction<'_>, log: &Log) -> Res
 /// Moves the counters that the table has from `wanted` into `ids`.
 async fn look_up(
     transaction: &Transaction<'_>,
-    log: &Log,
     wanted: &mut HashMap<&Counter, usize>,
     ids: &mut [Option<i32>],
 ) -> Result<(), Error> {
@@ -170,7 +169,6 @@ async fn look_up(
             break;
         }
     }
-    debug_assert!(ids.len() == log.counters.len());
     Ok(())
 }
 
@@ -221,3 +219,84 @@ async fn insert(transaction: &Transaction<'_>, counters: &[&Counter]) -> Result<
 const PAGE_ROWS: usize = 1_000;
 /// Ten million counters of the hosts of one log.
 const PAGES_MAX: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{COUNTER_DATA, COUNTER_DETAILS};
+
+    /// The columns of a table as the server describes those that we make.
+    fn made(table: &Table) -> Vec<Found> {
+        let found = |column: &TableColumn| {
+            let (type_name, characters) = match column.kind {
+                Kind::Guid => ("uuid", None),
+                Kind::Identity | Kind::Int => ("int4", None),
+                Kind::Float => ("float8", None),
+                Kind::Char(length) => ("bpchar", Some(length)),
+                Kind::Varchar(length) => ("varchar", Some(length)),
+            };
+            Found {
+                name: column.name.to_lowercase(),
+                type_name: type_name.to_owned(),
+                characters,
+                is_required: column.is_required,
+                has_default: column.kind == Kind::Identity,
+                relation: b'r'.cast_signed(),
+            }
+        };
+        table.columns.iter().map(found).collect()
+    }
+
+    /// What is said of a table in which `change` was done to the column of this name.
+    fn said(table: &Table, name: &str, change: impl FnOnce(&mut Found)) -> Result<(), String> {
+        let mut columns = made(table);
+        let column = columns.iter_mut().find(|column| column.name == name);
+        change(column.expect("the table has it"));
+        check("db", table, &columns).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn tables_that_take_our_values_are_used() {
+        for table in TABLES {
+            check("db", table, &made(table)).expect("it is ours");
+        }
+        let wider = |column: &mut Found| column.characters = None;
+        said(&COUNTER_DETAILS, "machinename", wider).expect("a text without a limit has room");
+        said(&COUNTER_DATA, "countervalue", |column| column.relation = b'p'.cast_signed())
+            .expect("a table may have partitions");
+    }
+
+    #[test]
+    fn the_column_that_differs_is_named() {
+        let shorter = said(&COUNTER_DATA, "counterdatetime", |column| column.characters = Some(23));
+        assert!(shorter.is_err_and(|text| text.contains("its column CounterDateTime is bpchar(23)")));
+        let longer = said(&COUNTER_DATA, "recordindex", |column| column.type_name = "int8".to_owned());
+        assert!(longer.is_err_and(|text| text.contains("its column RecordIndex is int8")));
+        let unnumbered = said(&COUNTER_DETAILS, "counterid", |column| column.has_default = false);
+        assert!(
+            unnumbered.is_err_and(|text| text.contains("its column CounterID is int4 without a default"))
+        );
+        let view = said(&COUNTER_DATA, "guid", |column| column.relation = b'v'.cast_signed());
+        assert!(view.is_err_and(|text| text.contains("it is no table")));
+        let without = said(&COUNTER_DATA, "guid", |column| column.name = "id".to_owned());
+        assert!(without.is_err_and(|text| text.contains("it has no column GUID")));
+    }
+
+    #[test]
+    fn a_column_that_must_be_written_and_is_not_ours_is_named() {
+        let mut columns = made(&COUNTER_DATA);
+        let other = |has_default| Found {
+            name: "site".to_owned(),
+            type_name: "text".to_owned(),
+            characters: None,
+            is_required: true,
+            has_default,
+            relation: b'r'.cast_signed(),
+        };
+        columns.push(other(true));
+        check("db", &COUNTER_DATA, &columns).expect("the server writes it");
+        columns.push(other(false));
+        let refused = check("db", &COUNTER_DATA, &columns).expect_err("nobody writes it");
+        assert!(refused.message.contains("its column site has no default"), "{refused}");
+    }
+}
