@@ -52,9 +52,11 @@ pub(crate) enum Peer {
     GoMsrpc,
     Scapy,
     Wine,
+    Postgres,
+    Sqlite,
 }
 
-const ALL: [Peer; 17] = [
+const ALL: [Peer; 19] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -72,6 +74,8 @@ const ALL: [Peer; 17] = [
     Peer::GoMsrpc,
     Peer::Scapy,
     Peer::Wine,
+    Peer::Postgres,
+    Peer::Sqlite,
 ];
 
 impl Peer {
@@ -94,6 +98,8 @@ impl Peer {
             Self::GoMsrpc => "a client over go-msrpc, built by Go",
             Self::Scapy => "Scapy",
             Self::Wine => "Wine with widl and a compiler for Windows",
+            Self::Postgres => "PostgreSQL",
+            Self::Sqlite => "the shell of SQLite",
         }
     }
 
@@ -111,6 +117,8 @@ impl Peer {
             Self::Chromium => &["chromium", "chromium-driver"],
             Self::GrafanaSchema => &["nodejs", "npm"],
             Self::Wine => wine::PACKAGES,
+            Self::Postgres => &["postgresql", "postgresql-client"],
+            Self::Sqlite => &["sqlite3"],
             Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => &[],
         }
     }
@@ -133,6 +141,8 @@ impl Peer {
             Self::GoMsrpc => go::GOMSRPC.are_there(workspace),
             Self::Scapy => scapy(workspace).is_file(),
             Self::Wine => wine::is_there(),
+            Self::Postgres => has("psql") && postgres_programs().is_some(),
+            Self::Sqlite => has("sqlite3"),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];
@@ -191,6 +201,15 @@ pub(crate) fn rotel(workspace: &Workspace) -> Option<PathBuf> {
 /// The script of axe-core, where it was installed.
 pub(crate) fn axe(workspace: &Workspace) -> Option<PathBuf> {
     Some(workspace.peers().join("axe/node_modules/axe-core/axe.min.js")).filter(|file| file.is_file())
+}
+
+/// The folder of the newest server of PostgreSQL; Debian has none of its programs in the path.
+pub(crate) fn postgres_programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
+    let version = |folder: &PathBuf| folder.file_name()?.to_str()?.parse::<u32>().ok();
+    let newest =
+        versions.map(|entry| entry.path()).filter(|path| version(path).is_some()).max_by_key(version)?;
+    Some(newest.join("bin")).filter(|programs| programs.join("postgres").is_file())
 }
 
 /// The folder of Grafana's schema and of TypeScript.

@@ -5,6 +5,7 @@ mod alertmanager;
 mod bad_input;
 mod browser;
 mod com_plus;
+mod counter_tables;
 mod counter_types;
 pub(crate) mod dashboards;
 mod dcom;
@@ -48,7 +49,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 53] = [
+const CHECKS: [Check; 54] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -121,6 +122,11 @@ const CHECKS: [Check; 53] = [
         otlp::histograms,
     ),
     ("rotel takes what is pushed", &[Peer::Otelcol, Peer::Rotel], otlp::by_rotel),
+    (
+        "psql and sqlite3 read logs of counters by PDH's joins",
+        &[Peer::Postgres, Peer::Sqlite],
+        counter_tables::run,
+    ),
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
 ];
 
