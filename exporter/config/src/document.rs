@@ -21,6 +21,7 @@ use super::rpc_state::{RpcState, rpc_state};
 use super::scrape::{Scrape, scrape};
 use super::section::Later;
 use super::shown::{Shown, Tree};
+use super::storage::{Storage, storage};
 use super::target::{self, Target, TargetDefaults};
 use super::transport::{Transport, transport};
 use super::web::{Web, web};
@@ -40,6 +41,8 @@ pub struct Config {
     pub credentials: Credentials,
     /// Which state of the RPC run time is kept.
     pub rpc_state: RpcState,
+    /// Where sources keep files of their targets. Default: nowhere.
+    pub storage: Option<Storage>,
     /// The identities.
     pub identities: BTreeMap<String, Identity>,
     /// How targets are reached; `default` always exists.
@@ -110,6 +113,11 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
     let probe = top.get("probe").map(|item| probe(&item)).unwrap_or_default();
     let credentials = top.get("credentials").map(|item| credentials(&item, base)).unwrap_or_default();
     let rpc_state = top.get("rpc_state").map(|item| rpc_state(&item, base)).unwrap_or_default();
+    let others = [
+        ("credentials.state_dir", credentials.state_dir.as_deref()),
+        ("rpc_state.directory", rpc_state.directory.as_deref()),
+    ];
+    let storage = top.get("storage").and_then(|item| storage(&item, base, &others));
     let identities = named(top.get("identities"), |item| identity(item, base));
     let mut transports = named(top.get("transports"), transport);
     transports.entry("default".to_owned()).or_default();
@@ -137,6 +145,7 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
         probe,
         credentials,
         rpc_state,
+        storage,
         identities,
         transports,
         normalize,

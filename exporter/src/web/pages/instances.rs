@@ -47,7 +47,7 @@ pub(super) fn page(
     }
     let paging = Paging::new(query.page(), rows.len(), ROWS_MAX);
     let title = format!("{} of {}", first.origin.item, entry.name);
-    respond(frame(entry, &title).write(|html| {
+    respond(frame(site, entry, &title).write(|html| {
         let set = first.origin.object;
         let steps = [
             ("Targets", Url::of("")),
@@ -84,7 +84,7 @@ pub(super) fn page(
 }
 
 fn no_counter(entry: &Entry, name: &str) -> Response<Answer> {
-    respond(frame(entry, name).write(|html| {
+    respond(frame(site, entry, name).write(|html| {
         crumbs(
             html,
             &[("Targets", Url::of("")), (&entry.name, target_url(entry)), ("Values", values_url(entry))],

@@ -42,7 +42,7 @@ pub(super) fn page_of(site: &Site, entry: &Entry, taken: &Taken, query: &Query<'
 fn countersets(entry: &Entry, taken: &Taken, query: &Query<'_>) -> Response<Answer> {
     let text = query.get("q");
     let title = format!("Values of {}", entry.name);
-    respond(frame(entry, &title).write(|html| {
+    respond(frame(site, entry, &title).write(|html| {
         crumbs(html, &[("Targets", Url::of("")), (&entry.name, target_url(entry))]);
         html.ours("<h1>Values of ").name(&entry.name).ours("</h1>\n");
         search(html, entry, "Search counters", &text, &[]);
