@@ -47,7 +47,8 @@ pub(super) fn storage(item: &Item<'_>, base: &Path, others: &[(&str, Option<&Pat
                 item.problem(message, Some(hint));
                 None
             }
-            None => Some(Storage { directory: path, downloads, position: item.position() }),
+            // Without a slash at its end, behind which a link would be followed.
+            None => Some(Storage { directory: path.components().collect(), downloads, position: item.position() }),
         }
     });
     section.finish();

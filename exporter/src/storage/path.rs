@@ -2,8 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
-/// The names of the directories from the configured one on, and of the file: of target, set, and one or more of the run and
-/// the file.
+/// The names of the directories below the configured one, and of the file. The first is that of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FilePath(Vec<String>);
 
@@ -38,8 +37,8 @@ pub(crate) fn is_shown(name: &str) -> bool {
     !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.starts_with('.') && name.chars().all(is_harmless)
 }
 
-/// Names of a path: those of target, set and file at least, and not more directories than are read.
-const LEVELS: std::ops::RangeInclusive<usize> = 3..=super::tree::LEVELS_MAX;
+/// Names of a path: those of target and file at least, and not more directories than are read.
+const LEVELS: std::ops::RangeInclusive<usize> = 2..=super::tree::LEVELS_MAX;
 /// As Linux has them.
 const NAME_BYTES_MAX: usize = 255;
 
@@ -53,12 +52,13 @@ mod tests {
         assert_eq!(path.names(), ["web1", "Office%20hours", "000001", "DataCollector01.csv"]);
         assert_eq!(path.file(), "DataCollector01.csv");
         assert!(FilePath::parse("web1/set/b%C3%BCro.csv").is_some());
+        assert!(FilePath::parse("web1/archive.db").is_some());
     }
 
     #[test]
     fn no_trick_makes_a_path_that_leads_elsewhere() {
         let tricks = [
-            "", "a", "a/b", "a/b/", "/a/b/c", "a//b/c", "a/b/c/", "a/../b/c", "a/./b/c", "a/%2e%2e/b/c", "a/%2E%2E/b/c",
+            "", "a", "a/", "a/b/", "/a/b/c", "a//b/c", "a/b/c/", "a/../b/c", "a/./b/c", "a/%2e%2e/b/c", "a/%2E%2E/b/c",
             "a/.%2e/b/c", "a/b/%2e%2e%2fc", "a/b/..%5c..%5cc", "a/b/c%2fd", "a/b/c%2Fd", "a/b/c\\d", "a/b/c%5Cd",
             "a/b/%00", "a/b/c%00.csv", "a/b/c%0a", "a/b/.hidden", "a/b/%2ehidden", ".git/b/c", "a/b/%ff", "a/b/%c0%ae%c0%ae",
             "%2fetc/b/passwd", "a/b/c/d/e/f/g/h/i",

@@ -32,14 +32,14 @@ pub(crate) struct Tree {
     pub(crate) unreadable: usize,
 }
 
-/// The files of one run of a set, or those that are in the set's own directory.
+/// The files of one run of a set, or those that are beside runs or sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     /// As the directory has it: see [`super::component()`].
     pub(crate) target: String,
-    /// As the directory has it.
+    /// As the directory has it; empty for files of the target itself.
     pub(crate) set: String,
-    /// The directory of the run; empty for files of the set itself.
+    /// The directory of the run; empty for files of the set or the target itself.
     pub(crate) folder: String,
     /// By their paths below the run.
     pub(crate) files: Vec<RunFile>,
@@ -66,6 +66,7 @@ pub(crate) fn read(directory: &Path) -> io::Result<Tree> {
     let mut reader = Reader::default();
     for target in reader.list(&root)?.directories {
         let Some((at_target, sets)) = reader.enter(&root, &target) else { continue };
+        reader.add(Run::new(&target, "", ""), sets.files, None);
         for set in sets.directories {
             let Some((at_set, found)) = reader.enter(&at_target, &set) else { continue };
             reader.add(Run::new(&target, &set, ""), found.files, None);
@@ -251,13 +252,14 @@ mod tests {
         write(root, "web1/set/r/.a.csv.part", 1, 1);
         write(root, "web1/set/.lock", 1, 1);
         write(root, "credentials.json", 1, 1);
-        write(root, "web1/state.json", 1, 1);
+        write(root, "web1/archive.db", 1, 1);
         write(root, ".git/config/x", 1, 1);
         symlink("a.csv", root.join("web1/set/r/link")).expect("the root is ours");
         symlink("/etc", root.join("web1/set/etc")).expect("the root is ours");
         symlink("set", root.join("web1/again")).expect("the root is ours");
         let tree = read(root).expect("it can be read");
-        assert_eq!((tree.runs.len(), tree.files), (1, 1), "{tree:?}");
+        let found: Vec<_> = tree.runs.iter().map(|run| (&*run.set, &*run.files[0].path[0])).collect();
+        assert_eq!(found, [("", "archive.db"), ("set", "a.csv")]);
     }
 
     #[test]

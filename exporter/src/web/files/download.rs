@@ -17,7 +17,7 @@ use tracing::debug;
 const PIECE_BYTES: u64 = 64 << 10;
 
 /// A part of a file that is being sent.
-pub(in crate::web) struct Download {
+pub struct Download {
     source: Arc<Source>,
     /// What was not read yet.
     left: Range<u64>,

