@@ -38,7 +38,8 @@ pub(super) fn storage(item: &Item<'_>, base: &Path, others: &[(&str, Option<&Pat
     let mut section = item.section(&[])?;
     let mut downloads = false;
     set(&mut downloads, section.flag("downloads"));
-    let directory = section.require("directory", "name a directory for files, such as /var/lib/perfmon-exporter/files");
+    let directory =
+        section.require("directory", "name a directory for files, such as /var/lib/perfmon-exporter/files");
     let storage = directory.and_then(|item| {
         let path = PathBuf::from(item.text()?);
         let problem = problem_of(&path, base, others);
@@ -48,7 +49,9 @@ pub(super) fn storage(item: &Item<'_>, base: &Path, others: &[(&str, Option<&Pat
                 None
             }
             // Without a slash at its end, behind which a link would be followed.
-            None => Some(Storage { directory: path.components().collect(), downloads, position: item.position() }),
+            None => {
+                Some(Storage { directory: path.components().collect(), downloads, position: item.position() })
+            }
         }
     });
     section.finish();

@@ -12,7 +12,7 @@ use series::pipeline::Catalog;
 use tracing::error;
 
 use super::living::{Difference, Living};
-use super::plugins::{Libraries, storing_config, source_of};
+use super::plugins::{Libraries, source_of, storing_config};
 use super::probe::Probes;
 use super::scope::{reporter_of, scope_of};
 use crate::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};

@@ -49,14 +49,20 @@ pub(crate) fn component(name: &str) -> String {
 /// The name that a component was made of, as far as it was not cut. Other names of files stand for themselves, if they can.
 pub(crate) fn name_of(component: &str) -> String {
     let (kept, rest) = component.split_once(DIGEST_MARK).map_or((component, ""), |(kept, _)| (kept, "…"));
-    if kept == "%" { rest.to_owned() } else { percent_decode_str(kept).decode_utf8_lossy().into_owned() + rest }
+    if kept == "%" {
+        rest.to_owned()
+    } else {
+        percent_decode_str(kept).decode_utf8_lossy().into_owned() + rest
+    }
 }
 
 /// Whether a path, a file system or a terminal gives it a meaning, or it would hide how a name is written.
 fn has_meaning(c: char) -> bool {
     let changes_direction = matches!(c,
         '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
-    c.is_control() || changes_direction || matches!(c, '%' | '/' | '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*')
+    c.is_control()
+        || changes_direction
+        || matches!(c, '%' | '/' | '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*')
 }
 
 /// Whether Windows takes it as the name of a device, whatever follows its first dot.
@@ -65,9 +71,13 @@ fn is_device(text: &str) -> bool {
     let is = |device: &str| name.eq_ignore_ascii_case(device);
     let is_port = |port: &str| {
         let number = name.get(..3).filter(|start| start.eq_ignore_ascii_case(port)).map(|_| &name[3..]);
-        number.is_some_and(|number| matches!(number, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³"))
+        number.is_some_and(|number| {
+            matches!(number, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³")
+        })
     };
-    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].iter().any(|device| is(device)) || is_port("COM") || is_port("LPT")
+    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].iter().any(|device| is(device))
+        || is_port("COM")
+        || is_port("LPT")
 }
 
 /// No component has this otherwise: a `%` of the text is escaped.

@@ -52,7 +52,9 @@ pub(crate) fn check(path: &Path, makes: Makes) -> Result<(), Unusable> {
     let mode = Mode::from_raw_mode(status.st_mode);
     if mode.intersects(Mode::WGRP | Mode::WOTH) {
         let message = format!("other users can write `{shown}` (mode {:03o})", mode.bits() & 0o777);
-        let hint = "take that away with `chmod go-w`, or name a directory in it, which the exporter then makes".to_owned();
+        let hint =
+            "take that away with `chmod go-w`, or name a directory in it, which the exporter then makes"
+                .to_owned();
         return Err(Unusable { message, hint });
     }
     // Who asks without making it may be another user than the exporter.
@@ -61,8 +63,10 @@ pub(crate) fn check(path: &Path, makes: Makes) -> Result<(), Unusable> {
     }
     let user = rustix::process::geteuid().as_raw();
     if status.st_uid != user {
-        let message = format!("`{shown}` belongs to user {}, and the exporter runs as user {user}", status.st_uid);
-        let hint = "change its owner with `chown`, or name a directory in it, which the exporter then makes".to_owned();
+        let message =
+            format!("`{shown}` belongs to user {}, and the exporter runs as user {user}", status.st_uid);
+        let hint = "change its owner with `chown`, or name a directory in it, which the exporter then makes"
+            .to_owned();
         return Err(Unusable { message, hint });
     }
     accessat(&directory, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).map_err(|error| {
@@ -123,7 +127,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let message = |name: &str| {
             let path = folder.path().join(name);
-            check(&path, Makes::Directory).expect_err("it is refused").message.replace(&path.display().to_string(), "IT")
+            check(&path, Makes::Directory)
+                .expect_err("it is refused")
+                .message
+                .replace(&path.display().to_string(), "IT")
         };
         fs::write(folder.path().join("file"), "").expect("the folder is ours");
         assert_eq!(message("file"), "`IT` is not a directory");

@@ -46,12 +46,14 @@ fn open_flags(above: &Dir, name: &str, flags: OFlags) -> io::Result<cap_std::fs:
     let flags = flags | OFlags::NOFOLLOW;
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(flags.bits().cast_signed());
-    above.open_with(name, &options).map_err(|error| match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
-        // A link, a file where a directory is wanted, or a socket.
-        Some(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR | rustix::io::Errno::NXIO) => {
-            io::ErrorKind::NotFound.into()
+    above.open_with(name, &options).map_err(|error| {
+        match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
+            // A link, a file where a directory is wanted, or a socket.
+            Some(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR | rustix::io::Errno::NXIO) => {
+                io::ErrorKind::NotFound.into()
+            }
+            _ => error,
         }
-        _ => error,
     })
 }
 
@@ -90,7 +92,11 @@ mod tests {
         ];
         for (name, to) in links {
             symlink(to, run.join(name)).expect("the folder is ours");
-            assert_eq!(found(&files, &format!("web1/set/run/{name}")), Err(io::ErrorKind::NotFound), "{name}");
+            assert_eq!(
+                found(&files, &format!("web1/set/run/{name}")),
+                Err(io::ErrorKind::NotFound),
+                "{name}"
+            );
         }
         // Of a directory on the way, too, as far up as a source can write.
         symlink(folder.path(), files.join("web1/set/up")).expect("the folder is ours");

@@ -34,7 +34,10 @@ fn name(encoded: &str) -> Option<String> {
 /// Whether a file or directory of this name is shown at all.
 pub(crate) fn is_shown(name: &str) -> bool {
     let is_harmless = |c: char| !c.is_control() && !matches!(c, '/' | '\\');
-    !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.starts_with('.') && name.chars().all(is_harmless)
+    !name.is_empty()
+        && name.len() <= NAME_BYTES_MAX
+        && !name.starts_with('.')
+        && name.chars().all(is_harmless)
 }
 
 /// Names of a path: those of target and file at least, and not more directories than are read.
@@ -58,10 +61,34 @@ mod tests {
     #[test]
     fn no_trick_makes_a_path_that_leads_elsewhere() {
         let tricks = [
-            "", "a", "a/", "a/b/", "/a/b/c", "a//b/c", "a/b/c/", "a/../b/c", "a/./b/c", "a/%2e%2e/b/c", "a/%2E%2E/b/c",
-            "a/.%2e/b/c", "a/b/%2e%2e%2fc", "a/b/..%5c..%5cc", "a/b/c%2fd", "a/b/c%2Fd", "a/b/c\\d", "a/b/c%5Cd",
-            "a/b/%00", "a/b/c%00.csv", "a/b/c%0a", "a/b/.hidden", "a/b/%2ehidden", ".git/b/c", "a/b/%ff", "a/b/%c0%ae%c0%ae",
-            "%2fetc/b/passwd", "a/b/c/d/e/f/g/h/i",
+            "",
+            "a",
+            "a/",
+            "a/b/",
+            "/a/b/c",
+            "a//b/c",
+            "a/b/c/",
+            "a/../b/c",
+            "a/./b/c",
+            "a/%2e%2e/b/c",
+            "a/%2E%2E/b/c",
+            "a/.%2e/b/c",
+            "a/b/%2e%2e%2fc",
+            "a/b/..%5c..%5cc",
+            "a/b/c%2fd",
+            "a/b/c%2Fd",
+            "a/b/c\\d",
+            "a/b/c%5Cd",
+            "a/b/%00",
+            "a/b/c%00.csv",
+            "a/b/c%0a",
+            "a/b/.hidden",
+            "a/b/%2ehidden",
+            ".git/b/c",
+            "a/b/%ff",
+            "a/b/%c0%ae%c0%ae",
+            "%2fetc/b/passwd",
+            "a/b/c/d/e/f/g/h/i",
         ];
         for trick in tricks {
             assert_eq!(FilePath::parse(trick), None, "{trick}");

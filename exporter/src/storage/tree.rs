@@ -114,7 +114,7 @@ impl Reader {
         let changed = directory.dir_metadata().ok().and_then(|status| status.modified().ok());
         let mut files = Vec::new();
         self.take_files(&directory, found, &mut Vec::new(), &mut files);
-        self.add(run, files, changed.map(|time| time.into_std()));
+        self.add(run, files, changed.map(cap_std::time::SystemTime::into_std));
     }
 
     /// Takes the files of a directory of a run, and those of directories below it.
@@ -188,7 +188,7 @@ impl Reader {
                 // It may be gone since it was listed.
                 let Ok(status) = entry.metadata() else { continue };
                 self.files += 1;
-                let modified = status.modified().ok().map(|time| time.into_std());
+                let modified = status.modified().ok().map(cap_std::time::SystemTime::into_std);
                 found.files.push(RunFile { path: vec![name], bytes: status.len(), modified });
             }
         }
@@ -229,7 +229,14 @@ mod tests {
             .iter()
             .map(|run| {
                 let files: Vec<_> = run.files.iter().map(|file| file.path.join("/")).collect();
-                format!("{} {} {}: {} ({} bytes)", run.target, run.set, run.folder, files.join(" "), run.bytes)
+                format!(
+                    "{} {} {}: {} ({} bytes)",
+                    run.target,
+                    run.set,
+                    run.folder,
+                    files.join(" "),
+                    run.bytes
+                )
             })
             .collect();
         assert_eq!(

@@ -124,7 +124,11 @@ impl App for Site {
     }
 
     fn dress(&self, request: &Request<Incoming>, response: Response<Answer>) -> Response<Answer> {
-        if error_page::is_wanted(request, &response) { error_page::of(request, response, self.keeps_files()) } else { response }
+        if error_page::is_wanted(request, &response) {
+            error_page::of(request, response, self.keeps_files())
+        } else {
+            response
+        }
     }
 
     fn connection_opened(&self) {

@@ -71,7 +71,8 @@ impl Site {
 
     /// From now on files of targets are there, if anywhere.
     pub fn set_storage(&self, storage: Option<&config::Storage>) {
-        let kept = storage.map(|storage| Kept { directory: storage.directory.clone(), downloads: storage.downloads });
+        let kept = storage
+            .map(|storage| Kept { directory: storage.directory.clone(), downloads: storage.downloads });
         self.page_state.files.set(kept);
     }
 

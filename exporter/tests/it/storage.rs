@@ -43,9 +43,8 @@ fn said_of(exporter: &mut Exporter, what: &str) -> String {
 #[test]
 fn a_source_that_keeps_files_gets_the_directory_of_its_target_and_hears_of_changes() {
     let folder = folder();
-    let directory = |name: &str| {
-        format!("{{\"storage\":{{\"directory\":\"{}/web%2F1\"}}}}", folder.path(name).display())
-    };
+    let directory =
+        |name: &str| format!("{{\"storage\":{{\"directory\":\"{}/web%2F1\"}}}}", folder.path(name).display());
     folder.write("perfmon.yml", &at(&folder, "files", ""));
     let mut program = crate::program::exporter();
     let child = program.current_dir(folder.path(".")).args(["--config", "perfmon.yml"]);
@@ -115,7 +114,10 @@ fn a_module_cannot_name_a_directory_of_its_own() {
     folder.write("perfmon.yml", &text);
     let checked = folder.run(&["check-config", "perfmon.yml"]);
     let said = String::from_utf8(checked.stderr).unwrap();
-    assert!(said.contains("perfmon.yml:7:36: modules.keep: `storage` belongs to the configuration as a whole"), "{said}");
+    assert!(
+        said.contains("perfmon.yml:7:27: modules.keep: `storage` belongs to the configuration as a whole"),
+        "{said}"
+    );
 }
 
 /// A run with a file of this size, and a report.
@@ -146,12 +148,18 @@ fn files_are_sent_only_where_the_configuration_says_so() {
     assert!(page.contains(&format!("href=\"{}\" download", &file[1..])), "{page}");
     let sent = exporter.get(&file);
     assert_eq!((sent.status, sent.body.len()), (200, 100));
-    for header in ["content-length: 100", "content-type: text/csv", "attachment; filename=\"a b.csv\"", "nosniff"] {
+    for header in
+        ["content-length: 100", "content-type: text/csv", "attachment; filename=\"a b.csv\"", "nosniff"]
+    {
         assert!(sent.head.contains(header), "{header}\n{}", sent.head);
     }
     let report = exporter.get(&format!("{RUN}/report.html"));
     assert!(report.head.contains("content-type: text/html; charset=utf-8"), "{}", report.head);
-    assert!(report.head.contains("default-src 'none';") && report.head.contains("; sandbox"), "{}", report.head);
+    assert!(
+        report.head.contains("default-src 'none';") && report.head.contains("; sandbox"),
+        "{}",
+        report.head
+    );
     folder.write("perfmon.yml", &config(""));
     assert_eq!(exporter.reload().status, 200);
     assert_eq!(exporter.get(&file).status, 404);

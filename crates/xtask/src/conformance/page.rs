@@ -268,11 +268,16 @@ impl Visit {
             "the name of a file is text",
             "[...document.querySelectorAll('details a')].some(a => a.textContent === '<img src=x onerror=alert(1)>.csv')",
         )?;
-        self.browser.run("[...document.querySelectorAll('a')].find(a => a.textContent === 'Open report.html').click()")?;
+        self.browser.run(
+            "[...document.querySelectorAll('a')].find(a => a.textContent === 'Open report.html').click()",
+        )?;
         poll("the report opens", CHANGE_TIMEOUT, || {
             Ok((self.text("document.querySelector('h1')?.textContent ?? ''")? == "Report").then_some(()))
         })?;
-        self.holds("its style counts", "getComputedStyle(document.querySelector('h1')).color === 'rgb(0, 0, 255)'")?;
+        self.holds(
+            "its style counts",
+            "getComputedStyle(document.querySelector('h1')).color === 'rgb(0, 0, 255)'",
+        )?;
         self.holds("its scripts do not", "document.title === 'untouched'")?;
         self.holds("it is a page from nowhere", "window.origin === 'null'")?;
         // The browser notes what the policy forbids on the console.

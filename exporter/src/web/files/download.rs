@@ -55,7 +55,11 @@ impl Download {
             }
             ended => {
                 let error = ended.err();
-                debug!(error = error.map(tracing::field::display), left = self.left_bytes(), "File ended early");
+                debug!(
+                    error = error.map(tracing::field::display),
+                    left = self.left_bytes(),
+                    "File ended early"
+                );
                 self.left = 0..0;
                 Poll::Ready(None)
             }

@@ -12,8 +12,9 @@ use std::time::SystemTime;
 
 use http_server::{header, plain};
 use hyper::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
-    ETAG, HeaderName, HeaderValue, IF_RANGE, RANGE, REFERRER_POLICY, RETRY_AFTER,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_RANGE, RANGE, REFERRER_POLICY,
+    RETRY_AFTER,
 };
 use hyper::{Request, Response, StatusCode};
 use tracing::debug;
@@ -115,7 +116,10 @@ impl Head<'_> {
         text(ETAG, self.etag.clone());
         text(CONTENT_DISPOSITION, disposition(self.name, is_page));
         if let Part::Some(bytes) = &self.part {
-            text(CONTENT_RANGE, format!("bytes {}-{}/{}", bytes.start, bytes.end.saturating_sub(1), self.whole));
+            text(
+                CONTENT_RANGE,
+                format!("bytes {}-{}/{}", bytes.start, bytes.end.saturating_sub(1), self.whole),
+            );
             *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         }
         response
@@ -145,7 +149,8 @@ fn kind_of(name: &str) -> Kind {
 
 /// Whether a browser shows a file of this name.
 pub(super) fn is_page(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, ending)| ["html", "htm"].iter().any(|page| ending.eq_ignore_ascii_case(page)))
+    name.rsplit_once('.')
+        .is_some_and(|(_, ending)| ["html", "htm"].iter().any(|page| ending.eq_ignore_ascii_case(page)))
 }
 
 const KINDS: &[(&str, &str)] = &[

@@ -67,7 +67,16 @@ mod tests {
         check("bytes=100-", None);
         check("bytes=99999999999999999999999-", None);
         check("bytes=-0", None);
-        let ignored = ["bytes=", "bytes=-", "bytes=a-b", "bytes=5-4", "bytes=0-1,5-6", "bytes=+1-2", "lines=1-2", "bytes 1-2"];
+        let ignored = [
+            "bytes=",
+            "bytes=-",
+            "bytes=a-b",
+            "bytes=5-4",
+            "bytes=0-1,5-6",
+            "bytes=+1-2",
+            "lines=1-2",
+            "bytes 1-2",
+        ];
         for range in ignored {
             assert_eq!(part(Some(range), 100), Some(Part::All(100)), "{range}");
         }

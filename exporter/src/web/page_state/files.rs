@@ -137,7 +137,10 @@ mod tests {
         tokio::time::resume();
         assert_eq!(files.look().await.expect("it can be read").files, 1);
         files.set(Some(Kept { directory: folder.path().join("none"), downloads: false }));
-        assert!(matches!(files.look().await, Err(NoFiles::Unreadable(_))), "another directory is read at once");
+        assert!(
+            matches!(files.look().await, Err(NoFiles::Unreadable(_))),
+            "another directory is read at once"
+        );
     }
 
     #[tokio::test]

@@ -20,7 +20,8 @@ pub(super) fn page(site: &Site, query: &Query<'_>, caller: &Caller) -> Response<
     let text = if caller.is_authenticated { shown.to_authenticated } else { shown.to_all };
     let lines: Vec<&str> = text.lines().collect();
     let paging = Paging::new(query.page(), lines.len(), LINES_MAX);
-    let frame = Frame { title: "Configuration", section: Section::Config, root: "", refresh_s: None, has_files };
+    let frame =
+        Frame { title: "Configuration", section: Section::Config, root: "", refresh_s: None, has_files };
     respond(frame.write(|html| {
         html.ours("<h1>Configuration</h1><p>The configuration in use, without comments. Values that are ");
         html.ours("not known to be harmless are shown as <mark>")

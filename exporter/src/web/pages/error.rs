@@ -27,7 +27,12 @@ const LOGS: &str = "logs";
 const UP: &str = "../../../../../../../../../../../../../../../../../../../../../../../../";
 
 /// A page that says `text` about the request for `path`.
-pub(in crate::web) fn error_page(status: StatusCode, path: &str, text: &str, has_files: bool) -> Response<Answer> {
+pub(in crate::web) fn error_page(
+    status: StatusCode,
+    path: &str,
+    text: &str,
+    has_files: bool,
+) -> Response<Answer> {
     let depth = path.matches('/').count().saturating_sub(1);
     let root = UP.get(..3 * depth).unwrap_or(UP);
     let title = status.canonical_reason().unwrap_or("Error");

@@ -159,7 +159,13 @@ fn values_url(entry: &TargetState) -> Url {
 
 fn no_target(site: &Site, page: Page, name: &str) -> Response<Answer> {
     let root = if page == Page::Values { "../../" } else { "../" };
-    let frame = Frame { title: "No such target", section: Section::Targets, root, refresh_s: None, has_files: site.keeps_files() };
+    let frame = Frame {
+        title: "No such target",
+        section: Section::Targets,
+        root,
+        refresh_s: None,
+        has_files: site.keeps_files(),
+    };
     let html = frame.write(|html| {
         html.ours("<h1>No such target</h1><p>There is no target ").name(name);
         html.ours(". It may have been removed from the configuration or from its target file.</p><p><a")

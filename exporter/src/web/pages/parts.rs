@@ -4,7 +4,13 @@ use super::amount::count;
 use super::html::Html;
 
 /// A figure with its name. `class` is that of a state, or `plain`.
-pub(super) fn tile(html: &mut Html, class: &'static str, sign: &'static str, figure: &str, label: &'static str) {
+pub(super) fn tile(
+    html: &mut Html,
+    class: &'static str,
+    sign: &'static str,
+    figure: &str,
+    label: &'static str,
+) {
     html.ours("<li class=\"tile ").ours(class).ours("\"><span class=\"figure\">");
     if !sign.is_empty() {
         html.ours("<span class=\"sign\" aria-hidden=\"true\">").ours(sign).ours("</span>");

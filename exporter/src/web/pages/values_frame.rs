@@ -13,7 +13,13 @@ pub(super) fn refresh_s(entry: &Entry) -> Option<u64> {
 
 /// The frame of all pages of values.
 pub(super) fn frame<'a>(site: &Site, entry: &Entry, title: &'a str) -> Frame<'a> {
-    Frame { title, section: Section::Targets, root: "../../", refresh_s: refresh_s(entry), has_files: site.keeps_files() }
+    Frame {
+        title,
+        section: Section::Targets,
+        root: "../../",
+        refresh_s: refresh_s(entry),
+        has_files: site.keeps_files(),
+    }
 }
 
 /// The address of a counterset's page.

@@ -54,8 +54,7 @@ fn what_the_sdk_declares_arrives() {
     let (_host, library) = linked(|_| {});
     let source = &library.info().sources[0].schema;
     assert_eq!(source.shown, ["start", "action"]);
-    let keep_files: Vec<_> =
-        library.info().sources.iter().map(|source| source.schema.keeps_files).collect();
+    let keep_files: Vec<_> = library.info().sources.iter().map(|source| source.schema.keeps_files).collect();
     assert_eq!(keep_files, [true, false], "`counting` does, `blocking` does not");
     let settings: Vec<_> = source.transports[0]
         .settings

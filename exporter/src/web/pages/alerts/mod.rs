@@ -38,7 +38,13 @@ pub(super) fn page(site: &Site, query: &Query<'_>) -> Response<Answer> {
     let taken: Vec<(&Entry, Taken)> = targets.iter().map(|entry| (entry, Taken::from(entry))).collect();
     let sources = series::sources(&taken);
     let is_there = |name: &str| targets.iter().any(|target| target.name == name);
-    let frame = Frame { title: "Alerts", section: Section::Alerts, root: "", refresh_s: Some(REFRESH_S), has_files: site.keeps_files() };
+    let frame = Frame {
+        title: "Alerts",
+        section: Section::Alerts,
+        root: "",
+        refresh_s: Some(REFRESH_S),
+        has_files: site.keeps_files(),
+    };
     respond(frame.write(|html| {
         html.ours("<h1>Alerts</h1>\n<div id=\"live-summary\" data-live>");
         summary(html, site);

@@ -46,7 +46,7 @@ pub(super) async fn page(site: &Site, query: &Query<'_>) -> Response<Answer> {
     let rights = Rights { downloads, is_target: &is_target };
     let now = SystemTime::now();
     if !wanted.run.is_empty() {
-        return one_run(site, found, &wanted, rights, now);
+        return one_run(site, &found, &wanted, rights, now);
     }
     let sets = sets(&targets);
     let frame = Frame {
@@ -116,9 +116,12 @@ fn notes(html: &mut Html, tree: &Tree, rights: Rights<'_>) {
         html.ours("readers of this page may also have them.</p>");
     }
     if tree.is_cut {
-        html.ours("<p class=\"notice\">There is more than this page reads: at most ").text(count(FOLDERS_MAX as u64));
+        html.ours("<p class=\"notice\">There is more than this page reads: at most ")
+            .text(count(FOLDERS_MAX as u64));
         html.ours(" directories and ").text(count(FILES_MAX as u64));
-        html.ours(" files, not too deep. Let the sets remove old runs, by their limits or with folder actions.</p>");
+        html.ours(
+            " files, not too deep. Let the sets remove old runs, by their limits or with folder actions.</p>",
+        );
     }
     if tree.unreadable > 0 {
         html.ours("<p class=\"notice\">").text(count(tree.unreadable as u64));
@@ -157,7 +160,7 @@ fn no_files(html: &mut Html, why: &NoFiles) {
 
 fn one_run(
     site: &Site,
-    found: Result<Arc<Tree>, NoFiles>,
+    found: &Result<Arc<Tree>, NoFiles>,
     wanted: &Wanted,
     rights: Rights<'_>,
     now: SystemTime,
@@ -173,7 +176,7 @@ fn one_run(
     };
     let html = frame.write(|html| {
         crumbs(html, &[("Counter logs", Url::of("logs"))]);
-        match (run, &found) {
+        match (run, found) {
             (Some(run), Ok(tree)) => {
                 html.ours("<h1>");
                 runs::title(html, run);

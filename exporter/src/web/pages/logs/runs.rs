@@ -57,8 +57,10 @@ pub(super) fn table(html: &mut Html, runs: &[&Run], wanted: &Wanted, rights: Rig
         target(html, run, rights);
         html.ours("</span></th>");
         changed(html, run.modified, now);
-        html.ours("<td role=\"cell\" class=\"near\" data-label=\"Size\">").text(bytes(run.bytes as f64)).ours("</td>");
-        html.ours("<td role=\"cell\" data-label=\"Files\"><div>");
+        html.ours("<td role=\"cell\" class=\"near\" data-label=\"Size\">")
+            .text(bytes(run.bytes as f64))
+            .ours("</td>");
+        html.ours("<td role=\"cell\" class=\"kept\" data-label=\"Files\"><div>");
         files_of(html, run, rights);
         html.ours("</div></td></tr>\n");
     }
@@ -74,7 +76,9 @@ pub(super) fn one(html: &mut Html, run: &Run, wanted: &Wanted, rights: Rights<'_
     if !run.set.is_empty() {
         html.ours("<div><dt>Set</dt><dd>").name(name_of(&run.set)).ours("</dd></div>");
     }
-    html.ours("<div><dt>Size</dt><dd>").text(bytes(run.bytes as f64)).ours("</dd></div><div><dt>Files</dt><dd>");
+    html.ours("<div><dt>Size</dt><dd>")
+        .text(bytes(run.bytes as f64))
+        .ours("</dd></div><div><dt>Files</dt><dd>");
     html.text(count(run.files.len() as u64)).ours("</dd></div></dl>");
     if run.files.is_empty() {
         html.ours("<p class=\"empty\">The run has no files yet.</p>");
@@ -87,7 +91,9 @@ pub(super) fn one(html: &mut Html, run: &Run, wanted: &Wanted, rights: Rights<'_
         link(html, run, file, rights);
         html.ours("</th>");
         changed(html, file.modified, now);
-        html.ours("<td role=\"cell\" class=\"near\" data-label=\"Size\">").text(bytes(file.bytes as f64)).ours("</td></tr>\n");
+        html.ours("<td role=\"cell\" class=\"near\" data-label=\"Size\">")
+            .text(bytes(file.bytes as f64))
+            .ours("</td></tr>\n");
     }
     html.ours("</tbody></table>");
     paging.write(html, &wanted.url());
@@ -155,7 +161,9 @@ fn files_of(html: &mut Html, run: &Run, rights: Rights<'_>) {
         html.ours(" <span class=\"when\">").text(bytes(file.bytes as f64)).ours("</span></li>");
     }
     if others.len() > FILES_SHOWN {
-        html.ours("<li><a").href(&Url::of("logs").with("run", key_of(run))).ours(">All files of the run</a></li>");
+        html.ours("<li><a")
+            .href(&Url::of("logs").with("run", key_of(run)))
+            .ours(">All files of the run</a></li>");
     }
     html.ours("</ul></details>");
 }

@@ -90,7 +90,8 @@ const FAMILIES: &[(&str, &str, What)] = &[
 ];
 
 fn what_of(family: &Family) -> Option<What> {
-    let is_it = |(object, item, _): &&(&str, &str, What)| family.counterset == *object && family.counter == *item;
+    let is_it =
+        |(object, item, _): &&(&str, &str, What)| family.counterset == *object && family.counter == *item;
     let found = FAMILIES.iter().find(is_it).filter(|_| !family.namespace.is_empty())?;
     Some(found.2)
 }

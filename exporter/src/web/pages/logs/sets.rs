@@ -18,7 +18,7 @@ pub(super) fn table(html: &mut Html, sets: &[Set], now: SystemTime) {
         let columns = [
             ("Set", ""),
             ("Status", "near"),
-            ("Run", "near"),
+            ("Serial", "near"),
             ("Next start", ""),
             ("Records", "near"),
             ("Written", "near"),
@@ -42,7 +42,7 @@ fn write(html: &mut Html, set: &Set, now: SystemTime) {
     html.ours("<td role=\"cell\" class=\"near\" data-label=\"Status\"><div>");
     status(html, &set.status);
     html.ours("</div></td>");
-    cell(html, "Run", figure(set.serial_number));
+    cell(html, "Serial", figure(set.serial_number));
     html.ours("<td role=\"cell\" data-label=\"Next start\"><div>");
     match set.next_start {
         Some(at) => {

@@ -72,7 +72,8 @@ async fn each_set_has_what_its_series_say_of_it() {
     let (fleet, _folder) = keeping(false);
     let set = ("set", "Office hours");
     let in_two_hours = SystemTime::now() + Duration::from_secs(7_210);
-    let in_two_hours = in_two_hours.duration_since(SystemTime::UNIX_EPOCH).expect("it is after 1970").as_secs_f64();
+    let in_two_hours =
+        in_two_hours.duration_since(SystemTime::UNIX_EPOCH).expect("it is after 1970").as_secs_f64();
     offer(
         &fleet,
         &[
@@ -114,7 +115,9 @@ async fn runs_have_their_files_and_the_newest_comes_first() {
     write(&folder, "gone/%3Cscript%3E/000009/b & c.csv", "12");
     let then = SystemTime::now() - Duration::from_secs(7_200);
     for name in ["a.csv", "report.html"] {
-        let file = std::fs::File::options().append(true).open(folder.path().join("web1/Office hours/000001").join(name));
+        let file = std::fs::File::options()
+            .append(true)
+            .open(folder.path().join("web1/Office hours/000001").join(name));
         file.expect("it is there").set_modified(then).expect("it is ours");
     }
     let body = fleet.page("/logs").await;
