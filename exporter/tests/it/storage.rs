@@ -98,7 +98,7 @@ fn a_directory_in_which_no_files_can_be_kept_is_refused_with_its_place() {
         // A check may run elsewhere and as somebody else, so that it only warns.
         let checked = folder.run(&["check-config", "perfmon.yml"]);
         let said = String::from_utf8(checked.stdout).unwrap();
-        assert!(checked.status.success() && said.contains(&format!("warning: storage.directory")), "{said}");
+        assert!(checked.status.success() && said.contains("warning: storage.directory"), "{said}");
     }
     folder.write("perfmon.yml", &at(&folder, "link", ""));
     let started = folder.run(&["--config", "perfmon.yml"]);

@@ -12,6 +12,8 @@ const RECORDS: usize = 3;
 const BYTES: usize = 4;
 const WAITING: usize = 5;
 
+type Labels<'a> = &'a [(&'a str, &'a str)];
+
 fn families() -> [FamilyDef<'static>; 6] {
     let of = |object, item| FamilyDef {
         namespace: "pens",
@@ -37,7 +39,7 @@ fn families() -> [FamilyDef<'static>; 6] {
 }
 
 /// Registers series of the first target, each of one of these families, and gives them these values.
-fn offer(fleet: &Fleet, series: &[(usize, &[(&str, &str)], f64)]) {
+fn offer(fleet: &Fleet, series: &[(usize, Labels<'_>, f64)]) {
     let (store, mut verdicts) = (&fleet.stores[0], Vec::new());
     store.register_families(&families(), &mut verdicts);
     for (family, labels, _) in series {
