@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::alerts::AlertOptions;
+use input::secret::SecretSource;
 use otlp_push::OtlpEndpoint;
 use series::pipeline::Normalize;
 
@@ -113,12 +114,19 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
     let probe = top.get("probe").map(|item| probe(&item)).unwrap_or_default();
     let credentials = top.get("credentials").map(|item| credentials(&item, base)).unwrap_or_default();
     let rpc_state = top.get("rpc_state").map(|item| rpc_state(&item, base)).unwrap_or_default();
-    let others = [
-        ("credentials.state_dir", credentials.state_dir.as_deref()),
-        ("rpc_state.directory", rpc_state.directory.as_deref()),
-    ];
-    let storage = top.get("storage").and_then(|item| storage(&item, base, &others));
     let identities = named(top.get("identities"), |item| identity(item, base));
+    let storage = top.get("storage").and_then(|item| {
+        let mut others = vec![
+            ("credentials.state_dir".to_owned(), credentials.state_dir.as_deref()),
+            ("rpc_state.directory".to_owned(), rpc_state.directory.as_deref()),
+            ("web.config_file".to_owned(), web.config_file.as_deref()),
+        ];
+        others.extend(identities.iter().map(|(name, identity)| {
+            let file = if let SecretSource::File(file) = &identity.secret { Some(&**file) } else { None };
+            (format!("identities.{name}.password_file"), file)
+        }));
+        storage(&item, base, &others)
+    });
     let mut transports = named(top.get("transports"), transport);
     transports.entry("default".to_owned()).or_default();
     let normalize = top.get("normalize").map(|item| normalize(&item, None, base)).unwrap_or_default();

@@ -33,8 +33,8 @@ impl Storage {
 
 const DIRECTORY: &str = "storage.directory";
 
-/// Reads `storage:`. The `others` are directories of the exporter that no reader may have anything of, by their keys.
-pub(super) fn storage(item: &Item<'_>, base: &Path, others: &[(&str, Option<&Path>)]) -> Option<Storage> {
+/// Reads `storage:`. The `others` are directories and files of the exporter that no reader may have, by their keys.
+pub(super) fn storage(item: &Item<'_>, base: &Path, others: &[(String, Option<&Path>)]) -> Option<Storage> {
     let mut section = item.section(&[])?;
     let mut downloads = false;
     set(&mut downloads, section.flag("downloads"));
@@ -59,7 +59,7 @@ pub(super) fn storage(item: &Item<'_>, base: &Path, others: &[(&str, Option<&Pat
 }
 
 /// Why files cannot be kept there, and what to do.
-fn problem_of(path: &Path, base: &Path, others: &[(&str, Option<&Path>)]) -> Option<(String, String)> {
+fn problem_of(path: &Path, base: &Path, others: &[(String, Option<&Path>)]) -> Option<(String, String)> {
     let shown = path.display();
     if !path.is_absolute() {
         let there = base.join(path);
@@ -75,7 +75,10 @@ fn problem_of(path: &Path, base: &Path, others: &[(&str, Option<&Path>)]) -> Opt
         return Some((format!("`{shown}` is the root of all files"), hint));
     }
     let has = |other: &Path| absolute(other).is_ok_and(|other| other.starts_with(path));
+    let hint = "name a directory of its own, such as /var/lib/perfmon-exporter/files".to_owned();
+    if has(base) {
+        return Some((format!("`{shown}` has the configuration in it"), hint));
+    }
     let (key, _) = others.iter().find(|(_, other)| other.is_some_and(has))?;
-    let hint = format!("name a directory beside or below `{key}`");
     Some((format!("`{shown}` has the files of `{key}` in it"), hint))
 }

@@ -41,12 +41,16 @@ pub(crate) fn is_shown(name: &str) -> bool {
 }
 
 /// Names of a path: those of target and file at least, and not more directories than are read.
-const LEVELS: std::ops::RangeInclusive<usize> = 2..=super::tree::LEVELS_MAX;
+const LEVELS: std::ops::RangeInclusive<usize> = 2..=LEVELS_MAX;
+/// Names of a path: those of target, set, directories of the run and file.
+pub(super) const LEVELS_MAX: usize = 8;
 /// As Linux has them.
 const NAME_BYTES_MAX: usize = 255;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -97,5 +101,30 @@ mod tests {
         assert_eq!(FilePath::parse(&long), None);
         // Encoded twice it is the name of a file that cannot be there, and nothing else.
         assert_eq!(FilePath::parse("a/b/%252e%252e").expect("a name").file(), "%2e%2e");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_sent_its_names_stay_in_the_directory(encoded in "([a-z./%\\\\]|%2[eEfF]|%5[cC]|%00|\\PC){0,40}") {
+            if let Some(path) = FilePath::parse(&encoded) {
+                prop_assert!(LEVELS.contains(&path.names().len()));
+                for name in path.names() {
+                    prop_assert!(!name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']));
+                    prop_assert_eq!(std::path::Path::new(name).components().count(), 1);
+                }
+            }
+        }
+
+        #[test]
+        fn a_directory_of_any_name_can_be_asked_for(name in "\\PC{0,300}") {
+            let component = super::super::component(&name);
+            prop_assert!(is_shown(&component), "{}", component);
+            let encoded: String = component.bytes().map(|byte| format!("%{byte:02x}")).collect();
+            let path = FilePath::parse(&format!("{encoded}/file")).expect("it is one");
+            prop_assert_eq!(path.names()[0].as_str(), component.as_str());
+            if component.len() < 200 {
+                prop_assert_eq!(super::super::name_of(&component), name);
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::open::open_directory;
-use super::path::is_shown;
+use super::path::{LEVELS_MAX, is_shown};
 
 /// Directories that are read.
 pub(crate) const FOLDERS_MAX: usize = 10_000;
@@ -16,8 +16,6 @@ pub(crate) const FOLDERS_MAX: usize = 10_000;
 pub(crate) const FILES_MAX: usize = 100_000;
 /// Entries of all kinds that are looked at, hidden ones and links among them.
 const ENTRIES_MAX: usize = 200_000;
-/// Names of a path, those of target, set, directories of the run and file.
-pub(super) const LEVELS_MAX: usize = 8;
 
 /// What is in the configured directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use exposition::{CodedPage, Coding, Format};
 use hyper::body::{Body, Frame, SizeHint};
 
-use super::files::Download;
+use super::download::Download;
 use super::page_permits::PagePermit;
 use super::probe_permits::ProbePermit;
 use super::scrapes::{PageOf, Scrape, ScrapeOutcome, Scrapes};

@@ -20,6 +20,7 @@
 
 mod body;
 mod discovery;
+mod download;
 mod error_page;
 mod files;
 mod metrics;

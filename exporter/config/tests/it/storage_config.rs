@@ -53,13 +53,26 @@ fn a_directory_that_cannot_be_meant_is_told_with_its_place_and_a_way_out() {
     check(
         "credentials: {state_dir: /srv/perfmon}\nstorage: {directory: /srv/perfmon/}",
         &expect![
-            "perfmon.yml:2:22: storage.directory: `/srv/perfmon/` has the files of `credentials.state_dir` in it; name a directory beside or below `credentials.state_dir`"
+            "perfmon.yml:2:22: storage.directory: `/srv/perfmon/` has the files of `credentials.state_dir` in it; name a directory of its own, such as /var/lib/perfmon-exporter/files"
         ],
     );
     check(
-        "rpc_state: {directory: state}\nstorage: {directory: /etc/perfmon, download: true}",
+        "rpc_state: {directory: /run/state}\nstorage: {directory: /run, download: true}",
         &expect![[r"
-            perfmon.yml:2:22: storage.directory: `/etc/perfmon` has the files of `rpc_state.directory` in it; name a directory beside or below `rpc_state.directory`
-            perfmon.yml:2:36: storage: unknown key `download`; did you mean `downloads`?"]],
+            perfmon.yml:2:22: storage.directory: `/run` has the files of `rpc_state.directory` in it; name a directory of its own, such as /var/lib/perfmon-exporter/files
+            perfmon.yml:2:28: storage: unknown key `download`; did you mean `downloads`?"]],
+    );
+    check(
+        "storage: {directory: /etc/perfmon}",
+        &expect![
+            "perfmon.yml:1:22: storage.directory: `/etc/perfmon` has the configuration in it; name a directory of its own, such as /var/lib/perfmon-exporter/files"
+        ],
+    );
+    check(
+        "identities: {corp: {kind: ntlm, username: svc, password_file: /run/secrets/corp, allow_hosts: [a]}}
+storage: {directory: /run/secrets}",
+        &expect![
+            "perfmon.yml:2:22: storage.directory: `/run/secrets` has the files of `identities.corp.password_file` in it; name a directory of its own, such as /var/lib/perfmon-exporter/files"
+        ],
     );
 }

@@ -3,7 +3,6 @@
 //! What is in such a file comes from hosts. A browser opens reports only, without scripts and as if from nowhere; everything
 //! else it saves.
 
-mod download;
 mod range;
 
 use std::fmt::Write;
@@ -19,9 +18,9 @@ use hyper::header::{
 use hyper::{Request, Response, StatusCode};
 use tracing::debug;
 
-pub(super) use self::download::Download;
 use self::range::{Part, part};
 use super::body::Answer;
+use super::download::Download;
 use super::site::Site;
 use crate::storage::{FilePath, Opened, open};
 

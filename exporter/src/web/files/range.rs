@@ -50,6 +50,8 @@ fn last_is_open(range: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -83,5 +85,16 @@ mod tests {
         assert_eq!(part(None, 100), Some(Part::All(100)));
         assert_eq!(part(Some("bytes=0-"), 0), None, "nothing is in it");
         assert_eq!(part(None, 0), Some(Part::All(0)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_is_in_the_file_and_is_not_empty(range in "(bytes=)?[0-9]{0,22}-[0-9,x-]{0,22}", whole: u64) {
+            match part(Some(&range), whole) {
+                Some(Part::Some(bytes)) => prop_assert!(bytes.start < bytes.end && bytes.end <= whole),
+                Some(Part::All(bytes)) => prop_assert_eq!(bytes, whole),
+                None => {}
+            }
+        }
     }
 }

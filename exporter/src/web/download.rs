@@ -37,7 +37,7 @@ impl Download {
 
     /// The next piece; nothing at the end. A file that is shorter than it was, or cannot be read any more, ends early: the
     /// server then ends the connection, since it promised more, and the reader notices.
-    pub(in crate::web) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if self.left.is_empty() {
             return Poll::Ready(None);
         }
@@ -66,7 +66,7 @@ impl Download {
         }
     }
 
-    pub(in crate::web) fn left_bytes(&self) -> u64 {
+    pub(super) fn left_bytes(&self) -> u64 {
         self.left.end - self.left.start
     }
 }
