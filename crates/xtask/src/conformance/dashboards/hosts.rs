@@ -47,8 +47,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let program = Command::new(go::PROMETHEUS.path(workspace, "prometheus"));
     let (mut prometheus, address) = start_program(program, &stage, &scrape)?;
     let mut counts = Vec::new();
-    let checks =
-        [(panels::HOST, host as Check), (panels::FLEET, fleet), (panels::ALERTS, alerts), (panels::LOGS, logs)];
+    let checks = [
+        (panels::HOST, host as Check),
+        (panels::FLEET, fleet),
+        (panels::ALERTS, alerts),
+        (panels::LOGS, logs),
+    ];
     for (name, check) in checks {
         let found = check(workspace, address);
         let found = found.map_err(|error| prometheus.complaint(&format!("{name}: {error}")))?;
