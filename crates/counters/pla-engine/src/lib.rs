@@ -34,14 +34,25 @@
 //! | the arguments of the task that an alert starts | [`TaskArguments`] |
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod component;
 mod judge;
 mod judgement;
+mod name_format;
+mod path_pattern;
+mod run;
 mod schedule;
 mod task_arguments;
 mod threshold;
 
+pub use self::component::{COMPONENT_BYTES_MAX, component};
 pub use self::judge::{INSTANCES_MAX, Judge, Rule, Slot, Trigger};
 pub use self::judgement::{AlertState, Judgement};
-pub use self::schedule::{Day, StartSchedule};
+pub use self::name_format::{NameFormat, NameParts};
+pub use self::path_pattern::{PathPattern, PathPatternError};
+pub use self::run::{
+    Action, Collector, Moment, QueuedSnapshot, RunCounts, RunError, RunSnapshot, RunState, RunningSnapshot,
+    SegmentCondition, SetDefinition, SetRun, StartCause, StopReason, Written,
+};
+pub use self::schedule::{StartSchedule, next_start};
 pub use self::task_arguments::{TaskArguments, TaskArgumentsError, TaskValues};
 pub use self::threshold::{Comparison, Threshold, ThresholdError};

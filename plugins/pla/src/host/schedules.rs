@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+use jiff::civil;
+use jiff::tz::Offset;
 use ms_pla::xml::{Date, Schedule};
 use ms_rrp::winreg::{RegistryClient, RegistryValue, ValueRoom};
 use perflib_session::{PipeChannel, registry};
-use pla_engine::{Day, StartSchedule};
+use pla_engine::StartSchedule;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use tokio::time::Instant;
 
@@ -47,23 +50,34 @@ impl LocalTime {
 
     /// The first start after `now_unix_s`, in seconds since 1970 UTC.
     pub(crate) fn next_start(&self, schedules: &[Schedule], now_unix_s: i64) -> Option<u64> {
-        let west_s = i64::from(self.west_min?) * 60;
-        let starts = schedules.iter().filter_map(|schedule| of(schedule).next_start(now_unix_s - west_s));
-        starts.min().and_then(|start| u64::try_from(start + west_s).ok())
+        let zone = Offset::from_seconds(-self.west_min? * 60).ok()?.to_time_zone();
+        let now = Timestamp::from_second(now_unix_s).ok()?;
+        let schedules: Vec<StartSchedule> = schedules.iter().filter_map(of).collect();
+        let start = pla_engine::next_start(&schedules, now, &zone)?;
+        u64::try_from(start.as_second()).ok()
     }
 }
 
-fn of(schedule: &Schedule) -> StartSchedule {
-    let day = |date: Date| Day { year: date.year, month: date.month, day: date.day };
-    let seconds = schedule
-        .start_time
-        .map_or(0, |time| (u32::from(time.hour) * 60 + u32::from(time.minute)) * 60 + u32::from(time.second));
-    StartSchedule {
-        first: schedule.start_date.map(day),
-        last: schedule.end_date.map(day),
-        time_s: seconds,
+/// None of a schedule with a date that no calendar has.
+fn of(schedule: &Schedule) -> Option<StartSchedule> {
+    Some(StartSchedule {
+        first: day(schedule.start_date)?,
+        last: day(schedule.end_date)?,
+        time: match schedule.start_time {
+            Some(time) => civil::Time::new(number(time.hour)?, number(time.minute)?, number(time.second)?, 0).ok()?,
+            None => civil::Time::midnight(),
+        },
         week_days: schedule.days.unwrap_or_default().0,
-    }
+    })
+}
+
+fn day(date: Option<Date>) -> Option<Option<civil::Date>> {
+    let Some(Date { year, month, day }) = date else { return Some(None) };
+    civil::Date::new(year.try_into().ok()?, number(month)?, number(day)?).ok().map(Some)
+}
+
+fn number(number: u8) -> Option<i8> {
+    number.try_into().ok()
 }
 
 async fn ask(open: &mut Open, collection: &Collection, deadline: Instant) -> Result<i32, Failure> {
