@@ -77,7 +77,7 @@ fn has_meaning(c: char) -> bool {
 
 /// Whether Windows takes it as the name of a device, whatever follows its first dot.
 fn is_device(text: &str) -> bool {
-    let name = text.split('.').next().unwrap_or_default().trim_end_matches(' ');
+    let name = text.split('.').next().unwrap_or_default().trim_end();
     let is = |device: &str| name.eq_ignore_ascii_case(device);
     let is_port = |port: &str| {
         let number = name.get(..3).filter(|start| start.eq_ignore_ascii_case(port)).map(|_| &name[3..]);

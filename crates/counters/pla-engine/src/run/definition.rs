@@ -3,6 +3,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::{SegmentCondition, Written};
 use crate::{StartSchedule, next_start};
 
 /// The two clocks, read at the same time.
@@ -14,7 +15,7 @@ pub struct Moment {
     pub monotonic: Duration,
 }
 
-/// [MS-PLA] 3.2.4.1: what of a set decides when it runs, and when a run goes on with new files.
+/// [MS-PLA] 3.2.4.1: what of a set decides when it runs, and when a run goes on with new files. A limit of 0 is none.
 #[derive(Clone, Debug)]
 pub struct SetDefinition {
     /// `Schedules`
@@ -86,31 +87,52 @@ impl SetDefinition {
         self.collectors.iter().any(|collector| *collector != Collector::Alerts)
     }
 
+    /// How long a run lasts.
+    pub(super) fn duration(&self) -> Option<Duration> {
+        self.duration.filter(|duration| !duration.is_zero())
+    }
+
     /// The limit of a segment's time.
     pub(super) fn segment_duration(&self) -> Option<Duration> {
-        self.segment_duration_max.filter(|_| self.has_files())
+        self.segment_duration_max.filter(|limit| !limit.is_zero() && self.has_files())
+    }
+
+    /// The segmentation condition that what a collector has written meets.
+    pub(super) fn condition(&self, collector: Collector, written: Written) -> Option<SegmentCondition> {
+        let is_reached = |limit: Option<u64>, value| limit.is_some_and(|limit| limit > 0 && value >= limit);
+        match collector {
+            Collector::Counters { records_max } if is_reached(records_max, written.records) => {
+                Some(SegmentCondition::Records)
+            }
+            Collector::Counters { .. } | Collector::Configuration => {
+                Some(SegmentCondition::Size).filter(|_| is_reached(self.segment_bytes_max, written.bytes))
+            }
+            Collector::Alerts => None,
+        }
     }
 
     /// How much of the duration is over at a moment, for a run that is due since an earlier one. Nothing if all of it is: then
     /// a run that takes place is a whole one.
     pub(super) fn used(&self, due: Timestamp, now: Moment) -> Duration {
         let late = Duration::try_from(now.wall.duration_since(due)).unwrap_or_default();
-        if self.duration.is_some_and(|duration| late < duration) { late } else { Duration::ZERO }
+        if self.duration().is_some_and(|duration| late < duration) { late } else { Duration::ZERO }
     }
 
     /// Whether the time of a run that was due is not over at a moment.
     pub(super) fn is_current(&self, due: Timestamp, now: Moment) -> bool {
         let late = Duration::try_from(now.wall.duration_since(due)).unwrap_or_default();
-        self.duration.is_none_or(|duration| late < duration)
+        self.duration().is_none_or(|duration| late < duration)
     }
 
     /// Whether a collector is complete, but for the end of its first segment.
     pub(super) fn is_complete(&self, collector: Collector, is_collected: bool) -> bool {
         match collector {
             Collector::Counters { records_max } => {
-                let times = [self.duration, self.segment_duration_max];
-                let sizes = [self.segment_bytes_max, records_max];
-                times.iter().all(Option::is_none) && sizes.iter().all(Option::is_none)
+                let is_timed = self.duration().is_some() || self.segment_duration().is_some();
+                !is_timed
+                    && [self.segment_bytes_max, records_max]
+                        .iter()
+                        .all(|limit| limit.is_none_or(|limit| limit == 0))
             }
             Collector::Configuration => is_collected,
             Collector::Alerts => true,

@@ -72,11 +72,13 @@ impl SetRun {
             running.ends.map(|ends| Duration::try_from(ends.duration_since(now.wall)).unwrap_or_default());
         if rest.is_some_and(|rest| rest.is_zero()) {
             // The starts until its end found it running.
-            let ended = running.ends.map_or(now.wall, |ends| ends.min(now.wall));
-            let _ = self.starts.take_due(&self.definition, ended);
+            let ended =
+                running.ends.map_or(now.wall, |ends| ends.min(now.wall)).max(self.starts.considered());
+            let found_running = self.starts.take_due(&self.definition, ended);
+            self.counts.ignored_starts += found_running.map_or(0, |due| due.earlier + 1);
             return self.compile_or_stop(running.serial_number);
         }
-        let duration = self.definition.duration.unwrap_or_default();
+        let duration = self.definition.duration().unwrap_or_default();
         let used = rest.map_or(Duration::ZERO, |rest| duration.saturating_sub(rest));
         self.start_with(StartCause::Resumed, used, now);
         if self.definition.is_managed && self.definition.has_files() {
@@ -88,12 +90,13 @@ impl SetRun {
     fn make_up(&mut self, now: Moment) {
         let Some(due) = self.starts.take_due(&self.definition, now.wall) else { return };
         self.revision += 1;
-        self.counts.missed_starts += due.earlier;
-        let runs = matches!(self.phase, Phase::Running(_));
-        if runs || self.definition.is_current(due.latest, now) {
+        if matches!(self.phase, Phase::Running(_)) {
+            self.counts.ignored_starts += due.earlier + 1;
+        } else if self.definition.is_current(due.latest, now) {
+            self.counts.missed_starts += due.earlier;
             self.start_or_queue(StartCause::Scheduled(due.latest), now);
         } else {
-            self.counts.missed_starts += 1;
+            self.counts.missed_starts += due.earlier + 1;
         }
     }
 }

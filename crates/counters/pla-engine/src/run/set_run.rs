@@ -4,9 +4,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::starts::Starts;
-use super::{
-    Action, Collector, Moment, RunError, RunState, SegmentCondition, SetDefinition, StartCause, StopReason,
-};
+use super::{Action, Moment, RunError, RunState, SetDefinition, StartCause, StopReason};
 
 /// [MS-PLA] 3.2.4.1: the life of a set: it is stopped, runs segment by segment, and is compiled by its data manager.
 ///
@@ -167,14 +165,8 @@ impl SetRun {
         if running.serial_number != written.serial_number {
             return;
         }
-        let records_max = match kind {
-            Collector::Counters { records_max } => *records_max,
-            Collector::Configuration | Collector::Alerts => None,
-        };
-        if records_max.is_some_and(|records_max| written.records >= records_max) {
-            self.end_segment(SegmentCondition::Records);
-        } else if self.definition.segment_bytes_max.is_some_and(|bytes_max| written.bytes >= bytes_max) {
-            self.end_segment(SegmentCondition::Size);
+        if let Some(condition) = self.definition.condition(*kind, written) {
+            self.end_segment(condition);
         }
     }
 
@@ -225,9 +217,11 @@ impl SetRun {
         self.starts.redefine(&self.definition, now.wall);
         self.revision += 1;
         if let Phase::Running(running) = &mut self.phase {
-            let rest = |duration: Duration| running.started + duration.saturating_sub(running.used);
-            running.ends = self.definition.duration.map(rest);
-            running.segment_ends = self.definition.segment_duration().map(|segment| now.monotonic + segment);
+            let rest =
+                |duration: Duration| running.started.saturating_add(duration.saturating_sub(running.used));
+            running.ends = self.definition.duration().map(rest);
+            let segment = self.definition.segment_duration();
+            running.segment_ends = segment.map(|segment| now.monotonic.saturating_add(segment));
             running.collected = vec![false; self.definition.collectors.len()];
             self.end_what_is_over(now);
             self.stop_if_complete();
@@ -248,9 +242,10 @@ impl SetRun {
             Phase::Stopped | Phase::Compiling { .. } => (None, None),
         };
         let start = self.starts.upcoming().map(|start| {
-            now.monotonic + Duration::try_from(start.duration_since(now.wall)).unwrap_or_default()
+            now.monotonic
+                .saturating_add(Duration::try_from(start.duration_since(now.wall)).unwrap_or_default())
         });
-        let latest = now.monotonic + WAKE_MAX;
+        let latest = now.monotonic.saturating_add(WAKE_MAX);
         [ends, segment_ends, start].into_iter().flatten().fold(latest, Duration::min)
     }
 

@@ -42,8 +42,11 @@ impl SetRun {
             serial_number,
             started,
             used,
-            ends: self.definition.duration.map(|duration| started + duration.saturating_sub(used)),
-            segment_ends: self.definition.segment_duration().map(|segment| started + segment),
+            ends: self
+                .definition
+                .duration()
+                .map(|duration| started.saturating_add(duration.saturating_sub(used))),
+            segment_ends: self.definition.segment_duration().map(|segment| started.saturating_add(segment)),
             collected: vec![false; self.definition.collectors.len()],
         });
         self.counts.runs += 1;
@@ -65,7 +68,7 @@ impl SetRun {
 
     /// A scheduled run begins when the one before is as good as over: clocks do not run alike.
     pub(super) fn hand_over(&mut self, now: Moment) {
-        let Some((ends, duration)) = self.ends().zip(self.definition.duration) else { return };
+        let Some((ends, duration)) = self.ends().zip(self.definition.duration()) else { return };
         if ends.saturating_sub(now.monotonic) <= HAND_OVER_MAX.min(duration / 10) {
             self.stop(StopReason::Duration);
         }
@@ -91,8 +94,10 @@ impl SetRun {
             // By time, segments follow each other without a drift, unless one was missed.
             let begins =
                 running.segment_ends.filter(|_| condition == SegmentCondition::Duration).unwrap_or(now);
-            running.segment_ends =
-                segment.map(|segment| if begins + segment > now { begins + segment } else { now + segment });
+            running.segment_ends = segment.map(|segment| {
+                let next = begins.saturating_add(segment);
+                if next > now { next } else { now.saturating_add(segment) }
+            });
         }
         self.counts.segments += 1;
         self.actions.push_back(Action::NextSegment { serial_number, condition });
