@@ -7,6 +7,7 @@ mod set_run;
 mod snapshot;
 mod starts;
 mod transitions;
+mod view;
 
 pub use self::action::{Action, RunError, RunState, SegmentCondition, StartCause, StopReason};
 pub use self::definition::{Collector, Moment, SetDefinition};
