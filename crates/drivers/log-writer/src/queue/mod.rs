@@ -1,19 +1,31 @@
 //! A bounded queue between a collection and a sink that may be slow, fail or hang.
-#![allow(clippy::unimplemented, unused, reason = "signatures first")]
 
-use std::sync::Arc;
+mod counts;
+mod state;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use counter_log::{LogSink, Sample, SinkErrorKind};
+use counter_log::{LogSink, Sample};
 use jiff::Timestamp;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
+
+pub use self::counts::LogCounts;
+pub use self::writer::LogWriter;
+
+use self::state::State;
 
 /// Limits of a queue, and the pauses of its writer.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueOptions {
     /// How many records wait at most, those in flight among them.
     pub records_max: usize,
-    /// How many bytes of memory their samples take at most. One record always fits.
+    /// How many bytes of memory their samples take at most. One record in flight and one more always fit.
     pub bytes_max: usize,
     /// How many records are given to the sink at a time.
     pub batch_records_max: usize,
@@ -23,68 +35,100 @@ pub struct QueueOptions {
     pub pause_max: Duration,
 }
 
-/// What became of the records of a queue. `taken` = `written` + `dropped` + `waiting`, at any time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LogCounts {
-    /// Records that were pushed.
-    pub taken: u64,
-    /// Records that the sink keeps for sure.
-    pub written: u64,
-    /// Bytes that these took, as far as the sink knows.
-    pub bytes: u64,
-    /// Records that are lost: the queue was full, or its time to finish was over.
-    pub dropped: u64,
-    /// Holes in the log: runs of dropped records between two that are kept.
-    pub gaps: u64,
-    /// Records that wait, those in flight among them.
-    pub waiting: u64,
-    /// Failed writes by kind, in the order of `SinkErrorKind`.
-    pub failures: [u64; SinkErrorKind::ALL.len()],
-    /// The text of the last failure, also after the sink has recovered.
-    pub last_failure: Option<Arc<str>>,
-    /// Whether the last write failed.
-    pub is_failing: bool,
-    /// Since when a write is in flight.
-    pub write_began: Option<Instant>,
-    /// Whether the log has ended.
-    pub is_finished: bool,
+/// 10,000 records and 64 MiB; pauses from a second to a minute.
+impl Default for QueueOptions {
+    fn default() -> Self {
+        Self {
+            records_max: 10_000,
+            bytes_max: 64 << 20,
+            batch_records_max: 1_000,
+            pause_min: Duration::from_secs(1),
+            pause_max: Duration::from_secs(60),
+        }
+    }
 }
 
-/// The side of the collection. Clones are the same queue.
+/// The side of the collection. Clones are the same queue. When all of them are gone, the log is finished as by
+/// [`LogQueue::finish`] with a deadline after the longest pause.
 #[derive(Clone, Debug)]
-pub struct LogQueue;
+pub struct LogQueue {
+    handle: Arc<Handle>,
+}
 
-/// The side of the sink. Somebody has to run it.
 #[derive(Debug)]
-pub struct LogWriter<S>(S);
+struct Handle {
+    shared: Arc<Shared>,
+    pause_max: Duration,
+}
+
+/// What both sides know.
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// There is a record, or the log shall end. Only the writer waits for it.
+    pushed: Notify,
+    /// The log shall end. Only the writer waits for it, in the middle of a write or a pause.
+    finishing: Notify,
+    /// Whether the writer is at its end.
+    ended: watch::Sender<bool>,
+}
 
 /// A queue for records of so many columns, and the writer that empties it into `sink`.
+///
+/// If the sink fails, records wait within the limits. Then the oldest of those that wait are dropped for new ones: a log goes on
+/// to the present when its sink is back, its hole begins where the sink failed, and what it has of the time of the failure is the
+/// part that is next to the present. Records in flight are never dropped.
 pub fn log_queue<S: LogSink>(columns: usize, sink: S, options: QueueOptions) -> (LogQueue, LogWriter<S>) {
-    unimplemented!()
+    let shared = Arc::new(Shared {
+        state: Mutex::new(State::new(columns, &options)),
+        pushed: Notify::new(),
+        finishing: Notify::new(),
+        ended: watch::Sender::new(false),
+    });
+    let handle = Arc::new(Handle { shared: Arc::clone(&shared), pause_max: options.pause_max });
+    (LogQueue { handle }, LogWriter::new(shared, columns, sink, options))
 }
 
 impl LogQueue {
     /// Takes a record. Never waits, and allocates nothing once the queue has had its present length before. If the queue is full,
     /// its oldest record is dropped. Samples above the columns are left out, missing ones are without a value.
     pub fn push(&self, time: Timestamp, samples: impl IntoIterator<Item = Sample>) {
-        unimplemented!()
+        self.handle.shared.state().push(time, samples);
+        self.handle.shared.pushed.notify_one();
     }
 
     /// What became of the records so far.
+    #[must_use]
     pub fn counts(&self) -> LogCounts {
-        unimplemented!()
+        self.handle.shared.state().counts()
     }
 
     /// Ends the log: records that are pushed from now on are dropped, and what waits is written until `deadline`. What is not
-    /// written then is dropped. Returns the final counts.
+    /// written for sure by then is dropped. Returns the final counts. Of two deadlines the earlier one counts.
     pub async fn finish(&self, deadline: Instant) -> LogCounts {
-        unimplemented!()
+        let mut ended = self.handle.shared.ended.subscribe();
+        self.handle.shared.finish_by(deadline);
+        // The sender is in `shared`, so that this ends only with the value.
+        let _ = ended.wait_for(|ended| *ended).await;
+        self.counts()
     }
 }
 
-impl<S: LogSink> LogWriter<S> {
-    /// Writes what is pushed until the log is finished, or all sides of the collection are gone.
-    pub async fn run(self) {
-        unimplemented!()
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.finish_by(Instant::now() + self.pause_max);
+    }
+}
+
+impl Shared {
+    /// What a panic of a collection's iterator leaves is put right by the next push.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn finish_by(&self, deadline: Instant) {
+        self.state().finish_by(deadline);
+        self.pushed.notify_one();
+        self.finishing.notify_one();
     }
 }
