@@ -25,6 +25,9 @@ pub const JOURNAL_BYTES_MAX: usize = 256 << 20;
 /// The most samples of a journal: a row group is made when it has [`super::ROW_GROUP_VALUES`].
 const SAMPLES_MAX: usize = super::ROW_GROUP_VALUES + COLUMNS_MAX;
 
+/// The most bytes of the first frame, so that the records have room as well.
+const HEADER_BYTES_MAX: usize = JOURNAL_BYTES_MAX / 2;
+
 const START: &[u8; 8] = b"PMLOGJ1\n";
 
 /// What a journal has.
@@ -56,6 +59,9 @@ pub fn begin(header: &LogHeader, end: u64, footer: &[u8]) -> Result<Vec<u8>, Err
     put_length(&mut content, columns);
     for column in &header.columns {
         put_column(&mut content, column);
+    }
+    if content.len() > HEADER_BYTES_MAX {
+        return Err(Error::Journal("the names of its columns are too long"));
     }
     let mut journal = START.to_vec();
     put_frame(&mut journal, |frame| frame.extend_from_slice(&content));

@@ -417,7 +417,7 @@ proptest! {
             running.await.expect("no panic");
             check_sum(&counts);
             let kept = seen.kept();
-            assert_eq!((counts.taken, counts.waiting), (next as u64, 0));
+            assert_eq!((counts.taken, counts.waiting), (next.unsigned_abs(), 0));
             assert!(kept.is_sorted_by(|left, right| left < right), "{kept:?}");
             assert_eq!(counts.written, kept.len() as u64);
             let is_kept: Vec<bool> = (0..next).map(|second| kept.binary_search(&second).is_ok()).collect();
