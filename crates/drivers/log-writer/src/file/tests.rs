@@ -2,12 +2,12 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::record::RowAccessor;
 use cap_std::ambient_authority;
 use counter_log::{Column, RawSample, Sample};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::RowAccessor;
 
 use super::*;
 
@@ -18,7 +18,10 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a folder") }
+        // In memory where there is such a folder: files are brought to the disk thousands of times.
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Self { folder: folder.expect("a folder") }
     }
 
     /// The folder of the log, which a test may remove.
