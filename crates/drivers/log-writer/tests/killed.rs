@@ -1,4 +1,5 @@
-//! A process that is killed in the middle of its log. The test runs itself as that process.
+//! Records that were kept survive a kill, and the log goes on. The program runs itself as the process that is killed, so it has
+//! no harness.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -43,11 +44,16 @@ fn log(folder: &std::path::Path, format: FileFormat) -> FileLog {
     )
 }
 
-/// Not a test by itself: writes until it is killed, and tells each record that is kept.
-#[tokio::test]
-#[ignore = "it is the process that the other test kills"]
-async fn write_until_killed() {
-    let (Ok(folder), Ok(format)) = (std::env::var(FOLDER), std::env::var(FORMAT)) else { return };
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    match (std::env::var(FOLDER), std::env::var(FORMAT)) {
+        (Ok(folder), Ok(format)) => write_until_killed(&folder, &format).await,
+        _ => [1, 50, 300].into_iter().for_each(check),
+    }
+}
+
+/// Tells each record that is kept.
+async fn write_until_killed(folder: &str, format: &str) {
     let mut log = log(folder.as_ref(), if format == "csv" { FileFormat::Csv } else { FileFormat::Parquet });
     let mut batch = Batch::new(COLUMNS);
     for second in 0.. {
@@ -64,7 +70,6 @@ async fn write_until_killed() {
 /// Returns how many records the process had told when it was killed.
 fn kill_after(folder: &std::path::Path, format: &str, records: usize) -> usize {
     let mut child = Command::new(std::env::current_exe().expect("this program"));
-    child.args(["--ignored", "--exact", "--nocapture", "write_until_killed"]);
     child.env(FOLDER, folder).env(FORMAT, format).stdout(Stdio::piped());
     let mut child = child.spawn().expect("this program once more");
     let mut lines =
@@ -78,34 +83,28 @@ fn kill_after(folder: &std::path::Path, format: &str, records: usize) -> usize {
     kept + lines.filter(|line| line.contains("kept ")).count()
 }
 
-#[tokio::test]
-async fn records_that_were_kept_survive_a_kill_and_the_log_goes_on() {
-    for records in [1, 50, 300] {
-        let folder = tempfile::tempdir().expect("a folder");
-        let kept = kill_after(folder.path(), "csv", records);
-        // The log goes on: a part of a row is gone then.
-        let again = kill_after(folder.path(), "csv", 1);
-        let text = fs::read_to_string(folder.path().join("log.csv")).expect("a text");
-        let whole = text.split_inclusive("\r\n").skip(1).filter(|row| row.ends_with("\r\n"));
-        let cells: Vec<usize> = whole.map(|row| row.split("\",\"").count()).collect();
-        assert!(cells.iter().all(|cells| *cells == COLUMNS + 1), "a row that is not whole: {cells:?}");
-        // The one in flight may be there as well.
-        assert!(
-            (kept + again..=kept + again + 2).contains(&cells.len()),
-            "{} of {kept} and {again}",
-            cells.len()
-        );
+fn check(records: usize) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = kill_after(folder.path(), "csv", records);
+    // The log goes on: a part of a row is gone then.
+    let again = kill_after(folder.path(), "csv", 1);
+    let text = fs::read_to_string(folder.path().join("log.csv")).expect("a text");
+    let whole = text.split_inclusive("\r\n").skip(1).filter(|row| row.ends_with("\r\n"));
+    let cells: Vec<usize> = whole.map(|row| row.split("\",\"").count()).collect();
+    assert!(cells.iter().all(|cells| *cells == COLUMNS + 1), "a row that is not whole: {cells:?}");
+    // The one in flight may be there as well.
+    assert!(
+        (kept + again..=kept + again + 2).contains(&cells.len()),
+        "{} of {kept} and {again}",
+        cells.len()
+    );
 
-        let kept = kill_after(folder.path(), "parquet", records);
-        let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).expect("the folder");
-        let recovered = recover(&dir).expect("the folder");
-        assert_eq!((recovered.files, recovered.failures), (1, Vec::new()));
-        let bytes = fs::read(folder.path().join("log.parquet")).expect("a file");
-        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).expect("a Parquet file");
-        let rows = usize::try_from(reader.metadata().file_metadata().num_rows()).expect("a number of rows");
-        assert!(
-            (kept..=kept + 1).contains(&(rows / COLUMNS)) && rows % COLUMNS == 0,
-            "{rows} rows of {kept}"
-        );
-    }
+    let kept = kill_after(folder.path(), "parquet", records);
+    let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).expect("the folder");
+    let recovered = recover(&dir).expect("the folder");
+    assert_eq!((recovered.files, recovered.failures), (1, Vec::new()));
+    let bytes = fs::read(folder.path().join("log.parquet")).expect("a file");
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).expect("a Parquet file");
+    let rows = usize::try_from(reader.metadata().file_metadata().num_rows()).expect("a number of rows");
+    assert!((kept..=kept + 1).contains(&(rows / COLUMNS)) && rows % COLUMNS == 0, "{rows} rows of {kept}");
 }
