@@ -81,8 +81,9 @@ impl Batch {
     /// The record with this number.
     #[must_use]
     pub fn row(&self, index: usize) -> Option<Row<'_>> {
+        let time = *self.times.get(index)?;
         let samples = self.samples.get(index * self.columns..(index + 1) * self.columns)?;
-        Some(Row { time: *self.times.get(index)?, samples })
+        Some(Row { time, samples })
     }
 
     /// Becomes a copy of `other`, in the memory that is there.

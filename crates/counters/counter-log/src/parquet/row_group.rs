@@ -69,7 +69,7 @@ impl Table {
         self.end
     }
 
-    /// How many records the row groups have.
+    /// How many samples the row groups have.
     #[must_use]
     pub fn samples(&self) -> u64 {
         self.row_groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum()
