@@ -18,6 +18,7 @@
 //! oracle(b"no law is broken by this");
 //! ```
 
+pub mod counter_log;
 pub mod counter_types;
 pub mod dcerpc;
 pub mod dcom_exporter;
@@ -45,7 +46,7 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 34] = [
+pub const ORACLES: [(&str, Oracle); 35] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -73,6 +74,7 @@ pub const ORACLES: [(&str, Oracle); 34] = [
     ("perflib_names", perflib_v1::names),
     ("rpc_cells", rpc_cells::file),
     ("counter_path", counter_types::path),
+    ("counter_log_journal", counter_log::journal),
     ("dcerpc_pdu", dcerpc::pdu),
     ("dcerpc_client", dcerpc::client),
     ("dcerpc_server", dcerpc::server),

@@ -38,6 +38,7 @@ pub fn seeds() -> Vec<Seed> {
     seeds.extend(towers.map(|(name, bytes)| ("epm_tower", name.to_owned(), bytes)));
     seeds.push(("epm_responses", "honest".to_owned(), crate::epm::honest_responses()));
     seeds.push(("rpc_cells", "honest".to_owned(), crate::rpc_cells::honest_file()));
+    seeds.push(("counter_log_journal", "honest".to_owned(), crate::counter_log::honest_journal()));
     seeds.extend(texts());
     seeds.extend(events());
     let documents = crate::ms_pla::documents().into_iter();

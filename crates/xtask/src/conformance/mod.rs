@@ -5,6 +5,7 @@ mod alertmanager;
 mod bad_input;
 mod browser;
 mod com_plus;
+mod counter_logs;
 mod counter_types;
 pub(crate) mod dashboards;
 mod dcom;
@@ -48,7 +49,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 53] = [
+const CHECKS: [Check; 54] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -108,6 +109,7 @@ const CHECKS: [Check; 53] = [
         &[Peer::Prometheus3],
         pla_rules::by_prometheus3,
     ),
+    ("pandas and DuckDB read logs of counters", &[Peer::Pandas], counter_logs::run),
     ("Prometheus cooks every counter type", &[Peer::Prometheus], counter_types::run),
     ("Prometheus 3 stores what every format says", &[Peer::Prometheus3], prometheus3::run),
     ("Prometheus 3 answers the dashboard and follows the rules", &[Peer::Prometheus3], dashboards::run),
