@@ -57,9 +57,11 @@ pub(crate) enum Peer {
     Scapy,
     Pandas,
     Wine,
+    Postgres,
+    Sqlite,
 }
 
-const ALL: [Peer; 18] = [
+const ALL: [Peer; 20] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -78,6 +80,8 @@ const ALL: [Peer; 18] = [
     Peer::Scapy,
     Peer::Pandas,
     Peer::Wine,
+    Peer::Postgres,
+    Peer::Sqlite,
 ];
 
 impl Peer {
@@ -101,6 +105,8 @@ impl Peer {
             Self::Scapy => "Scapy",
             Self::Pandas => "pandas, pyarrow and DuckDB",
             Self::Wine => "Wine with widl and a compiler for Windows",
+            Self::Postgres => "PostgreSQL",
+            Self::Sqlite => "the shell of SQLite",
         }
     }
 
@@ -118,6 +124,8 @@ impl Peer {
             Self::Chromium => &["chromium", "chromium-driver"],
             Self::GrafanaSchema => &["nodejs", "npm"],
             Self::Wine => wine::PACKAGES,
+            Self::Postgres => &["postgresql", "postgresql-client"],
+            Self::Sqlite => &["sqlite3"],
             Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => &[],
         }
     }
@@ -141,6 +149,8 @@ impl Peer {
             Self::Scapy => scapy(workspace).is_file(),
             Self::Pandas => pandas(workspace).is_file(),
             Self::Wine => wine::is_there(),
+            Self::Postgres => has("psql") && postgres_programs().is_some(),
+            Self::Sqlite => has("sqlite3"),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];
@@ -204,6 +214,15 @@ pub(crate) fn rotel(workspace: &Workspace) -> Option<PathBuf> {
 /// The script of axe-core, where it was installed.
 pub(crate) fn axe(workspace: &Workspace) -> Option<PathBuf> {
     Some(workspace.peers().join("axe/node_modules/axe-core/axe.min.js")).filter(|file| file.is_file())
+}
+
+/// The folder of the newest server of PostgreSQL; Debian has none of its programs in the path.
+pub(crate) fn postgres_programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
+    let version = |folder: &PathBuf| folder.file_name()?.to_str()?.parse::<u32>().ok();
+    let newest =
+        versions.map(|entry| entry.path()).filter(|path| version(path).is_some()).max_by_key(version)?;
+    Some(newest.join("bin")).filter(|programs| programs.join("postgres").is_file())
 }
 
 /// The folder of Grafana's schema and of TypeScript.

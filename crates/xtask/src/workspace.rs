@@ -119,13 +119,14 @@ impl Workspace {
     }
 
     /// Builds what the conformance checks run: the programs, the clients of a registry and of an endpoint map, the
-    /// subscriber of events, and both sides of a tracker. These are built by themselves, since the packages that only
+    /// subscriber of events, the writer of a log, and both sides of a tracker. These are built by themselves, since the packages that only
     /// they need would change what the programs are built with.
     pub(crate) fn build_for_conformance(&self) -> Result<()> {
         self.build_programs()?;
         self.build(&["-p", "rpc-client", "--example", "winreg_probe"])?;
         self.build(&["-p", "host-session", "--example", "endpoint_map"])?;
         self.build(&["-p", "dcom-exporter", "--example", "subscriber"])?;
+        self.build(&["-p", "log-database", "--example", "invented_log"])?;
         self.build(&["-p", "rpc-server", "--example", "com_plus_tracker"])
     }
 

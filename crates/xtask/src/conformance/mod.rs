@@ -6,6 +6,7 @@ mod bad_input;
 mod browser;
 mod com_plus;
 mod counter_logs;
+mod counter_tables;
 mod counter_types;
 pub(crate) mod dashboards;
 mod dcom;
@@ -123,6 +124,11 @@ const CHECKS: [Check; 54] = [
         otlp::histograms,
     ),
     ("rotel takes what is pushed", &[Peer::Otelcol, Peer::Rotel], otlp::by_rotel),
+    (
+        "psql and sqlite3 read logs of counters by PDH's joins",
+        &[Peer::Postgres, Peer::Sqlite],
+        counter_tables::run,
+    ),
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
 ];
 

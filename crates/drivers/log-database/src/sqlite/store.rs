@@ -1,0 +1,197 @@
+//! An open file, with the data set of one log.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use counter_log::{Batch, SinkError, SinkErrorKind};
+use jiff::Timestamp;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Statement, TransactionBehavior, params};
+
+use super::SqliteFile;
+use super::failure::failed;
+use super::tables;
+use crate::chunk::{Chunk, Outcome};
+use crate::error::failure;
+use crate::guid::DataSetId;
+use crate::log::Log;
+use crate::progress::Counted;
+use crate::record::{Value, time_text, values, zone_fields};
+use crate::tables::COUNTER_DATA;
+
+/// An open file, with the data set of one log.
+#[derive(Debug)]
+pub(super) struct Store {
+    connection: Connection,
+    database: String,
+    log: Arc<Log>,
+    /// `GUID` of the data set, as the table has it.
+    data_set: String,
+    /// `CounterID` of each column.
+    counters: Vec<Option<i32>>,
+    /// What there was of the log when the file was opened.
+    pub(super) found: Counted,
+    pages: u64,
+}
+
+impl Store {
+    /// Opens the file, makes or checks its tables, and finds or begins the data set, whose first record is at `first`.
+    pub(super) fn open(file: &SqliteFile, log: Arc<Log>, first: Timestamp) -> Result<Self, SinkError> {
+        let path = file.path()?;
+        let database = path.display().to_string();
+        let fail = |doing: &'static str| {
+            let database = database.clone();
+            move |error| failed(&database, doing, &error)
+        };
+        // Without SQLITE_OPEN_URI, a name is never read as parameters.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let mut connection = Connection::open_with_flags(&path, flags).map_err(fail("open"))?;
+        set_up(&connection, file, &log).map_err(fail("set up"))?;
+        let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction = begun.map_err(fail("begin a transaction"))?;
+        tables::prepare(&transaction, &database)?;
+        let (data_set, found) = data_set(&transaction, &database, &log, first)?;
+        let counters = tables::counter_ids(&transaction, &log);
+        let counters = counters.map_err(fail("look up the counters in CounterDetails"))?;
+        transaction.commit().map_err(fail("commit"))?;
+        let pages = page_count(&connection);
+        Ok(Self { connection, database, log, data_set, counters, found, pages })
+    }
+
+    /// Adds records in one transaction.
+    pub(super) fn add(&mut self, batch: &Batch, chunk: &Chunk) -> Result<Outcome, SinkError> {
+        let after = chunk.after(&self.log)?;
+        let last = chunk.rows(batch).last().map_or(Timestamp::UNIX_EPOCH, |row| row.time);
+        let added = self.transact(batch, chunk, after, last);
+        if let Some(found) = added.map_err(|error| failed(&self.database, "write records", &error))? {
+            return Ok(Outcome::Moved(found));
+        }
+        let pages = page_count(&self.connection);
+        let bytes = pages.saturating_sub(self.pages) * PAGE_BYTES;
+        self.pages = pages;
+        Ok(Outcome::Done { records: after, bytes })
+    }
+
+    /// Answers what there is of the log, if that is not what was expected. A transaction that fails leaves nothing.
+    fn transact(
+        &mut self,
+        batch: &Batch,
+        chunk: &Chunk,
+        after: u32,
+        last: Timestamp,
+    ) -> rusqlite::Result<Option<Counted>> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let sql = "UPDATE DisplayToID SET NumberOfRecords = ?1, LogStopTime = ?2 \
+                   WHERE GUID = ?3 AND NumberOfRecords = ?4";
+        let updated =
+            transaction.execute(sql, params![after, time_text(last), self.data_set, chunk.before])?;
+        if updated != 1 {
+            return counted(&transaction, &self.data_set).map(Some);
+        }
+        let mut insert = transaction.prepare(&insert_sql())?;
+        for (index, is_first, row) in chunk.numbered(batch) {
+            let time = time_text(row.time);
+            for value in values(row, &self.counters, is_first) {
+                insert_value(&mut insert, &self.data_set, index, &time, &value)?;
+            }
+        }
+        drop(insert);
+        transaction.commit()?;
+        Ok(None)
+    }
+}
+
+fn set_up(connection: &Connection, file: &SqliteFile, log: &Log) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    // Nothing that a file says of itself is run but its tables.
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update_and_check(None, "journal_size_limit", JOURNAL_BYTES_MAX, |_| Ok(()))?;
+    // The newest page of each counter stays in memory.
+    let cache_kib = (log.counters.len() as u64 * 6).clamp(8 << 10, 64 << 10);
+    connection.pragma_update(None, "cache_size", -cache_kib.cast_signed())?;
+    if let Some(bytes) = file.bytes_max {
+        let pages = (bytes / PAGE_BYTES).clamp(1, u64::from(u32::MAX) - 1);
+        connection.pragma_update_and_check(None, "max_page_count", pages.cast_signed(), |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// `GUID` of the log, which is begun if it is not there, and what there is of it.
+fn data_set(
+    connection: &Connection,
+    database: &str,
+    log: &Log,
+    first: Timestamp,
+) -> Result<(String, Counted), SinkError> {
+    let fail = |doing: &'static str| move |error| failed(database, doing, &error);
+    let sql = "SELECT GUID FROM DisplayToID WHERE DisplayString = ?1";
+    let found = connection.query_row(sql, [&log.name], |row| row.get::<_, String>(0)).optional();
+    if let Some(id) = found.map_err(fail("find the log in DisplayToID"))? {
+        // Somebody else may have begun it, and not counted.
+        let sql = "UPDATE DisplayToID SET NumberOfRecords = coalesce((SELECT max(RecordIndex) FROM CounterData \
+                   WHERE CounterData.GUID = ?1), 0) WHERE GUID = ?1 AND NumberOfRecords IS NULL";
+        let found = connection.execute(sql, [&id]).and_then(|_| counted(connection, &id));
+        return Ok((id, found.map_err(fail("count the records"))?));
+    }
+    let no_random = || failure(SinkErrorKind::Other, "the system has no random bytes for the id of a log");
+    let id = DataSetId::random().ok_or_else(no_random)?.to_string();
+    let (minutes, zone) = zone_fields(&log.zone, first);
+    let start = time_text(first);
+    let sql = "INSERT INTO DisplayToID (GUID, RunID, DisplayString, LogStartTime, LogStopTime, NumberOfRecords, \
+               MinutesToUTC, TimeZoneName) VALUES (?1, 0, ?2, ?3, ?3, 0, ?4, ?5)";
+    let begun = connection.execute(sql, params![id, log.name, start, minutes, zone]);
+    begun.map_err(fail("begin the log in DisplayToID"))?;
+    Ok((id, Counted { records: 0, stop: start }))
+}
+
+fn counted(connection: &Connection, data_set: &str) -> rusqlite::Result<Counted> {
+    let sql = "SELECT NumberOfRecords, rtrim(coalesce(LogStopTime, '')) FROM DisplayToID WHERE GUID = ?1";
+    connection.query_row(sql, [data_set], |row| Ok(Counted { records: row.get(0)?, stop: row.get(1)? }))
+}
+
+fn insert_sql() -> String {
+    format!(
+        "INSERT INTO CounterData ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        COUNTER_DATA.column_names()
+    )
+}
+
+fn insert_value(
+    insert: &mut Statement<'_>,
+    data_set: &str,
+    index: i32,
+    time: &str,
+    value: &Value,
+) -> rusqlite::Result<usize> {
+    let raw = value.raw;
+    insert.execute(params![
+        data_set,
+        value.counter,
+        index,
+        time,
+        value.value,
+        raw.map(|raw| raw.first.low),
+        raw.map(|raw| raw.first.high),
+        raw.map(|raw| raw.second.low),
+        raw.map(|raw| raw.second.high),
+        raw.map(|raw| raw.multi_count),
+    ])
+}
+
+/// For a figure only: a failure counts as none.
+fn page_count(connection: &Connection) -> u64 {
+    connection.pragma_query_value(None, "page_count", |row| row.get::<_, u32>(0)).map_or(0, u64::from)
+}
+
+/// SQLite's default.
+const PAGE_BYTES: u64 = 4096;
+
+/// How long a transaction waits for those of others.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What the write-ahead log keeps on the disk after a checkpoint.
+const JOURNAL_BYTES_MAX: i64 = 16 << 20;

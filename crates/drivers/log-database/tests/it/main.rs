@@ -1,0 +1,6 @@
+//! Sinks as their callers see them.
+
+mod invented;
+mod postgres;
+mod server;
+mod sqlite;

@@ -1,0 +1,258 @@
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use counter_log::{Batch, LogSink, Sample, SinkErrorKind, Written};
+use jiff::Timestamp;
+use log_database::{SqliteFile, SqliteSink};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::invented::{batch, log};
+
+/// As it stands in many places for the databases of Windows.
+const JOIN: &str = "SELECT d.MachineName, d.ObjectName, d.CounterName, d.InstanceName, c.RecordIndex, c.CounterDateTime, \
+    c.CounterValue FROM CounterData c INNER JOIN CounterDetails d ON c.CounterID = d.CounterID \
+    INNER JOIN DisplayToID i ON i.GUID = c.GUID WHERE i.DisplayString = ?1 ORDER BY c.RecordIndex, c.CounterID";
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("there is room for a folder")
+}
+
+fn file(folder: &TempDir) -> SqliteFile {
+    let folder = Dir::open_ambient_dir(folder.path(), ambient_authority()).expect("the folder is there");
+    SqliteFile::below(Arc::new(folder), "log.db").expect("it is one component")
+}
+
+fn reader(folder: &TempDir) -> Connection {
+    Connection::open(folder.path().join("log.db")).expect("the file is there")
+}
+
+fn number(connection: &Connection, sql: &str) -> i64 {
+    connection.query_row(sql, [], |row| row.get(0)).expect("the query has a number")
+}
+
+fn texts(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection.prepare(sql).expect("it is a query");
+    let rows = statement.query_map([], |row| row.get(0)).expect("it has no parameters");
+    rows.collect::<Result<_, _>>().expect("the column is a text")
+}
+
+#[track_caller]
+fn expect_written(written: &Written, records: usize) {
+    assert_eq!((written.records, &written.failure), (records, &None));
+}
+
+#[track_caller]
+fn expect_failure(written: &Written, kind: SinkErrorKind, text: &str) {
+    let failure = written.failure.as_ref().expect("the sink failed");
+    assert!(failure.kind == kind && failure.message.contains(text), "{failure:?}");
+}
+
+#[tokio::test]
+async fn the_join_of_users_finds_every_value_once() {
+    let folder = folder();
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 2));
+    expect_written(&sink.write(&batch(2, 0..3)).await, 3);
+    sink.finish().await.expect("the file closes");
+    let connection = reader(&folder);
+    let mut statement = connection.prepare(JOIN).expect("the tables are there");
+    let rows = statement.query_map(["Nightly"], |row| {
+        let names: (String, String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        Ok((names, row.get::<_, i32>(4)?, row.get::<_, String>(5)?, row.get::<_, f64>(6)?))
+    });
+    let rows: Vec<_> = rows.expect("one parameter").collect::<Result<_, _>>().expect("the types fit");
+    let row = |instance: &str, index, time: &str, value| {
+        let names = (
+            r"\\WEB1".to_owned(),
+            "Processor".to_owned(),
+            "% Processor Time".to_owned(),
+            instance.to_owned(),
+        );
+        (names, index, time.to_owned(), value)
+    };
+    let expected = [
+        row("0", 1, "2026-03-01 00:00:00.000", 0.0),
+        row("1", 1, "2026-03-01 00:00:00.000", 0.001),
+        row("0", 2, "2026-03-01 00:00:01.000", 1.0),
+        row("1", 2, "2026-03-01 00:00:01.000", 1.001),
+        row("0", 3, "2026-03-01 00:00:02.000", 2.0),
+        row("1", 3, "2026-03-01 00:00:02.000", 2.001),
+    ];
+    assert_eq!(rows, expected);
+    let raw = "SELECT DISTINCT SecondValueA || ' ' || SecondValueB || ' ' || FirstValueB || ' ' || MultiCount FROM CounterData";
+    assert_eq!(texts(&connection, raw), ["-1 -1 0 1"]);
+    let details = "SELECT CounterType || ' ' || DefaultScale || ' ' || InstanceIndex || ' ' || TimeBaseA || ' ' || TimeBaseB || \
+                   coalesce(ParentName, '') || coalesce(ParentObjectID, '') FROM CounterDetails LIMIT 1";
+    assert_eq!(texts(&connection, details), ["560006400 0 0 10000000 0"]);
+    let display = "SELECT RunID || ' ' || LogStartTime || ' ' || LogStopTime || ' ' || NumberOfRecords || ' ' || MinutesToUTC || \
+                   ' ' || TimeZoneName FROM DisplayToID WHERE length(GUID) = 36";
+    let expected = "0 2026-03-01 00:00:00.000 2026-03-01 00:00:02.000 3 -60 Europe/Berlin";
+    assert_eq!(texts(&connection, display), [expected]);
+}
+
+#[tokio::test]
+async fn a_set_that_starts_again_continues_its_log_and_keeps_its_counters() {
+    let folder = folder();
+    for start in [0, 10] {
+        let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 2));
+        expect_written(&sink.write(&batch(2, start..start + 5)).await, 5);
+    }
+    let connection = reader(&folder);
+    assert_eq!(number(&connection, "SELECT count(*) FROM DisplayToID"), 1);
+    assert_eq!(number(&connection, "SELECT count(*) FROM CounterDetails"), 2);
+    assert_eq!(number(&connection, "SELECT count(DISTINCT RecordIndex) FROM CounterData"), 10);
+    let display = "SELECT NumberOfRecords || ' ' || LogStartTime || ' ' || LogStopTime FROM DisplayToID";
+    assert_eq!(texts(&connection, display), ["10 2026-03-01 00:00:00.000 2026-03-01 00:00:14.000"]);
+}
+
+#[tokio::test]
+async fn a_missing_value_has_no_row_and_its_record_counts() {
+    let folder = folder();
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 2));
+    let mut records = Batch::new(2);
+    for value in [Some(1.0), None, Some(f64::NAN), Some(4.0)] {
+        records.push(Timestamp::UNIX_EPOCH, [Sample { value, raw: None }]);
+    }
+    expect_written(&sink.write(&records).await, 4);
+    let connection = reader(&folder);
+    assert_eq!(texts(&connection, "SELECT RecordIndex || '' FROM CounterData"), ["1", "4"]);
+    assert_eq!(number(&connection, "SELECT NumberOfRecords FROM DisplayToID"), 4);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn writers_at_the_same_time_share_counters_and_lose_nothing() {
+    let folder = folder();
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let mut sink = SqliteSink::new(file(&folder), log(&format!("log {writer}"), "WEB1", 50));
+            tokio::spawn(async move {
+                for start in 0..10 {
+                    expect_written(&sink.write(&batch(50, start * 10..start * 10 + 10)).await, 10);
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.expect("no writer failed");
+    }
+    let connection = reader(&folder);
+    assert_eq!(number(&connection, "SELECT count(*) FROM CounterDetails"), 50);
+    assert_eq!(number(&connection, "SELECT count(*) FROM CounterData"), 4 * 50 * 100);
+    assert_eq!(number(&connection, "SELECT sum(NumberOfRecords) FROM DisplayToID"), 400);
+}
+
+#[tokio::test]
+async fn two_writers_of_one_log_are_noticed() {
+    let folder = folder();
+    let mut sinks = [(); 2].map(|()| SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1)));
+    expect_written(&sinks[0].write(&batch(1, 0..1)).await, 1);
+    expect_written(&sinks[1].write(&batch(1, 1..2)).await, 1);
+    expect_failure(
+        &sinks[0].write(&batch(1, 2..3)).await,
+        SinkErrorKind::Refused,
+        "another program writes this log",
+    );
+    assert_eq!(number(&reader(&folder), "SELECT count(*) FROM CounterData"), 2);
+}
+
+#[tokio::test]
+async fn a_full_database_keeps_whole_transactions_only() {
+    let folder = folder();
+    let mut sink = SqliteSink::new(file(&folder).with_bytes_max(200 << 10), log("Nightly", "WEB1", 100));
+    expect_written(&sink.write(&batch(100, 0..5)).await, 5);
+    let written = sink.write(&batch(100, 5..100)).await;
+    expect_failure(&written, SinkErrorKind::Full, "allow the database more");
+    assert_eq!(written.records, 0);
+    let connection = reader(&folder);
+    assert_eq!(number(&connection, "SELECT count(*) FROM CounterData"), 500);
+    assert_eq!(number(&connection, "SELECT NumberOfRecords FROM DisplayToID"), 5);
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 100));
+    expect_written(&sink.write(&batch(100, 5..100)).await, 95);
+    assert_eq!(number(&connection, "SELECT count(*) FROM CounterData"), 10_000);
+}
+
+#[tokio::test]
+async fn a_future_that_is_dropped_neither_loses_nor_doubles_records() {
+    let folder = folder();
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 10));
+    expect_written(&sink.write(&batch(10, 0..1)).await, 1);
+    for _ in 0..10 {
+        let records = batch(10, 1..100);
+        // Polled once, it has begun its transaction on another thread.
+        let poll = pin!(sink.write(&records)).as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll.is_pending());
+    }
+    expect_written(&sink.write(&batch(10, 1..200)).await, 199);
+    assert_eq!(number(&reader(&folder), "SELECT count(*) FROM CounterData"), 2_000);
+    assert_eq!(number(&reader(&folder), "SELECT NumberOfRecords FROM DisplayToID"), 200);
+}
+
+#[tokio::test]
+async fn tables_of_another_form_are_refused_by_the_column() {
+    let other = [
+        (
+            "CREATE TABLE CounterData (GUID TEXT)",
+            "table CounterData is not as Windows makes it: it has no column CounterID",
+        ),
+        ("CREATE TABLE DISPLAYTOID (GUID TEXT, RunID TEXT)", "its column RunID is TEXT"),
+        ("CREATE VIEW CounterDetails AS SELECT 1", "it is a view"),
+    ];
+    for (sql, text) in other {
+        let folder = folder();
+        reader(&folder).execute_batch(sql).expect("the statement is right");
+        let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+        expect_failure(&sink.write(&batch(1, 0..1)).await, SinkErrorKind::Refused, text);
+        assert_eq!(number(&reader(&folder), "SELECT count(*) FROM sqlite_schema"), 1, "nothing was added");
+    }
+}
+
+#[tokio::test]
+async fn tables_with_more_columns_are_used() {
+    let folder = folder();
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+    expect_written(&sink.write(&batch(1, 0..1)).await, 1);
+    let sql = "ALTER TABLE CounterData ADD COLUMN Site TEXT";
+    reader(&folder).execute_batch(sql).expect("the table is there");
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+    expect_written(&sink.write(&batch(1, 1..2)).await, 1);
+    let sql = "ALTER TABLE CounterDetails RENAME COLUMN TimeBaseB TO Other";
+    reader(&folder).execute_batch(sql).expect("the table is there");
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+    expect_failure(&sink.write(&batch(1, 2..3)).await, SinkErrorKind::Refused, "it has no column TimeBaseB");
+}
+
+#[tokio::test]
+async fn a_link_leads_nowhere() {
+    let (folder, elsewhere) = (folder(), folder());
+    symlink(elsewhere.path().join("log.db"), folder.path().join("log.db")).expect("nothing is there");
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+    expect_failure(&sink.write(&batch(1, 0..1)).await, SinkErrorKind::Refused, "this is no file");
+    assert!(!elsewhere.path().join("log.db").exists());
+}
+
+#[tokio::test]
+async fn what_is_no_database_or_not_there_says_so() {
+    let folder = folder();
+    std::fs::write(folder.path().join("log.db"), [b'x'; 4096]).expect("the folder is there");
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+    expect_failure(&sink.write(&batch(1, 0..1)).await, SinkErrorKind::Refused, "move the file away");
+    let nowhere = SqliteFile::at(Path::new("/nowhere/at/all/log.db")).expect("it is a path");
+    let mut sink = SqliteSink::new(nowhere, log("Nightly", "WEB1", 1));
+    expect_failure(&sink.write(&batch(1, 0..1)).await, SinkErrorKind::Unavailable, "create the folder");
+}
+
+#[tokio::test]
+async fn a_file_that_is_deleted_is_made_again() {
+    let folder = folder();
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+    expect_written(&sink.write(&batch(1, 0..3)).await, 3);
+    sink.finish().await.expect("the file closes");
+    std::fs::remove_file(folder.path().join("log.db")).expect("the file is there");
+    expect_written(&sink.write(&batch(1, 3..5)).await, 2);
+    assert_eq!(number(&reader(&folder), "SELECT max(RecordIndex) FROM CounterData"), 2);
+}

@@ -1,0 +1,197 @@
+//! Logs of counters in databases: an example program writes an invented log and says of each record what became of it, while
+//! PostgreSQL is killed and started again, while connections break at the commit, and until the program itself is killed.
+//! Then psql and sqlite3 run the joins over PDH's three tables that their users have, and find each record once.
+
+mod said;
+mod server;
+
+use std::path::Path;
+use std::process::Command;
+
+use self::said::Said;
+use self::server::Server;
+use crate::Result;
+use crate::process::Running;
+use crate::report::Outcome;
+use crate::stage::{START_TIMEOUT, Stage};
+use crate::workspace::{Workspace, capture};
+
+const COUNTERS: u32 = 20;
+
+/// As they stand in many places for the databases of Windows, with `{log}` for the name of a log.
+const JOINS: [&str; 4] = [
+    "SELECT d.MachineName, d.ObjectName, d.CounterName, d.InstanceName, c.CounterDateTime, c.CounterValue \
+     FROM CounterData c INNER JOIN CounterDetails d ON c.CounterID = d.CounterID \
+     INNER JOIN DisplayToID i ON i.GUID = c.GUID WHERE i.DisplayString = '{log}' ORDER BY c.RecordIndex, c.CounterID",
+    "select CounterDetails.CounterName, CounterDetails.InstanceName, min(CounterData.CounterValue), \
+     max(CounterData.CounterValue), count(*) from CounterData, CounterDetails, DisplayToID \
+     where DisplayToID.DisplayString = '{log}' and CounterData.GUID = DisplayToID.GUID \
+     and CounterData.CounterID = CounterDetails.CounterID and CounterDetails.ObjectName = 'Process' \
+     group by CounterDetails.CounterName, CounterDetails.InstanceName order by 1, 2",
+    "SELECT c.CounterDateTime, c.CounterValue FROM CounterData c JOIN CounterDetails d ON d.CounterID = c.CounterID \
+     WHERE d.CounterName LIKE '%Processor Time' AND d.InstanceName = 'worker 3' AND d.MachineName = '\\\\INVENTED' \
+     AND c.CounterDateTime BETWEEN '2026-03-01 00:00:05' AND '2026-03-01 00:00:10' \
+     AND c.GUID = (SELECT GUID FROM DisplayToID WHERE DisplayString = '{log}') ORDER BY c.CounterDateTime, c.CounterValue",
+    "SELECT DisplayString, RunID, LogStartTime, LogStopTime, NumberOfRecords, MinutesToUTC, TimeZoneName \
+     FROM DisplayToID WHERE DisplayString = '{log}'",
+];
+
+/// Everything of a log, to be compared with what was said.
+const EVERYTHING: &str = "SELECT c.RecordIndex, c.CounterDateTime, d.InstanceName, d.InstanceIndex, c.CounterValue, \
+     c.FirstValueB, c.FirstValueA, c.SecondValueA, c.SecondValueB, c.MultiCount FROM CounterData c \
+     INNER JOIN CounterDetails d ON c.CounterID = d.CounterID INNER JOIN DisplayToID i ON i.GUID = c.GUID \
+     WHERE i.DisplayString = '{log}'";
+
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
+    let stage = Stage::new(workspace)?;
+    let mut server = Server::new()?;
+    let killed = killed_server(&stage, &mut server)?;
+    let cut = Said::of(&mut program(&stage, &server, "Cut", &["--records", "90", "--cut", "3"])?)?;
+    if cut.written.len() != 90 || cut.failures == 0 {
+        return Err(format!("{} of 90 records are written over a bad line", cut.written.len()).into());
+    }
+    cut.compare(&server.ask(EVERYTHING, "Cut")?)?;
+    over_tls(&stage, &server)?;
+    let sqlite = killed_program(&stage)?;
+    let joins = joins(&stage, &server)?;
+    shared_counters(&stage, &server)?;
+    tables_of_another_form(&stage, &server)?;
+    server.end()?;
+    Ok(Outcome::Ran(format!("{killed}; {} commits cut; {sqlite}; {joins} rows agree", cut.failures)))
+}
+
+/// The server is killed when a part of the log is written, and started again when records were dropped.
+fn killed_server(stage: &Stage<'_>, server: &mut Server) -> Result<String> {
+    let options = ["--records", "400", "--pause-ms", "20", "--waiting", "20"];
+    let mut program = program(stage, server, "Killed", &options)?;
+    let said = Said::default();
+    said.hear(&mut program, "record 10", |line| line.starts_with("written 10"))?;
+    server.kill()?;
+    said.hear(&mut program, "dropped records", |line| line.starts_with("dropped"))?;
+    server.start()?;
+    let said = said.until_end(&mut program)?;
+    if said.dropped.is_empty() || said.written.len() + said.dropped.len() != 400 {
+        return Err(
+            format!("{} records written, {} dropped of 400", said.written.len(), said.dropped.len()).into()
+        );
+    }
+    let unheard = said.compare(&server.ask(EVERYTHING, "Killed")?)?;
+    // What the server committed when it was killed, and nobody heard of.
+    if unheard > 20 {
+        return Err(format!("{unheard} records are there that count as dropped").into());
+    }
+    Ok(format!("{} records through a killed server, {} dropped", said.written.len(), said.dropped.len()))
+}
+
+/// The server's certificate is checked, and its list of connections has one with TLS.
+fn over_tls(stage: &Stage<'_>, server: &Server) -> Result<()> {
+    let authority = server.authority();
+    let authority = authority.to_str().ok_or("the path is no text")?;
+    let mut program = program(stage, server, "TLS", &["--records", "200", "--tls-ca", authority])?;
+    let said = Said::default();
+    said.hear(&mut program, "record 1", |line| line.starts_with("written 1 "))?;
+    let count = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
+                 WHERE ssl AND application_name = 'perfmon-exporter'";
+    let found = server.psql("perf", count)?;
+    let said = said.until_end(&mut program)?;
+    said.compare(&server.ask(EVERYTHING, "TLS")?)?;
+    if said.written.len() == 200 && found.trim() == "1" {
+        Ok(())
+    } else {
+        Err(format!("{} of 200 records written over {found} connections with TLS", said.written.len()).into())
+    }
+}
+
+/// The program is killed; what it said is in the file.
+fn killed_program(stage: &Stage<'_>) -> Result<String> {
+    let file = stage.path("log.db");
+    let mut command = Command::new(stage.workspace.program("examples/invented_log"));
+    command.arg("--sqlite").arg(&file).args(["--log", "Killed", "--counters", &COUNTERS.to_string()]);
+    command.args(["--records", "100000", "--pause-ms", "1"]);
+    let mut program = Running::start("invented_log", &mut command)?;
+    let said = Said::default();
+    said.hear(&mut program, "record 500", |line| line.starts_with("written 500 "))?;
+    drop(program);
+    let said = said.read()?;
+    said.compare(&ask_sqlite(&file, EVERYTHING, "Killed")?)?;
+    let check = capture(Command::new("sqlite3").arg(&file).arg("PRAGMA integrity_check"))?;
+    if check.trim() != "ok" {
+        return Err(format!("sqlite3 says of the file: {check}").into());
+    }
+    Ok(format!("{} records of a killed program in SQLite", said.written.len()))
+}
+
+/// Both databases answer the same to the same joins over the same log.
+fn joins(stage: &Stage<'_>, server: &Server) -> Result<usize> {
+    let options = ["--records", "30", "--pause-ms", "1"];
+    Said::of(&mut program(stage, server, "Same", &options)?)?;
+    let file = stage.path("log.db");
+    let mut command = Command::new(stage.workspace.program("examples/invented_log"));
+    command.arg("--sqlite").arg(&file).args(["--log", "Same", "--counters", &COUNTERS.to_string()]);
+    Said::of(&mut Running::start("invented_log", command.args(options))?)?;
+    let mut rows = 0;
+    for join in JOINS {
+        let (ours, theirs) = (server.ask(join, "Same")?, ask_sqlite(&file, join, "Same")?);
+        let differs = ours.iter().zip(&theirs).find(|(ours, theirs)| ours != theirs);
+        if ours.is_empty() || ours.len() != theirs.len() || differs.is_some() {
+            let counts = (ours.len(), theirs.len());
+            return Err(format!("{join}\n{counts:?} rows from PostgreSQL and SQLite; {differs:?}").into());
+        }
+        rows += ours.len();
+    }
+    Ok(rows)
+}
+
+/// Programs that begin their logs at the same time, in a database without tables, share the rows of their counters.
+fn shared_counters(stage: &Stage<'_>, server: &Server) -> Result<()> {
+    server.psql("postgres", "CREATE DATABASE shared")?;
+    let options = ["--database", "shared", "--records", "20", "--pause-ms", "1"];
+    let logs = ["a", "b", "c", "d"];
+    let begun = logs.map(|log| program(stage, server, log, &options));
+    for program in begun {
+        let said = Said::of(&mut program?)?;
+        if said.written.len() != 20 || said.failures > 0 {
+            return Err("programs that begin at the same time disturb each other".into());
+        }
+    }
+    let count = "SELECT count(*), (SELECT count(*) FROM DisplayToID), (SELECT count(*) FROM CounterData) FROM CounterDetails";
+    let found = server.psql("shared", count)?;
+    let expected = format!("{COUNTERS}|4|{}", 4 * 20 * (COUNTERS - 1));
+    if found.trim() == expected { Ok(()) } else { Err(format!("{found} rows instead of {expected}").into()) }
+}
+
+/// The column is named, and nothing is written.
+fn tables_of_another_form(stage: &Stage<'_>, server: &Server) -> Result<()> {
+    server.psql("shared", "ALTER TABLE CounterData ALTER COLUMN CounterValue TYPE real")?;
+    let options = ["--database", "shared", "--records", "1"];
+    let mut program = program(stage, server, "e", &options)?;
+    program.wait_for("refusal", START_TIMEOUT, |line| {
+        (line.starts_with("failed refused") && line.contains("its column CounterValue is float4"))
+            .then_some(())
+    })?;
+    let found = server.psql("shared", "SELECT count(*) FROM DisplayToID WHERE DisplayString = 'e'")?;
+    if found.trim() == "0" { Ok(()) } else { Err("a log was begun in tables of another form".into()) }
+}
+
+fn program(stage: &Stage<'_>, server: &Server, log: &str, options: &[&str]) -> Result<Running> {
+    let mut command = Command::new(stage.workspace.program("examples/invented_log"));
+    command.args(["--port", &server.port.to_string(), "--log", log, "--counters", &COUNTERS.to_string()]);
+    command.arg("--password-file").arg(stage.password_file()?).args(options);
+    Running::start("invented_log", &mut command)
+}
+
+type Row = Vec<String>;
+
+/// The answer to a query, field by field, without the blanks after texts of fixed length, and without `.0` after numbers.
+fn rows(text: &str) -> Vec<Row> {
+    let field = |field: &str| {
+        let field = field.trim_end();
+        field.strip_suffix(".0").unwrap_or(field).to_owned()
+    };
+    text.lines().map(|line| line.split('|').map(field).collect()).collect()
+}
+
+fn ask_sqlite(file: &Path, sql: &str, log: &str) -> Result<Vec<Row>> {
+    let mut command = Command::new("sqlite3");
+    Ok(rows(&capture(command.arg("-list").arg(file).arg(sql.replace("{log}", log)))?))
+}
