@@ -81,7 +81,9 @@ impl Error {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 HResult::E_ACCESSDENIED
             }
-            Self::Io { .. } | Self::LeftAlone { .. } | Self::StillAbove { .. } | Self::Stopped => HResult::E_FAIL,
+            Self::Io { .. } | Self::LeftAlone { .. } | Self::StillAbove { .. } | Self::Stopped => {
+                HResult::E_FAIL
+            }
         }
     }
 

@@ -67,8 +67,8 @@ impl FreeDisk {
 }
 
 fn free_bytes(root: BorrowedFd<'_>) -> Result<u64> {
-    let status =
-        rustix::fs::fstatvfs(root).map_err(|error| Error::io("get the free space of the disk of", ".", error))?;
+    let status = rustix::fs::fstatvfs(root)
+        .map_err(|error| Error::io("get the free space of the disk of", ".", error))?;
     Ok(status.f_bavail.saturating_mul(status.f_frsize))
 }
 
@@ -83,11 +83,7 @@ pub(crate) fn violated(limits: &FolderLimits, count: u64, bytes: u64, disk: &Fre
 }
 
 /// [MS-PLA] 3.2.4.2 `CheckBeforeRunning`. As many folders as the limit are permitted, as after a run.
-pub(crate) fn check_before_running(
-    limits: &FolderLimits,
-    count: u64,
-    root: BorrowedFd<'_>,
-) -> Result<()> {
+pub(crate) fn check_before_running(limits: &FolderLimits, count: u64, root: BorrowedFd<'_>) -> Result<()> {
     if limits.folders_max != 0 && count > u64::from(limits.folders_max) {
         return Err(Error::TooManyFolders { folders: count, folders_max: limits.folders_max });
     }

@@ -53,7 +53,8 @@ impl Freeing<'_> {
         }
         let newest = self.newest(&folders.folders).map(|folder| folder.name.clone());
         let mut gone = HashSet::new();
-        let ended = self.delete(&self.order(&folders.folders), newest.as_deref(), &mut state, &mut gone, managed);
+        let ended =
+            self.delete(&self.order(&folders.folders), newest.as_deref(), &mut state, &mut gone, managed);
         folders.folders.retain(|folder| !gone.contains(&folder.name));
         ended
     }
@@ -85,7 +86,9 @@ impl Freeing<'_> {
         let left = limits::violated(self.limits, state.count, state.bytes, &state.disk);
         if let Some(limit) = left {
             let reason = match (limit, is_newest_spared, self.current) {
-                (Limit::FreeDisk, true, _) => "the newest folder is kept, and the rest of the disk is used by others",
+                (Limit::FreeDisk, true, _) => {
+                    "the newest folder is kept, and the rest of the disk is used by others"
+                }
                 (_, _, Some(_)) => "what is left belongs to the run that goes on, or could not be deleted",
                 (_, _, None) => "what is left could not be deleted, or is beside the folders",
             };

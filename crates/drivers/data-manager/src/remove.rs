@@ -68,7 +68,12 @@ impl<'a> Sweep<'a> {
     ///
     /// # Errors
     /// [`Error::Stopped`] alone.
-    pub(crate) fn remove_set_aside(&mut self, root: BorrowedFd<'_>, name: &CStr, shown: &str) -> Result<bool> {
+    pub(crate) fn remove_set_aside(
+        &mut self,
+        root: BorrowedFd<'_>,
+        name: &CStr,
+        shown: &str,
+    ) -> Result<bool> {
         self.remove_folder(root, name, shown, 0)
     }
 

@@ -1,6 +1,7 @@
 //! Folders by their handles: opened without following a link or entering another mount, read with one `statx` an entry.
 
 use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::io;
 
 use cap_std::fs::Dir;
@@ -23,6 +24,8 @@ const ENTRIES_PER_STEP: u64 = 1024;
 const BLOCK_BYTES: u64 = 512;
 /// The file in a folder that keeps what folder actions did with it.
 pub(crate) const RECORD: &str = ".folder-actions";
+/// Names of files that are written for folder actions begin with it.
+pub(crate) const OWN: &str = RECORD;
 
 /// A handle that the folder can be read and synced by, which those of `cap_std` may not be.
 pub(crate) fn open_root(root: &Dir) -> io::Result<OwnedFd> {
@@ -43,6 +46,37 @@ pub(crate) fn open_folder(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Re
         }
         other => other,
     }
+}
+
+/// Opens a file below a folder to read it. A link is an error, as is what is no file: a pipe would block.
+pub(crate) fn open_file(folder: BorrowedFd<'_>, path: &str) -> Result<File> {
+    let (parent, name) = parent_of(folder, path)?;
+    let parent = parent.as_ref().map_or(folder, AsFd::as_fd);
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(parent, &name, flags, Mode::empty());
+    let file = File::from(file.map_err(|error| Error::io("open", path, error))?);
+    let metadata = file.metadata().map_err(|error| Error::io("open", path, error))?;
+    if metadata.is_file() { Ok(file) } else { Err(Error::left_alone(path, "is no file")) }
+}
+
+/// The folder that a path ends in, opened part by part without following a link, unless it is `folder` itself, and the last part.
+pub(crate) fn parent_of(folder: BorrowedFd<'_>, path: &str) -> Result<(Option<OwnedFd>, CString)> {
+    let (folders, name) = path.rsplit_once('/').map_or((None, path), |(folders, name)| (Some(folders), name));
+    let mut parent: Option<OwnedFd> = None;
+    for part in folders.into_iter().flat_map(|folders| folders.split('/')) {
+        let outer = parent.as_ref().map_or(folder, AsFd::as_fd);
+        let inner = open_folder(outer, &c_name(part)?);
+        parent = Some(inner.map_err(|error| Error::io("open the folder of", path, error))?);
+    }
+    Ok((parent, c_name(name)?))
+}
+
+/// One part of a path.
+pub(crate) fn c_name(name: &str) -> Result<CString> {
+    if matches!(name, "" | "." | "..") || name.contains('/') {
+        return Err(Error::left_alone(name, "is no name of a file"));
+    }
+    CString::new(name).map_err(|_| Error::left_alone(name, "has a zero in its name"))
 }
 
 /// Renames a file or folder; a name that exists is an error, `EEXIST`.
