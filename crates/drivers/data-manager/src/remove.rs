@@ -130,11 +130,6 @@ impl<'a> Sweep<'a> {
             if !removed || self.failures.len() > failures {
                 return Ok(());
             }
-            // The next round begins at the first entry.
-            if let Err(error) = rustix::fs::seek(folder, rustix::fs::SeekFrom::Start(0)) {
-                self.fail(Error::io("read folder", path, error));
-                return Ok(());
-            }
         }
     }
 

@@ -8,7 +8,8 @@ use cap_std::fs::Dir;
 use jiff::Timestamp;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Statx, StatxFlags, StatxTimestamp,
+    AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, SeekFrom, Statx, StatxFlags,
+    StatxTimestamp,
 };
 use rustix::io::Errno;
 
@@ -96,6 +97,8 @@ pub(crate) fn for_each_entry(
     folder: BorrowedFd<'_>,
     mut each: impl FnMut(&CStr, FileType) -> Result<()>,
 ) -> std::result::Result<(), EntriesError> {
+    // The handle may have been read before.
+    rustix::fs::seek(folder, SeekFrom::Start(0)).map_err(|error| EntriesError::Read(error.into()))?;
     let mut bytes: Vec<u8> = Vec::with_capacity(ENTRIES_BYTES);
     let mut entries = RawDir::new(folder, bytes.spare_capacity_mut());
     while let Some(entry) = entries.next() {

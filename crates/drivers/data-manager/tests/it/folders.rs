@@ -89,7 +89,10 @@ fn a_folder_without_a_readable_name_is_named_and_counts() {
     let folders = scan(&place);
     assert!(folders.folders.is_empty());
     assert_eq!(folders.bytes(), 9);
-    assert_eq!(texts(&folders.failures), ["\"bad\u{fffd}\" has a name that is not UTF-8: rename or delete it"]);
+    assert_eq!(
+        texts(&folders.failures),
+        ["\"bad\u{fffd}\" has a name that is not UTF-8: rename or delete it"]
+    );
 }
 
 #[test]

@@ -125,7 +125,10 @@ fn a_folder_that_cannot_be_deleted_does_not_stop_the_others() {
     assert_eq!(managed.failures.len(), 1);
     assert_eq!(managed.failures[0].folder.as_deref(), Some("run1"));
     let text = managed.failures[0].error.to_string();
-    assert!(text.starts_with("delete folder \"run1\"") || text.starts_with("delete \"run1/log.csv\""), "{text}");
+    assert!(
+        text.starts_with("delete folder \"run1\"") || text.starts_with("delete \"run1/log.csv\""),
+        "{text}"
+    );
 }
 
 #[test]
