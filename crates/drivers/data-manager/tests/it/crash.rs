@@ -73,14 +73,14 @@ fn two_runs(place: &Place) {
 
 #[test]
 fn nothing_is_lost_or_done_twice_wherever_the_process_is_killed() {
-    let expected = Place::new();
+    let expected = Place::in_memory();
     two_runs(&expected);
     assert!(child(&expected, 0).success());
     let sent = tree(&expected.path("sent"));
     assert_eq!(sent.keys().collect::<Vec<_>>(), ["run1.cab", "run2.cab"]);
     let mut killed = 0;
     for kill_at in 1.. {
-        let place = Place::new();
+        let place = Place::in_memory();
         two_runs(&place);
         let data = tree(&place.path("set"));
         if child(&place, kill_at).success() {
@@ -109,7 +109,7 @@ fn nothing_is_lost_or_done_twice_wherever_the_process_is_killed() {
 
 #[test]
 fn a_full_disk_leaves_the_data_as_they_are() {
-    let place = Place::new();
+    let place = Place::in_memory();
     two_runs(&place);
     let before = tree(&place.path("set"));
     // Files of at most 16 blocks of 512 or 1024 bytes: less than a cabinet has. Without the signal it is an error.

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::place::{Place, now, texts};
 
 fn scan(place: &Place) -> Folders {
-    Folders::scan(&place.root(), &ScanLimits::default(), &|| false).unwrap()
+    Folders::scan(&place.root(), &ScanLimits::default(), &|| false).expect("it can be read")
 }
 
 #[test]
