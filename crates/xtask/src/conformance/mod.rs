@@ -4,6 +4,7 @@ mod agreement;
 mod alertmanager;
 mod bad_input;
 mod browser;
+mod cabinets;
 mod com_plus;
 mod counter_types;
 pub(crate) mod dashboards;
@@ -48,7 +49,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 53] = [
+const CHECKS: [Check; 54] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -92,6 +93,7 @@ const CHECKS: [Check; 53] = [
         go_performance_logs::run,
     ),
     ("Python's parser reads the data collector sets that we write", &[Peer::Python], sets::run),
+    ("cabextract and gcab unpack our cabinet files, and we gcab's", &[Peer::Cabinets], cabinets::run),
     ("go-msrpc reads what we write of data collector sets", &[Peer::GoMsrpc], go_performance_logs::stubs),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
     ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),
