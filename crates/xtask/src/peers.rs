@@ -61,7 +61,7 @@ pub(crate) enum Peer {
     Sqlite,
 }
 
-const ALL: [Peer; 20] = [
+const ALL: [Peer; 21] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -82,6 +82,7 @@ const ALL: [Peer; 20] = [
     Peer::Wine,
     Peer::Postgres,
     Peer::Sqlite,
+    Peer::Cabinets,
 ];
 
 impl Peer {
@@ -107,6 +108,7 @@ impl Peer {
             Self::Wine => "Wine with widl and a compiler for Windows",
             Self::Postgres => "PostgreSQL",
             Self::Sqlite => "the shell of SQLite",
+            Self::Cabinets => "cabextract with gcab",
         }
     }
 
@@ -126,6 +128,7 @@ impl Peer {
             Self::Wine => wine::PACKAGES,
             Self::Postgres => &["postgresql", "postgresql-client"],
             Self::Sqlite => &["sqlite3"],
+            Self::Cabinets => &["cabextract", "gcab"],
             Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => &[],
         }
     }
@@ -151,6 +154,7 @@ impl Peer {
             Self::Wine => wine::is_there(),
             Self::Postgres => has("psql") && postgres_programs().is_some(),
             Self::Sqlite => has("sqlite3"),
+            Self::Cabinets => has("cabextract") && has("gcab"),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];

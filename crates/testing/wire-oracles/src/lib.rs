@@ -20,6 +20,7 @@
 
 pub mod counter_log;
 pub mod counter_types;
+pub mod data_manager;
 pub mod dcerpc;
 pub mod dcom_exporter;
 pub mod epm;
@@ -66,6 +67,7 @@ pub const ORACLES: [(&str, Oracle); 35] = [
     ("pla_value_maps", ms_pla::value_maps),
     ("pla_thresholds", pla_engine::thresholds),
     ("pla_arguments", pla_engine::arguments),
+    ("data_manager_cab", data_manager::cabinet),
     ("dcom_objref", ms_dcom::objref),
     ("dcom_call_backs", dcom_exporter::call_backs),
     ("epm_tower", epm::tower),

@@ -46,6 +46,7 @@ pub fn seeds() -> Vec<Seed> {
     let calls = crate::ms_pla::honest_inputs().into_iter();
     seeds.extend(calls.map(|(oracle, name, bytes)| (oracle, name.to_owned(), bytes)));
     seeds.extend(alerts());
+    seeds.push(("data_manager_cab", "honest".to_owned(), crate::data_manager::honest()));
     seeds.extend(associations());
     seeds.extend(connections());
     seeds

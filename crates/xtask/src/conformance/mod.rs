@@ -4,6 +4,7 @@ mod agreement;
 mod alertmanager;
 mod bad_input;
 mod browser;
+mod cabinets;
 mod com_plus;
 mod counter_logs;
 mod counter_tables;
@@ -94,6 +95,7 @@ const CHECKS: [Check; 54] = [
         go_performance_logs::run,
     ),
     ("Python's parser reads the data collector sets that we write", &[Peer::Python], sets::run),
+    ("cabextract and gcab unpack our cabinet files, and we gcab's", &[Peer::Cabinets], cabinets::run),
     ("go-msrpc reads what we write of data collector sets", &[Peer::GoMsrpc], go_performance_logs::stubs),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
     ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),

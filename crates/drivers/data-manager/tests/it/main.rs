@@ -1,0 +1,9 @@
+//! Tests on real folders.
+
+mod actions;
+mod cabinets;
+mod crash;
+mod folders;
+mod hostile;
+mod place;
+mod policy;
