@@ -61,7 +61,7 @@ pub(crate) enum Peer {
     Sqlite,
 }
 
-const ALL: [Peer; 21] = [
+const ALL: [Peer; 22] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -83,6 +83,7 @@ const ALL: [Peer; 21] = [
     Peer::Postgres,
     Peer::Sqlite,
     Peer::Cabinets,
+    Peer::Xmllint,
 ];
 
 impl Peer {
@@ -109,6 +110,7 @@ impl Peer {
             Self::Postgres => "PostgreSQL",
             Self::Sqlite => "the shell of SQLite",
             Self::Cabinets => "cabextract with gcab",
+            Self::Xmllint => "xmllint",
         }
     }
 
@@ -129,6 +131,7 @@ impl Peer {
             Self::Postgres => &["postgresql", "postgresql-client"],
             Self::Sqlite => &["sqlite3"],
             Self::Cabinets => &["cabextract", "gcab"],
+            Self::Xmllint => &["libxml2-utils"],
             Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => &[],
         }
     }
@@ -155,6 +158,7 @@ impl Peer {
             Self::Postgres => has("psql") && postgres_programs().is_some(),
             Self::Sqlite => has("sqlite3"),
             Self::Cabinets => has("cabextract") && has("gcab"),
+            Self::Xmllint => has("xmllint"),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];

@@ -40,6 +40,7 @@ pub mod ms_smb2;
 pub mod ndr;
 pub mod perflib_v1;
 pub mod pla_engine;
+pub mod pla_report;
 pub mod rpc_cells;
 pub mod seeds;
 pub mod ssp;
@@ -68,6 +69,7 @@ pub const ORACLES: [(&str, Oracle); 35] = [
     ("pla_thresholds", pla_engine::thresholds),
     ("pla_arguments", pla_engine::arguments),
     ("data_manager_cab", data_manager::cabinet),
+    ("pla_rules_document", pla_report::rules_document),
     ("dcom_objref", ms_dcom::objref),
     ("dcom_call_backs", dcom_exporter::call_backs),
     ("epm_tower", epm::tower),

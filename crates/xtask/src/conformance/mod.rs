@@ -25,6 +25,7 @@ mod ndrdump;
 mod otlp;
 mod page;
 mod performance_data;
+mod pla_reports;
 mod pla_rules;
 mod probe;
 mod prometheus;
@@ -52,6 +53,7 @@ type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
 const CHECKS: [Check; 54] = [
+const CHECKS: [Check; 55] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -132,6 +134,8 @@ const CHECKS: [Check; 54] = [
         counter_tables::run,
     ),
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
+    ("xmllint reads our reports and evaluates rules as we do", &[Peer::Xmllint], pla_reports::by_xmllint),
+    ("Chromium looks at the reports of counters", &[Peer::Chromium], pla_reports::by_chromium),
 ];
 
 const READERS_OF_HISTOGRAMS: [Peer; 5] =
