@@ -38,7 +38,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let target =
         Target { name: TARGET, address: host, account: stage::ACCOUNT, password_file: &password_file };
     let state = stage.rpc_state();
-    let ports = ComPlus { resolver: resolver.port(), events, state: &state };
+    let files = stage.path("files");
+    let ports = ComPlus { resolver: resolver.port(), events, state: &state, files: &files };
     let configuration = stage::configuration_of_demo(options.listen, "5s", &[target], ports)
         + &format!("normalize: {{naming: {}}}\n", options.naming);
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
@@ -48,6 +49,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     println!("its COM+ events         each second at 127.0.0.1:{events}");
     println!("metrics                 http://{address}/metrics");
     println!("alerts                  http://{address}/alerts; one fires for half of each minute");
+    println!("counter logs            http://{address}/logs; one set has a report of each minute");
     println!(
         "RPC calls of both       as the target `self`, and by `perfmon-exporter rpc-state --directory {}`",
         state.display()

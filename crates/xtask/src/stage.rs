@@ -172,10 +172,12 @@ pub(crate) struct ComPlus<'a> {
     pub(crate) events: u16,
     /// Where the exporter keeps the state of its RPC calls, and reads it.
     pub(crate) state: &'a Path,
+    /// Where counter logs are.
+    pub(crate) files: &'a Path,
 }
 
-/// The same with the COM+ applications of the targets, which are polled and tell events, with [`alerts`], and with the exporter's
-/// own RPC calls.
+/// The same with the COM+ applications of the targets, which are polled and tell events, with [`alerts`], counter logs, and with the
+/// exporter's own RPC calls.
 pub(crate) fn configuration_of_demo(
     listen: SocketAddr,
     interval: &str,
@@ -194,8 +196,8 @@ fn configuration(
     let (plugins, module, modules) = match com_plus {
         Some(_) => (
             "pcq, comt, rpc_state, pla",
-            "  complus: {plugin: comt, mode: both}\n".to_owned() + &alerts(interval),
-            "all, complus, alerts",
+            "  complus: {plugin: comt, mode: both}\n".to_owned() + &alerts(interval) + &logs(interval),
+            "all, complus, alerts, logs",
         ),
         None => ("pcq", String::new(), "all"),
     };
@@ -230,6 +232,10 @@ fn configuration(
         );
     }
     let OwnState { target, section, .. } = own;
+    let files = com_plus.map(|ComPlus { files, .. }| {
+        format!("storage: {{directory: '{}', downloads: true}}\n", files.display())
+    });
+    let section = section + &files.unwrap_or_default();
     text +=
         &format!("{section}identities:\n{identities}transports:\n{transports}targets:\n{entries}{target}");
     text
@@ -248,6 +254,24 @@ pub(crate) fn alerts(interval: &str) -> String {
           - {{name: Low memory, counter: '\Memory\Available MBytes', below: 100, sample_interval: {interval}}}
 "
     )
+}
+
+/// A module `logs` with two sets that always log counters of a simulated host to CSV files: one begins a file each hour, the
+/// other each minute, so that its first report is soon there.
+pub(crate) fn logs(interval: &str) -> String {
+    let set = |name: &str, every: &str, folders: u32| {
+        format!(
+            r"      - name: {name}
+        counters: ['\Processor Information(*)\% Processor Time', '\Memory\Available MBytes', '\LogicalDisk(*)\% Free Space']
+        sample_interval: {interval}
+        log_format: csv
+        segment: {{every: {every}}}
+        keep: {{folders: {folders}}}
+"
+        )
+    };
+    let (hourly, by_minute) = (set("Each hour", "1h", 24), set("Each minute", "1m", 60));
+    format!("  logs:\n    plugin: pla\n    sets:\n{hourly}{by_minute}")
 }
 
 /// The parts of a configuration about the state of the exporter's own RPC calls.

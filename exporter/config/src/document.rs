@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::alerts::AlertOptions;
+use input::secret::SecretSource;
 use otlp_push::OtlpEndpoint;
 use series::pipeline::Normalize;
 
@@ -21,6 +22,7 @@ use super::rpc_state::{RpcState, rpc_state};
 use super::scrape::{Scrape, scrape};
 use super::section::Later;
 use super::shown::{Shown, Tree};
+use super::storage::{Storage, storage};
 use super::target::{self, Target, TargetDefaults};
 use super::transport::{Transport, transport};
 use super::web::{Web, web};
@@ -40,6 +42,8 @@ pub struct Config {
     pub credentials: Credentials,
     /// Which state of the RPC run time is kept.
     pub rpc_state: RpcState,
+    /// Where sources keep files of their targets. Default: nowhere.
+    pub storage: Option<Storage>,
     /// The identities.
     pub identities: BTreeMap<String, Identity>,
     /// How targets are reached; `default` always exists.
@@ -111,6 +115,18 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
     let credentials = top.get("credentials").map(|item| credentials(&item, base)).unwrap_or_default();
     let rpc_state = top.get("rpc_state").map(|item| rpc_state(&item, base)).unwrap_or_default();
     let identities = named(top.get("identities"), |item| identity(item, base));
+    let storage = top.get("storage").and_then(|item| {
+        let mut others = vec![
+            ("credentials.state_dir".to_owned(), credentials.state_dir.as_deref()),
+            ("rpc_state.directory".to_owned(), rpc_state.directory.as_deref()),
+            ("web.config_file".to_owned(), web.config_file.as_deref()),
+        ];
+        others.extend(identities.iter().map(|(name, identity)| {
+            let file = if let SecretSource::File(file) = &identity.secret { Some(&**file) } else { None };
+            (format!("identities.{name}.password_file"), file)
+        }));
+        storage(&item, base, &others)
+    });
     let mut transports = named(top.get("transports"), transport);
     transports.entry("default".to_owned()).or_default();
     let normalize = top.get("normalize").map(|item| normalize(&item, None, base)).unwrap_or_default();
@@ -137,6 +153,7 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
         probe,
         credentials,
         rpc_state,
+        storage,
         identities,
         transports,
         normalize,

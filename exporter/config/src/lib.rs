@@ -12,6 +12,7 @@
 //!                                             # stale_after: 0 to 3 intervals, or a time
 //! credentials: {state_dir: /var/lib/perfmon-exporter, cooldown: 1h}
 //! rpc_state: {level: full, directory: /run/perfmon-exporter/rpc-state}    # also level: none, server
+//! storage: {directory: /var/lib/perfmon-exporter/files, downloads: false}  # where sources keep files of their targets
 //! identities:
 //!   corp: {kind: ntlm, domain: CORP, username: svc, password_file: /run/secrets/corp, allow_hosts: ['*.corp.example']}
 //! transports:
@@ -80,6 +81,7 @@ mod scrape;
 mod section;
 mod shown;
 mod stale;
+mod storage;
 mod syntax;
 mod target;
 pub mod target_files;
@@ -119,6 +121,7 @@ pub use self::schemas::Schemas;
 pub use self::scrape::{SERIES_MAX, Scrape};
 pub use self::shown::{HIDDEN, Shown, Tree, shown_module};
 pub use self::stale::StaleAfter;
+pub use self::storage::Storage;
 pub use self::target::{Target, TargetDefaults};
 pub use self::transport::{Transport, TransportSettings, in_words};
 pub use self::tree::CONFIG_BYTES_MAX;

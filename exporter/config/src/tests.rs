@@ -87,6 +87,7 @@ fn the_reference_shows_the_defaults() {
     assert_eq!(config.scrape.deadline, Some(Duration::from_secs(10)));
     assert_eq!(config.credentials.cooldown, Credentials::default().cooldown);
     assert_eq!(RpcState { directory: None, ..config.rpc_state.clone() }, RpcState::default());
+    assert!(config.storage.as_ref().is_some_and(|storage| !storage.downloads));
     let (smb, mut schemas) = (schema::smb(&[]), Schemas::default());
     schemas.add_source("pcq", &smb);
     schemas.add_source("comt", &schema::dcom(&[]));

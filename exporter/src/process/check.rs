@@ -8,7 +8,7 @@ use http_server::Gate;
 use plugin_host::{Host, HostOptions};
 
 use super::plugins::{self, Libraries};
-use super::{FAILED, OK, secrets};
+use super::{FAILED, OK, secrets, storage};
 
 /// `check-config FILE`
 pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
@@ -92,6 +92,8 @@ pub(super) fn print_good(file: &Path, Checked { config, suspicious, shared, .. }
     let file_shown = file.display().to_string();
     let suspicious: Vec<_> = suspicious.iter().map(|problem| (file_shown.clone(), problem.clone())).collect();
     print_warnings(file, &suspicious);
+    let of_storage = storage::suspicions(config).into_iter().map(|problem| (file_shown.clone(), problem));
+    print_warnings(file, &of_storage.collect::<Vec<_>>());
     let shared: Vec<_> = shared.iter().map(|shared| shared.warning(&file_shown)).collect();
     print_warnings(file, &shared);
     warnings(config).iter().for_each(|warning| println!("{}: warning: {warning}", file.display()));

@@ -12,7 +12,7 @@ use series::pipeline::Catalog;
 use tracing::error;
 
 use super::living::{Difference, Living};
-use super::plugins::{Libraries, instance_config, source_of};
+use super::plugins::{Libraries, source_of, storing_config};
 use super::probe::Probes;
 use super::scope::{reporter_of, scope_of};
 use crate::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};
@@ -234,7 +234,7 @@ impl Engine {
     ) -> Result<Instance, Failure> {
         let module = &config.modules[name];
         let library = &self.libraries[&module.plugin];
-        let settings = instance_config(config, Some(target), module, &target.transport);
+        let settings = storing_config(config, Some(target), module, &target.transport);
         let made = source_of(module, library).map_err(|unknown| unknown.to_string()).and_then(|source| {
             library.create(&source.name, &settings, sink).map_err(|error| error.to_string())
         });

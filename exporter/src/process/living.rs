@@ -3,7 +3,8 @@ use std::sync::{Arc, Weak};
 use config::{Config, Target};
 use tracing::info;
 
-use super::plugins::instance_config;
+use super::plugins::storing_config;
+use super::storage;
 use crate::schedule::TargetId;
 use crate::targets::{PluginCollector, TargetState};
 
@@ -41,7 +42,13 @@ impl Living {
         if !self.has_same_instances(config, target) {
             return Difference::Other;
         }
-        let has_changed = |name: &String| self.config.modules[name].settings != config.modules[name].settings;
+        let directory = |config: &Config, name: &String| {
+            storage::directory_of(config, &config.modules[name], &target.name)
+        };
+        let has_changed = |name: &String| {
+            self.config.modules[name].settings != config.modules[name].settings
+                || directory(&self.config, name) != directory(config, name)
+        };
         let modules = target.modules.iter().enumerate();
         let changed: Vec<usize> =
             modules.filter(|(_, name)| has_changed(name)).map(|(place, _)| place).collect();
@@ -57,7 +64,7 @@ impl Living {
     pub(super) fn reconfigure(&self, config: &Config, target: &Target, places: &[usize]) -> bool {
         places.iter().all(|&place| {
             let name = &target.modules[place];
-            let settings = instance_config(config, Some(target), &config.modules[name], &target.transport);
+            let settings = storing_config(config, Some(target), &config.modules[name], &target.transport);
             let collector = self.collectors.get(place).and_then(Weak::upgrade);
             let taken = match collector {
                 Some(collector) => collector.reconfigure(&settings),

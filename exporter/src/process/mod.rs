@@ -26,6 +26,7 @@ mod scope;
 mod secrets;
 mod serve;
 mod signals;
+mod storage;
 mod systemd;
 mod targets;
 mod watch;

@@ -8,6 +8,8 @@ use plugin_contract::TargetInfo;
 use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, SourceInfo, Trial};
 use serde_json::{Map, Value, json};
 
+use super::storage;
+
 /// The libraries of the configuration's plugins, by name.
 pub(super) type Libraries = BTreeMap<String, Library>;
 
@@ -177,6 +179,12 @@ fn validate_module(
         let hint = Some("write `transport: NAME` at the target".to_owned());
         return vec![problem_at(name, position, "", message, hint)];
     }
+    if module.schema.keeps_files && module.settings.contains_key(storage::SETTING) {
+        let position = module.source.locate("/storage");
+        let message = "`storage` belongs to the configuration as a whole".to_owned();
+        let hint = Some("write `storage: {directory: …}` beside `modules`".to_owned());
+        return vec![problem_at(name, position, "", message, hint)];
+    }
     let source = match source_of(module, library) {
         Ok(source) => source,
         Err(UnknownSource { message, hint }) => {
@@ -184,7 +192,7 @@ fn validate_module(
             return vec![problem_at(name, module.source.locate(key), "", message, Some(hint))];
         }
     };
-    let settings = instance_config(config, target, module, transport);
+    let settings = storing_config(config, target, module, transport);
     let found = match library.validate(&source.name, &settings) {
         Ok(found) | Err(ConfigureError::Problems(found)) => found,
         Err(error) => return whole(error.to_string(), None),
@@ -272,6 +280,25 @@ pub(super) fn set_schemas(libraries: &Libraries, config: &mut Config) -> Vec<Pro
         }
     }
     config.set_schemas(&schemas)
+}
+
+/// The configuration of the one instance that keeps files of its target: [`instance_config`], and in `storage` where, if the
+/// source keeps files.
+///
+/// # Panics
+/// When the configuration does not have the transport.
+pub(super) fn storing_config(
+    config: &Config,
+    target: Option<&Target>,
+    module: &Module,
+    transport: &str,
+) -> InstanceConfig {
+    let mut made = instance_config(config, target, module, transport);
+    let storage = storage::setting_of(config, module, &made.target.name);
+    if let (Some(storage), Some(settings)) = (storage, made.settings.as_object_mut()) {
+        settings.insert(storage::SETTING.to_owned(), storage);
+    }
+    made
 }
 
 /// The configuration of an instance: the module's settings of the file, and the target's transport in `transport`, if the

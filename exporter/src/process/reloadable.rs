@@ -19,6 +19,7 @@ use super::otlp::{SnapshotSupply, own_telemetry, stop_telemetry};
 use super::plugins::{self, Libraries};
 use super::reload_counts::ReloadCounts;
 use super::secrets;
+use super::storage;
 use super::targets::{self, Targets};
 use crate::credentials::Broker;
 use crate::schedule::{self, Schedule};
@@ -117,6 +118,7 @@ pub(super) fn check(
     problems.extend(plugins::validate(&libraries, &config));
     config.logs_on = plugins::modules_that_log_on(&libraries, &config);
     problems.extend(config.without_identity());
+    problems.extend(storage::prepare(&config));
     if !problems.is_empty() {
         return Err(refused(problems));
     }
@@ -175,6 +177,7 @@ impl ReloadableState {
             credentials,
             // Plugins have their memory for the life of the process.
             rpc_state: _,
+            storage,
             identities,
             transports: _,
             normalize: _,
@@ -208,6 +211,7 @@ impl ReloadableState {
         self.schedule.set_limits(schedule_limits(scrape));
         self.server.set(Limits::from(web), page_hosts(web));
         self.site.set(SiteSettings::from(web));
+        self.site.set_storage(storage.as_ref());
         self.supply.set_config(&config, &libraries);
         show(&self.plugins, &libraries);
         self.in_use.set(Arc::clone(&config));

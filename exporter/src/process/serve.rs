@@ -281,6 +281,7 @@ impl Begin {
             )
             .with_alerts(Arc::clone(alert_notifier.registry()), Arc::clone(alert_notifier.counts())),
         }));
+        site.set_storage(config.storage.as_ref());
         let settings =
             Settings::new(http_server::Limits::from(&config.web), reloadable::page_hosts(&config.web));
         let settings = Arc::new(settings);

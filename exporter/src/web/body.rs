@@ -1,21 +1,23 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use exposition::{CodedPage, Coding, Format};
 use hyper::body::{Body, Frame, SizeHint};
 
+use super::download::Download;
 use super::page_permits::PagePermit;
 use super::probe_permits::ProbePermit;
 use super::scrapes::{PageOf, Scrape, ScrapeOutcome, Scrapes};
 
-/// What is answered: a few bytes that are there, or a page that is made as it is sent.
+/// What is answered: a few bytes that are there, a page that is made as it is sent, or a file that is read as it is sent.
 pub enum Answer {
     Ready(Option<Bytes>),
     Page(Box<Page>),
+    File(Box<Download>),
 }
 
 /// The kind of a page, with the permit that it holds.
@@ -117,12 +119,13 @@ impl Body for Answer {
 
     fn poll_frame(
         self: Pin<&mut Self>,
-        _context: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        // Never waits: the encoder has the next piece at hand, and hyper asks only when the socket took the last.
+        // Hyper asks only when the socket took the last piece. The encoder has the next one at hand; of a file it is read.
         let piece = match self.get_mut() {
             Self::Ready(bytes) => bytes.take(),
             Self::Page(page) => page.next(),
+            Self::File(file) => ready!(file.poll_next(context)),
         };
         Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
     }
@@ -135,6 +138,7 @@ impl Body for Answer {
         match self {
             Self::Ready(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
             Self::Page(_) => SizeHint::default(),
+            Self::File(file) => SizeHint::with_exact(file.left_bytes()),
         }
     }
 }

@@ -17,10 +17,11 @@ pub(super) fn is_wanted<B>(request: &Request<B>, response: &Response<Answer>) ->
 }
 
 /// The same answer as a page.
-pub(super) fn of<B>(request: &Request<B>, response: Response<Answer>) -> Response<Answer> {
+pub(super) fn of<B>(request: &Request<B>, response: Response<Answer>, has_files: bool) -> Response<Answer> {
     let (text, body) = response.into_parts();
     let Answer::Ready(Some(bytes)) = body else { return Response::from_parts(text, body) };
-    let mut page = pages::error_page(text.status, request.uri().path(), &String::from_utf8_lossy(&bytes));
+    let reason = String::from_utf8_lossy(&bytes);
+    let mut page = pages::error_page(text.status, request.uri().path(), &reason, has_files);
     // What the text came with, Retry-After and such, holds for the page; what the page has of its own, stays.
     for (name, value) in &text.headers {
         if *name != CONTENT_TYPE && *name != CACHE_CONTROL {

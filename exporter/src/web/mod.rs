@@ -6,6 +6,7 @@
 //! * `GET /-/healthy` — 200 while the process answers at all.
 //! * `GET /-/ready` — 200 once configuration and plugins are loaded, 503 before and while ending.
 //! * `GET /` and below — pages for people: `pages/`.
+//! * `GET /logs/files/` and below — files of targets, where `storage.downloads` allows it.
 //!
 //! * `POST /-/reload` — reads the configuration again, where `web.enable_lifecycle` allows it.
 //!
@@ -19,7 +20,9 @@
 
 mod body;
 mod discovery;
+mod download;
 mod error_page;
+mod files;
 mod metrics;
 mod page_permits;
 mod page_state;

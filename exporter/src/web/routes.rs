@@ -11,6 +11,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use super::body::Answer;
 use super::discovery::discovery;
 use super::error_page;
+use super::files::{self, FILES};
 use super::metrics::metrics;
 use super::pages::{self, Page};
 use super::probe::{asked, probe};
@@ -26,6 +27,7 @@ enum Route {
     Healthy,
     Ready,
     Reload,
+    File,
     Page(Page),
     Nothing,
 }
@@ -39,6 +41,7 @@ impl Route {
             "/-/healthy" => Self::Healthy,
             "/-/ready" => Self::Ready,
             "/-/reload" => Self::Reload,
+            _ if path.starts_with(FILES) => Self::File,
             _ => Page::of(path).map_or(Self::Nothing, Self::Page),
         }
     }
@@ -52,12 +55,12 @@ impl Route {
     }
 }
 
-/// Whether a request is for what people read or do in a browser: pages, reports of probes, reloads. What Prometheus and
+/// Whether a request is for what people read or do in a browser: pages, files, reports of probes, reloads. What Prometheus and
 /// others read by machine may be asked for by any name of ours, such as that of a service in Kubernetes.
 fn is_for_people<B>(request: &Request<B>) -> bool {
     match Route::of(request.uri().path()) {
         Route::Page(page) => !page.is_asset(),
-        Route::Reload => true,
+        Route::Reload | Route::File => true,
         Route::Probe => asked(request).is_ok_and(|asked| asked.debug),
         Route::Metrics | Route::Discovery | Route::Healthy | Route::Ready | Route::Nothing => false,
     }
@@ -98,6 +101,7 @@ impl Site {
             Route::Healthy => plain(StatusCode::OK, "healthy\n"),
             Route::Ready => ready(self.is_ready()),
             Route::Reload => reload(self, request).await,
+            Route::File => files::answer(self, request).await,
             Route::Page(page) => pages::answer(self, page, request, caller).await,
             Route::Nothing => nothing(),
         }
@@ -120,7 +124,11 @@ impl App for Site {
     }
 
     fn dress(&self, request: &Request<Incoming>, response: Response<Answer>) -> Response<Answer> {
-        if error_page::is_wanted(request, &response) { error_page::of(request, response) } else { response }
+        if error_page::is_wanted(request, &response) {
+            error_page::of(request, response, self.keeps_files())
+        } else {
+            response
+        }
     }
 
     fn connection_opened(&self) {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use prometheus_client::registry::Registry;
 
 use super::page_permits::PagePermits;
-use super::page_state::PageState;
+use super::page_state::{Kept, PageState};
 use super::probe_permits::ProbePermits;
 use super::prober::Prober;
 use super::reloader::Reloader;
@@ -67,6 +67,18 @@ impl Site {
     pub fn set(&self, settings: SiteSettings) {
         self.page_permits.set_max(settings.scrapes_max);
         *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// From now on files of targets are there, if anywhere.
+    pub fn set_storage(&self, storage: Option<&config::Storage>) {
+        let kept = storage
+            .map(|storage| Kept { directory: storage.directory.clone(), downloads: storage.downloads });
+        self.page_state.files.set(kept);
+    }
+
+    /// Whether files of targets are kept.
+    pub(super) fn keeps_files(&self) -> bool {
+        self.page_state.files.kept().is_some()
     }
 
     pub(super) fn settings(&self) -> SiteSettings {

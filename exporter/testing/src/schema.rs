@@ -37,7 +37,7 @@ fn at_port_135(kind: &str) -> TransportInfo {
 #[must_use]
 pub fn schema(shown: &[&str], transports: Vec<TransportInfo>) -> Arc<SettingsSchema> {
     let shown = shown.iter().map(|key| (*key).to_owned()).collect();
-    Arc::new(SettingsSchema { shown, transports })
+    Arc::new(SettingsSchema { shown, transports, keeps_files: false })
 }
 
 /// A transport with these settings.

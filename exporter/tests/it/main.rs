@@ -40,6 +40,7 @@ mod rpc_state_hosts;
 mod rules_serve;
 mod serve;
 mod stack;
+mod storage;
 mod systemd;
 mod target_registry;
 mod transports;

@@ -56,7 +56,7 @@ extern "C" {
 #endif
 
 #define PERFMON_ABI_MAJOR 1
-#define PERFMON_ABI_MINOR 5
+#define PERFMON_ABI_MINOR 6
 
 /* ------------------------------------------------------------------------------------------ pairs and arrays */
 
@@ -331,6 +331,9 @@ typedef struct perfmon_transport {
     perfmon_array settings; /* of perfmon_setting; at most one port. All sources declare the same kind equally */
 } perfmon_transport;
 
+/* Since 1.6. Flags of a source. Ignore unknown ones. */
+#define PERFMON_SOURCE_KEEPS_FILES 1u /* it keeps files of its targets, such as logs: see perfmon_source.flags */
+
 /* A kind of thing to collect. Its number is its place in perfmon_plugin.sources. */
 typedef struct perfmon_source {
     uint32_t size;
@@ -342,6 +345,15 @@ typedef struct perfmon_source {
                             * those of the library. Pages show these values at any level of the settings; items of a list belong to the list's key. Values of
                             * other keys are shown as `hidden` */
     perfmon_array transports; /* since 1.3: of perfmon_transport; the ways to reach its targets */
+    uint32_t flags;           /* since 1.6: PERFMON_SOURCE_... A source with PERFMON_SOURCE_KEEPS_FILES gets an absolute path as an
+                               * object in `storage`, if `storage.directory` is configured: {"storage": {"directory":
+                               * "/srv/logs/web1"}}. The directory is that of the target: sources of one target share it, and those
+                               * of others have others. It may not exist yet: make it, in the existing directory above it, and
+                               * follow no links below it. At a reload it may change, which reconfigure() says. validate() gets it,
+                               * too, and makes nothing there. It is missing for an instance with
+                               * PERFMON_CONFIGURE_ON_DEMAND and in perfmon_run.configured, since two instances must not write the
+                               * same files: then keep none, and collect the rest */
+    uint32_t reserved;
 } perfmon_source;
 
 /* An option of a command, for its help; the command parses its arguments itself. If an option is not given, the host adds

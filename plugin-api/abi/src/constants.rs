@@ -11,7 +11,7 @@ macro_rules! constants {
 
 constants! {
     ABI_MAJOR: u16 = 1;
-    ABI_MINOR: u16 = 5;
+    ABI_MINOR: u16 = 6;
     OK: i32 = 0;
     FULL: i32 = 1;
     WAIT: i32 = 2;
@@ -135,6 +135,7 @@ constants! {
     SETTING_KIND_DURATION: u32 = 5;
     SETTING_KIND_PORT: u32 = 6;
     SETTING_SHOWN: u32 = 1;
+    SOURCE_KEEPS_FILES: u32 = 1;
     CONFIGURE_ON_DEMAND: u32 = 1;
 }
 

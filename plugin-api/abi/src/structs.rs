@@ -160,7 +160,7 @@ abi_structs! {
     }
 
     /// `perfmon_source`: a kind of thing to collect.
-    pub struct Source as "perfmon_source", size 112, at first 64 {
+    pub struct Source as "perfmon_source", size 120, at first 64 {
         0 => size: u32,
         4 => mode: u32,
         8 => name: Str,
@@ -168,6 +168,8 @@ abi_structs! {
         40 => reasons: Array,
         64 => shown: Array,
         88 => transports: Array,
+        112 => flags: u32,
+        116 => reserved: u32,
     }
 
     /// `perfmon_option`: an option of a command, for its help; the command parses its arguments itself.

@@ -9,6 +9,8 @@ pub struct SettingsSchema {
     pub shown: Vec<String>,
     /// The ways to reach its targets; the first one is used if the configuration names none of them.
     pub transports: Vec<TransportInfo>,
+    /// Whether it keeps files of its targets. It gets a directory for these, if one is configured.
+    pub keeps_files: bool,
 }
 
 /// A way to reach a target: a section of a transport in the configuration.

@@ -28,6 +28,8 @@ impl Tables {
             }))),
             shown: texts(source.shown),
             transports: Array::of(leak(source.transports.iter().map(transport_row))),
+            flags: if source.keeps_files { plugin_abi::SOURCE_KEEPS_FILES } else { 0 },
+            reserved: 0,
         });
         let commands = plugin.commands.iter().map(|command| plugin_abi::Command {
             size: struct_size::<plugin_abi::Command>(),

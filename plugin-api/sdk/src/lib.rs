@@ -79,6 +79,7 @@ mod slot;
 mod socket;
 mod source;
 mod state;
+mod storage;
 mod target;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -104,6 +105,7 @@ pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::parse as parse_settings;
 pub use self::socket::listening_socket;
 pub use self::source::{BlockingSource, End, EndReason, FamilyKey, LibrarySettings, Selects, Setup, Source};
+pub use self::storage::Storage;
 pub use self::target::Target;
 
 /// Makes a crate a plugin: declares its sources and commands, and settings of the whole library if there are any

@@ -108,6 +108,9 @@ pub trait Source: Sized + Send + 'static {
     /// The ways to reach targets. Of several, each one's settings have its port, if that is configured. Hosts before
     /// version 1.3 ignore it.
     const TRANSPORTS: &'static [Transport] = &[];
+    /// Whether it keeps files of its targets. Its settings need a member `storage` then, of the type
+    /// [`Option<Storage>`](crate::Storage) and with `#[serde(default)]`. Hosts before version 1.6 ignore it.
+    const KEEPS_FILES: bool = false;
     /// The settings. Use `#[serde(deny_unknown_fields)]`: what serde refuses becomes a [`Problem`] with its place.
     type Settings: DeserializeOwned + Send + 'static;
 
@@ -157,6 +160,8 @@ pub trait BlockingSource: Sized + Send + 'static {
     const SHOWN: &'static [&'static str] = &[];
     /// As [`Source::TRANSPORTS`].
     const TRANSPORTS: &'static [Transport] = &[];
+    /// As [`Source::KEEPS_FILES`].
+    const KEEPS_FILES: bool = false;
     /// As [`Source::Settings`].
     type Settings: DeserializeOwned + Send + 'static;
 

@@ -56,6 +56,7 @@ fn schemas(config: &Config) -> Schemas {
     let schema = Arc::new(SettingsSchema {
         shown: vec!["name".to_owned(), "countersets".to_owned()],
         transports: vec![transport],
+        keeps_files: false,
     });
     let mut schemas = Schemas::default();
     schemas.add_source("any", &schema);

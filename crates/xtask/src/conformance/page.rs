@@ -1,9 +1,10 @@
 //! A real Chromium looks at the pages for people: they work, say what is wrong, keep to their policy, fit on a
 //! phone, and show names of others as text. axe-core, where it is there, says whether everybody can read them.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -23,12 +24,17 @@ const CHANGE_TIMEOUT: Duration = Duration::from_secs(30);
 const FIRES_TIMEOUT: Duration = Duration::from_secs(90);
 /// A name that would be a script, close an attribute, and turn the text around.
 const HOSTILE: &str = "x<script>pwned=1</script>\"'><img src=x onerror=pwned=1>\u{202e}gpj";
+/// A report of a host that tries a script, a picture from elsewhere and a form.
+const REPORT: &str = "<!DOCTYPE html><title>untouched</title><style>h1 { color: blue }</style><h1>Report</h1>\
+    <img src='http://127.0.0.1:1/x' onerror=\"document.title = 'touched'\"><script>document.title = 'touched'</script>\
+    <form action='http://127.0.0.1:1/'><button>Send</button></form>";
 /// The narrowest screen that a page has to fit.
 const NARROW: u32 = 320;
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let (_simulator, host) = stage.simulator(&[])?;
+    files(&stage.path("files"))?;
     let (mut exporter, address) = stage.exporter_with(&configuration(&stage, host)?)?;
     stage::page_when_up(&mut exporter, address, "web1")?;
     wait_for_failures(address)?;
@@ -40,6 +46,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     visit.target()?;
     visit.values()?;
     visit.alerts()?;
+    visit.logs()?;
     visit.configuration(&stage)?;
     let seen = visit.every_page()?;
     let axe = if visit.axe.is_some() { "axe-core has no complaint" } else { "without axe-core" };
@@ -57,6 +64,7 @@ fn configuration(stage: &Stage<'_>, host: SocketAddr) -> Result<String> {
     Ok(format!(
         r#"web: {{listen: ["127.0.0.1:0"]}}
 rpc_state: {{directory: {state}}}
+storage: {{directory: {files}, downloads: true}}
 plugins: {{load: [pcq, pla]}}
 scrape: {{interval: 1s}}
 identities:
@@ -76,11 +84,25 @@ targets:
   - {{name: {name}, host: nowhere.invalid, identity: corp, transport: sim, modules: [os]}}
 "#,
         state = stage.path("rpc-state").display(),
+        files = stage.path("files").display(),
         good = good.display(),
         bad = bad.display(),
         port = host.port(),
         alerts = stage::alerts("1s"),
     ))
+}
+
+/// A run with a report that tries to be more than text, and with a log whose name does; and an older run.
+fn files(directory: &Path) -> Result<()> {
+    let set = directory.join("web1").join("Office hours");
+    for run in ["000001", "000002"] {
+        fs::create_dir_all(set.join(run))?;
+        fs::write(set.join(run).join("DataCollector01.csv"), "\"(PDH-CSV 4.0)\"\r\n".repeat(100))?;
+    }
+    fs::set_permissions(directory, Permissions::from_mode(0o700))?;
+    fs::write(set.join("000002").join("<img src=x onerror=alert(1)>.csv"), "1")?;
+    fs::write(set.join("000002").join("report.html"), REPORT)?;
+    Ok(())
 }
 
 fn wait_for_failures(address: SocketAddr) -> Result<()> {
@@ -235,6 +257,33 @@ impl Visit {
         )
     }
 
+    /// Runs come newest first; their report opens, and is not allowed to do anything.
+    fn logs(&self) -> Result<()> {
+        self.open("logs")?;
+        self.holds(
+            "the newest run comes first",
+            "[...document.querySelectorAll('section[aria-label=Runs] tbody th strong')].map(run => run.textContent).join() === '000002,000001'",
+        )?;
+        self.holds(
+            "the name of a file is text",
+            "[...document.querySelectorAll('details a')].some(a => a.textContent === '<img src=x onerror=alert(1)>.csv')",
+        )?;
+        self.browser.run(
+            "[...document.querySelectorAll('a')].find(a => a.textContent === 'Open report.html').click()",
+        )?;
+        poll("the report opens", CHANGE_TIMEOUT, || {
+            Ok((self.text("document.querySelector('h1')?.textContent ?? ''")? == "Report").then_some(()))
+        })?;
+        self.holds(
+            "its style counts",
+            "getComputedStyle(document.querySelector('h1')).color === 'rgb(0, 0, 255)'",
+        )?;
+        self.holds("its scripts do not", "document.title === 'untouched'")?;
+        self.holds("it is a page from nowhere", "window.origin === 'null'")?;
+        // The browser notes what the policy forbids on the console.
+        self.browser.console().map(drop)
+    }
+
     fn configuration(&self, stage: &Stage<'_>) -> Result<()> {
         self.open("config")?;
         let text = self.text("document.querySelector('pre').textContent")?;
@@ -274,6 +323,8 @@ impl Visit {
             ("counterset", "targets/web1/values?set=Processor+Information"),
             ("counter", "targets/web1/values?counter=perfmon_process_v2_handles"),
             ("alerts", "alerts"),
+            ("logs", "logs"),
+            ("logs-run", "logs?run=web1/Office+hours/000002"),
             ("plugins", "plugins"),
             ("rpc-state", "rpc-state"),
             ("rpc-cell", &cell),

@@ -44,6 +44,8 @@ const SHOWN: &[&str] = &[
     "credentials.cooldown",
     "rpc_state.level",
     "rpc_state.directory",
+    "storage.directory",
+    "storage.downloads",
     "identities.*.kind",
     "identities.*.domain",
     "identities.*.username",

@@ -6,4 +6,5 @@ mod fleet_files;
 mod naming_profiles;
 mod otlp_config;
 mod rules_config;
+mod storage_config;
 mod transports;

@@ -1,5 +1,6 @@
 //! What pages remember between two looks.
 
+mod files;
 mod pulse;
 mod state_reader;
 mod watched;
@@ -9,12 +10,14 @@ use std::sync::Arc;
 use alerts::Registry;
 use otlp_push::AllCounts;
 
+use self::files::Files;
 use self::pulse::Pulse;
 use self::state_reader::StateReader;
 use self::watched::Watched;
 use crate::rpc_state::Keeping;
 use crate::targets::Plugins;
 
+pub(super) use self::files::{Kept, NoFiles};
 pub(super) use self::state_reader::NoState;
 pub(super) use self::watched::{Collected, Moment, POINTS_MAX, Seen, TRACKS_MAX, unit_of};
 
@@ -27,6 +30,7 @@ pub struct PageState {
     pub(super) watched: Watched,
     pub(super) pulse: Pulse,
     pub(super) rpc_state: StateReader,
+    pub(super) files: Files,
     pub(super) alerts: Arc<Registry>,
     pub(super) receivers: Arc<alerts::AllCounts>,
 }

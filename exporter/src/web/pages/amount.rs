@@ -152,7 +152,7 @@ fn percent(value: f64) -> String {
 }
 
 /// A number without a unit: whole ones in full, others with four digits.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     if !value.is_finite() {
         return value.to_string();
     }

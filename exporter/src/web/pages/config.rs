@@ -8,18 +8,20 @@ use hyper::Response;
 use super::frame::{Frame, Section};
 use super::html::{Html, Url};
 use super::{Paging, Query, respond};
-use crate::targets::TargetRegistry;
 use crate::web::body::Answer;
+use crate::web::site::Site;
 
 /// Lines on one page.
 const LINES_MAX: usize = 1_000;
 
-pub(super) fn page(target_registry: &TargetRegistry, query: &Query<'_>, caller: &Caller) -> Response<Answer> {
+pub(super) fn page(site: &Site, query: &Query<'_>, caller: &Caller) -> Response<Answer> {
+    let (target_registry, has_files) = (&site.target_registry, site.keeps_files());
     let shown = target_registry.config_shown();
     let text = if caller.is_authenticated { shown.to_authenticated } else { shown.to_all };
     let lines: Vec<&str> = text.lines().collect();
     let paging = Paging::new(query.page(), lines.len(), LINES_MAX);
-    let frame = Frame { title: "Configuration", section: Section::Config, root: "", refresh_s: None };
+    let frame =
+        Frame { title: "Configuration", section: Section::Config, root: "", refresh_s: None, has_files };
     respond(frame.write(|html| {
         html.ours("<h1>Configuration</h1><p>The configuration in use, without comments. Values that are ");
         html.ours("not known to be harmless are shown as <mark>")

@@ -33,7 +33,7 @@ pub(super) fn page(
     let url = set_url(entry, set).with("instance", &chosen);
     let paging = Paging::new(query.page(), all.len(), ROWS_MAX);
     let title = format!("{set} of {}", entry.name);
-    respond(frame(entry, &title).write(|html| {
+    respond(frame(site, entry, &title).write(|html| {
         let steps = [
             ("Targets", Url::of("")),
             (entry.name.as_str(), target_url(entry)),

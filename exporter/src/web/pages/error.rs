@@ -8,10 +8,11 @@ use super::respond;
 use crate::web::body::Answer;
 
 /// The pages that an error page links to.
-const THERE: [(&str, &str); 8] = [
+const THERE: [(&str, &str); 9] = [
     ("", "Targets"),
     ("plugins", "Plugins"),
     ("alerts", "Alerts of targets, and their receivers"),
+    (LOGS, "Counter logs of targets"),
     ("rpc-state", "RPC calls in flight"),
     ("config", "Configuration"),
     ("metrics", "Metrics of all targets"),
@@ -19,15 +20,23 @@ const THERE: [(&str, &str); 8] = [
     ("-/ready", "Whether the exporter is ready"),
 ];
 
+/// The page of files, where some are kept.
+const LOGS: &str = "logs";
+
 /// The path to the root from the deepest path for which links are correct.
 const UP: &str = "../../../../../../../../../../../../../../../../../../../../../../../../";
 
 /// A page that says `text` about the request for `path`.
-pub(in crate::web) fn error_page(status: StatusCode, path: &str, text: &str) -> Response<Answer> {
+pub(in crate::web) fn error_page(
+    status: StatusCode,
+    path: &str,
+    text: &str,
+    has_files: bool,
+) -> Response<Answer> {
     let depth = path.matches('/').count().saturating_sub(1);
     let root = UP.get(..3 * depth).unwrap_or(UP);
     let title = status.canonical_reason().unwrap_or("Error");
-    let frame = Frame { title, section: Section::None, root, refresh_s: None };
+    let frame = Frame { title, section: Section::None, root, refresh_s: None, has_files };
     let mut response = respond(frame.write(|html| {
         html.ours("<h1>")
             .text(title)
@@ -36,7 +45,7 @@ pub(in crate::web) fn error_page(status: StatusCode, path: &str, text: &str) -> 
             .ours("</code>: ")
             .text(text.trim());
         html.ours(".</p><h2>Available pages</h2><ul>");
-        for (path, name) in THERE {
+        for (path, name) in THERE.into_iter().filter(|(path, _)| has_files || *path != LOGS) {
             html.ours("<li><a").href(&Url::of(path)).ours(">").ours(name).ours("</a></li>");
         }
         html.ours("</ul>");

@@ -7,6 +7,7 @@ use super::html::{Html, Url};
 pub(super) enum Section {
     Targets,
     Alerts,
+    Logs,
     Plugins,
     RpcState,
     Config,
@@ -22,6 +23,8 @@ pub(super) struct Frame<'a> {
     pub(super) root: &'static str,
     /// How often the script refreshes the page; `None` if the page does not change.
     pub(super) refresh_s: Option<u64>,
+    /// Whether files of targets are kept, so that there is a page of them.
+    pub(super) has_files: bool,
 }
 
 impl Frame<'_> {
@@ -56,11 +59,13 @@ impl Frame<'_> {
         let pages = [
             (Section::Targets, "", "Targets"),
             (Section::Alerts, "alerts", "Alerts"),
+            (Section::Logs, "logs", "Counter logs"),
             (Section::Plugins, "plugins", "Plugins"),
             (Section::RpcState, "rpc-state", "RPC state"),
             (Section::Config, "config", "Configuration"),
         ];
-        for (section, path, name) in pages {
+        let is_there = |section| section != Section::Logs || self.has_files;
+        for (section, path, name) in pages.into_iter().filter(|(section, ..)| is_there(*section)) {
             html.ours("<li><a").href(&Url::of(path));
             if section == self.section {
                 html.ours(" aria-current=\"page\"");

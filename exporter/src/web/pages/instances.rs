@@ -34,7 +34,7 @@ pub(super) fn page(
 ) -> Response<Answer> {
     let (text, by_value) = (query.get("q"), query.get("sort") == "largest");
     let all: Vec<_> = taken.counters().filter(|counter| counter.family().name == name).collect();
-    let Some(&first) = all.first() else { return no_counter(entry, name) };
+    let Some(&first) = all.first() else { return no_counter(site, entry, name) };
     let all: Vec<_> = all.into_iter().map(|counter| (counter, Bases::of(&counter))).collect();
     let mut rows: Vec<Row<'_>> =
         all.iter().flat_map(|one| one.0.points().map(move |point| (one, point))).collect();
@@ -47,7 +47,7 @@ pub(super) fn page(
     }
     let paging = Paging::new(query.page(), rows.len(), ROWS_MAX);
     let title = format!("{} of {}", first.origin.item, entry.name);
-    respond(frame(entry, &title).write(|html| {
+    respond(frame(site, entry, &title).write(|html| {
         let set = first.origin.object;
         let steps = [
             ("Targets", Url::of("")),
@@ -83,8 +83,8 @@ pub(super) fn page(
     }))
 }
 
-fn no_counter(entry: &Entry, name: &str) -> Response<Answer> {
-    respond(frame(entry, name).write(|html| {
+fn no_counter(site: &Site, entry: &Entry, name: &str) -> Response<Answer> {
+    respond(frame(site, entry, name).write(|html| {
         crumbs(
             html,
             &[("Targets", Url::of("")), (&entry.name, target_url(entry)), ("Values", values_url(entry))],

@@ -7,6 +7,8 @@
 //! * `/targets/NAME/values` — its countersets, counters and current values, each with a small chart.
 //! * `/alerts` — open alerts, all that are watched, those that closed lately, and the receivers. `?q=` searches,
 //!   `?state=` filters, `?page=` and `?watched=` turn.
+//! * `/logs` — where files of targets are kept: what logs, and the runs with their files. `?q=` searches, `?page=` turns,
+//!   `?run=` shows one run.
 //! * `/plugins` — what is loaded.
 //! * `/rpc-state` — calls in flight, connections and threads, of this process and others; one cell in full below it.
 //! * `/config` — the configuration in use without its secrets.
@@ -31,8 +33,10 @@ mod grid;
 mod groups;
 mod html;
 mod instances;
+mod logs;
 mod offered;
 mod overview;
+mod parts;
 mod plugins;
 mod promql;
 mod rpc_state;
@@ -68,6 +72,7 @@ pub(super) enum Page {
     Values,
     Plugins,
     Alerts,
+    Logs,
     RpcState,
     RpcCell,
     Config,
@@ -84,6 +89,7 @@ impl Page {
             "/" => Some(Self::Overview),
             "/plugins" => Some(Self::Plugins),
             "/alerts" => Some(Self::Alerts),
+            "/logs" => Some(Self::Logs),
             "/rpc-state" => Some(Self::RpcState),
             "/rpc-state/cell" => Some(Self::RpcCell),
             "/config" => Some(Self::Config),
@@ -115,16 +121,17 @@ pub(super) async fn answer<B>(
             let name = target_name(request.uri().path());
             let entries = site.target_registry.targets();
             match (entries.iter().find(|entry| entry.name == name), page) {
-                (None, _) => no_target(page, &name),
+                (None, _) => no_target(site, page, &name),
                 (Some(entry), Page::Values) => values::page(site, entry, &query),
                 (Some(entry), _) => target::page(site, entry, caller).await,
             }
         }
         Page::Plugins => plugins::page(site),
         Page::Alerts => alerts::page(site, &query),
+        Page::Logs => logs::page(site, &query).await,
         Page::RpcState => rpc_state::page(site, &query).await,
         Page::RpcCell => rpc_state::cell_page(site, &query).await,
-        Page::Config => config::page(&site.target_registry, &query, caller),
+        Page::Config => config::page(site, &query, caller),
         Page::Asset(asset) => asset.answer(request),
     }
 }
@@ -150,9 +157,15 @@ fn values_url(entry: &TargetState) -> Url {
     target_url(entry).step("values")
 }
 
-fn no_target(page: Page, name: &str) -> Response<Answer> {
+fn no_target(site: &Site, page: Page, name: &str) -> Response<Answer> {
     let root = if page == Page::Values { "../../" } else { "../" };
-    let frame = Frame { title: "No such target", section: Section::Targets, root, refresh_s: None };
+    let frame = Frame {
+        title: "No such target",
+        section: Section::Targets,
+        root,
+        refresh_s: None,
+        has_files: site.keeps_files(),
+    };
     let html = frame.write(|html| {
         html.ours("<h1>No such target</h1><p>There is no target ").name(name);
         html.ours(". It may have been removed from the configuration or from its target file.</p><p><a")

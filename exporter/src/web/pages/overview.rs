@@ -31,7 +31,13 @@ pub(super) fn page(site: &Site, query: &Query<'_>, caller: &Caller) -> Response<
     let fleet = Fleet::look(&entries, &wanted);
     let paging = Paging::new(query.page(), fleet.wanted.len(), ROWS_MAX);
     let rate = site.page_state.pulse.look(now, fleet.collections);
-    let frame = Frame { title: "Targets", section: Section::Targets, root: "", refresh_s: Some(5) };
+    let frame = Frame {
+        title: "Targets",
+        section: Section::Targets,
+        root: "",
+        refresh_s: Some(5),
+        has_files: site.keeps_files(),
+    };
     respond(frame.write(|html| {
         html.hide(hidden_from(caller, site));
         html.ours("<h1>Targets</h1>\n<div id=\"live-summary\" data-live>");

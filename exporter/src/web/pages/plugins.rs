@@ -12,7 +12,13 @@ use crate::web::body::Answer;
 use crate::web::site::Site;
 
 pub(super) fn page(site: &Site) -> Response<Answer> {
-    let frame = Frame { title: "Plugins", section: Section::Plugins, root: "", refresh_s: None };
+    let frame = Frame {
+        title: "Plugins",
+        section: Section::Plugins,
+        root: "",
+        refresh_s: None,
+        has_files: site.keeps_files(),
+    };
     let plugins = site.page_state.plugins.get();
     respond(frame.write(|html| {
         html.ours("<h1>Plugins</h1>");

@@ -29,7 +29,13 @@ pub(super) async fn page(site: &Site, entry: &Entry, caller: &Caller) -> Respons
     let (status, now) = (entry.status(), Instant::now());
     let waiting = Waiting::look(site, entry, &status, now).await;
     let refresh_s = Some((entry.interval.as_secs() / 2).clamp(2, 15));
-    let frame = Frame { title: &entry.name, section: Section::Targets, root: "../", refresh_s };
+    let frame = Frame {
+        title: &entry.name,
+        section: Section::Targets,
+        root: "../",
+        refresh_s,
+        has_files: site.keeps_files(),
+    };
     respond(frame.write(|html| {
         html.hide(hidden_from(caller, site));
         crumbs(html, &[("Targets", Url::of(""))]);

@@ -35,14 +35,14 @@ pub(super) fn page_of(site: &Site, entry: &Entry, taken: &Taken, query: &Query<'
     } else if !set.is_empty() {
         counters::page(site, entry, taken, &set, query)
     } else {
-        countersets(entry, taken, query)
+        countersets(site, entry, taken, query)
     }
 }
 
-fn countersets(entry: &Entry, taken: &Taken, query: &Query<'_>) -> Response<Answer> {
+fn countersets(site: &Site, entry: &Entry, taken: &Taken, query: &Query<'_>) -> Response<Answer> {
     let text = query.get("q");
     let title = format!("Values of {}", entry.name);
-    respond(frame(entry, &title).write(|html| {
+    respond(frame(site, entry, &title).write(|html| {
         crumbs(html, &[("Targets", Url::of("")), (&entry.name, target_url(entry))]);
         html.ours("<h1>Values of ").name(&entry.name).ours("</h1>\n");
         search(html, entry, "Search counters", &text, &[]);

@@ -4,6 +4,7 @@ use super::catalogue::Counter;
 use super::frame::{Frame, Section};
 use super::html::{Html, Url};
 use super::{Entry, target_url, values_url};
+use crate::web::site::Site;
 
 /// How often a page of values is refreshed: about twice per collection.
 pub(super) fn refresh_s(entry: &Entry) -> Option<u64> {
@@ -11,8 +12,14 @@ pub(super) fn refresh_s(entry: &Entry) -> Option<u64> {
 }
 
 /// The frame of all pages of values.
-pub(super) fn frame<'a>(entry: &Entry, title: &'a str) -> Frame<'a> {
-    Frame { title, section: Section::Targets, root: "../../", refresh_s: refresh_s(entry) }
+pub(super) fn frame<'a>(site: &Site, entry: &Entry, title: &'a str) -> Frame<'a> {
+    Frame {
+        title,
+        section: Section::Targets,
+        root: "../../",
+        refresh_s: refresh_s(entry),
+        has_files: site.keeps_files(),
+    }
 }
 
 /// The address of a counterset's page.

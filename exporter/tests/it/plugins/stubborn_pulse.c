@@ -31,5 +31,11 @@ perfmon_status perfmon_plugin_entry_v1(const perfmon_host *table, perfmon_plugin
     const perfmon_status status = pulse_entry(table, plugin_host, error_host);
     plugin_host->create = told_create;
     plugin_host->reconfigure = told_reconfigure;
+#ifdef KEEPS_FILES
+    static perfmon_source keeping[LEN(sources)];
+    keeping[0] = sources[0];
+    keeping[0].flags = PERFMON_SOURCE_KEEPS_FILES;
+    plugin_host->sources = (perfmon_array)ARRAY(keeping);
+#endif
     return status;
 }

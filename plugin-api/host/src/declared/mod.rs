@@ -74,7 +74,8 @@ impl Reader<'_> {
             let help = self.text(&field("help"), row.help)?;
             let shown = self.keys(&field("shown"), row.shown)?;
             let transports = self.transports(&field("transports"), row.transports)?;
-            let schema = Arc::new(SettingsSchema { shown, transports });
+            let keeps_files = row.flags & abi::SOURCE_KEEPS_FILES != 0;
+            let schema = Arc::new(SettingsSchema { shown, transports, keeps_files });
             sources.push(SourceInfo { name, help, mode, reasons, schema });
         }
         Ok(sources)

@@ -38,10 +38,24 @@ fn a_source_that_is_older_says_nothing_of_settings() {
 }
 
 #[test]
+fn whether_a_source_keeps_files_is_known_and_other_flags_mean_nothing() {
+    for (flags, expected) in [("0", false), ("PERFMON_SOURCE_KEEPS_FILES", true), ("0xfffffffe", false)] {
+        let file = compile_with("zoo/schema.c", &[&format!("-DSOURCE_FLAGS={flags}")]);
+        let library = World::new().host.load(&file).expect("the plugin loads");
+        assert_eq!(library.info().sources[0].schema.keeps_files, expected, "{flags}");
+    }
+    // The header of version 1.3 has the declaration of a source as it was up to version 1.5.
+    let older = World::new().host.load(&crate::support::compile_for_1_3("zoo/minor_1_3.c"));
+    assert!(!older.expect("the plugin loads").info().sources[0].schema.keeps_files);
+}
+
+#[test]
 fn what_the_sdk_declares_arrives() {
     let (_host, library) = linked(|_| {});
     let source = &library.info().sources[0].schema;
     assert_eq!(source.shown, ["start", "action"]);
+    let keep_files: Vec<_> = library.info().sources.iter().map(|source| source.schema.keeps_files).collect();
+    assert_eq!(keep_files, [true, false], "`counting` does, `blocking` does not");
     let settings: Vec<_> = source.transports[0]
         .settings
         .iter()

@@ -1,5 +1,5 @@
 //! A real Prometheus 3 scrapes an exporter with simulated hosts, some of which are in trouble, and answers every question of
-//! the dashboards of one host, of all hosts, and of their alerts.
+//! the dashboards of one host, of all hosts, of their alerts, and of their counter logs.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -47,7 +47,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let program = Command::new(go::PROMETHEUS.path(workspace, "prometheus"));
     let (mut prometheus, address) = start_program(program, &stage, &scrape)?;
     let mut counts = Vec::new();
-    for (name, check) in [(panels::HOST, host as Check), (panels::FLEET, fleet), (panels::ALERTS, alerts)] {
+    let checks = [
+        (panels::HOST, host as Check),
+        (panels::FLEET, fleet),
+        (panels::ALERTS, alerts),
+        (panels::LOGS, logs),
+    ];
+    for (name, check) in checks {
         let found = check(workspace, address);
         let found = found.map_err(|error| prometheus.complaint(&format!("{name}: {error}")))?;
         counts.push(format!("{found} of {name}"));
@@ -104,6 +110,18 @@ fn alerts(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
     Ok(queries.len())
 }
 
+/// Every query has data for a set that logs, and one that starts by a schedule.
+fn logs(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
+    let dashboard = panels::read(&workspace.root, panels::LOGS)?;
+    let any = [("$job", ".+"), ("$target", ".+"), ("$set", ".+"), ("$__range", "1h")];
+    answers::choices_are_there(&dashboard, prometheus, &any)?;
+    let queries = panels::queries(&dashboard);
+    let asked: Vec<(&Query, &Chosen<'_>)> = queries.iter().map(|query| (query, any.as_slice())).collect();
+    answers::all_have_numbers(&asked, prometheus, || Ok(()))?;
+    answers::columns_are_there(&dashboard, prometheus, &[&any])?;
+    Ok(queries.len())
+}
+
 /// A set as a host exports it, whose alert starts a task.
 const EXPORTED: &str = r"<DataCollectorSet><Name>Nightly</Name><AlertDataCollector><Name>Short</Name>
 <SampleInterval>1</SampleInterval><Alert>\Memory\Available MBytes&lt;1000000</Alert><Task>Tell</Task>
@@ -146,10 +164,13 @@ fn configuration(stage: &Stage<'_>, hosts: &[(&str, SocketAddr)]) -> Result<Stri
     let exported = stage.path("nightly.xml");
     fs::write(&exported, EXPORTED)?;
     let exported = exported.display();
+    let files = stage.path("files");
+    let files = files.display();
     Ok(format!(
         r"web: {{listen: ['127.0.0.1:0']}}
 plugins: {{load: [pcq, pla]}}
 scrape: {{interval: 1s}}
+storage: {{directory: {files}}}
 identities:
   sim: {{kind: ntlm, domain: {domain}, username: {user}, password_file: {password_file}, allow_hosts: [127.0.0.1]}}
 transports:
@@ -165,10 +186,15 @@ transports:
           - {{name: Later, counter: '\Memory\Available MBytes', below: 1000000, for: 10h, sample_interval: 1s}}
           - {{name: Gone, counter: '\Processor Information(9,9)\% Processor Time', above: 1, sample_interval: 1s}}
       - file: {exported}
+  logs:
+    plugin: pla
+    sets:
+      - {{name: Always, counters: ['\Processor Information(*)\% Processor Time'], sample_interval: 1s, log_format: csv}}
+      - {{name: Nightly, counters: ['\Memory\Available MBytes'], schedules: [{{at: '22:00'}}], log_format: csv}}
 target_defaults: {{identity: sim, modules: [all]}}
 targets:
 {targets}  - {{name: {HALF}, host: 127.0.0.1, transport: {WELL}, modules: [all, unknown]}}
-  - {{name: {JUDGED}, host: 127.0.0.1, transport: {WELL}, modules: [alerts]}}
+  - {{name: {JUDGED}, host: 127.0.0.1, transport: {WELL}, modules: [alerts, logs]}}
 "
     ))
 }

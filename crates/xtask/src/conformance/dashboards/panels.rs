@@ -16,8 +16,10 @@ pub(super) const HOST: &str = "dashboards/host.json";
 pub(super) const FLEET: &str = "dashboards/fleet.json";
 /// About the alerts of all hosts.
 pub(super) const ALERTS: &str = "dashboards/alerts.json";
+/// About the counter logs of all hosts.
+pub(super) const LOGS: &str = "dashboards/logs.json";
 /// All of them.
-pub(in crate::conformance) const DASHBOARDS: [&str; 4] = [EXPORTER, HOST, FLEET, ALERTS];
+pub(in crate::conformance) const DASHBOARDS: [&str; 5] = [EXPORTER, HOST, FLEET, ALERTS, LOGS];
 pub(super) const RULES: &str = "dashboards/rules/exporter.rules.yaml";
 const METRICS: &str = "exporter/METRICS.md";
 
@@ -141,11 +143,12 @@ mod tests {
     use super::*;
 
     /// How every query of a dashboard chooses whom it is about.
-    const CHOICES: [(&str, &str); 4] = [
+    const CHOICES: [(&str, &str); 5] = [
         (EXPORTER, "{job=~'$job', instance=~'$instance'"),
         (HOST, "{job=~'$job', target='$target'"),
         (FLEET, "{job=~'$job', target=~'$target'"),
         (ALERTS, "{job=~'$job', target=~'$target'"),
+        (LOGS, "{job=~'$job', target=~'$target'"),
     ];
 
     fn root() -> &'static Path {
@@ -169,7 +172,7 @@ mod tests {
         let invented = unknown_names(root(), "rate(perfmon_exporter_scrapes_bucket[5m])").unwrap();
         assert_eq!(invented.into_iter().collect::<Vec<_>>(), ["perfmon_exporter_scrapes_bucket"]);
         // A host's own metrics are in no table: a real Prometheus has them.
-        for name in [HOST, FLEET, ALERTS] {
+        for name in [HOST, FLEET, ALERTS, LOGS] {
             let unknown = unknown_names(root(), &file(name)).unwrap();
             let own: Vec<_> = unknown.iter().filter(|name| name.starts_with("perfmon_exporter_")).collect();
             assert!(own.is_empty(), "{name}: {own:?}");

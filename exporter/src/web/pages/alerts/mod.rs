@@ -21,6 +21,7 @@ use super::amount::{count, span};
 use super::catalogue::Taken;
 use super::frame::{Frame, Section};
 use super::html::{Html, Query, Url};
+use super::parts::{cell, head, section, tile};
 use super::{Entry, Paging, respond};
 use crate::web::body::Answer;
 use crate::web::site::Site;
@@ -37,7 +38,13 @@ pub(super) fn page(site: &Site, query: &Query<'_>) -> Response<Answer> {
     let taken: Vec<(&Entry, Taken)> = targets.iter().map(|entry| (entry, Taken::from(entry))).collect();
     let sources = series::sources(&taken);
     let is_there = |name: &str| targets.iter().any(|target| target.name == name);
-    let frame = Frame { title: "Alerts", section: Section::Alerts, root: "", refresh_s: Some(REFRESH_S) };
+    let frame = Frame {
+        title: "Alerts",
+        section: Section::Alerts,
+        root: "",
+        refresh_s: Some(REFRESH_S),
+        has_files: site.keeps_files(),
+    };
     respond(frame.write(|html| {
         html.ours("<h1>Alerts</h1>\n<div id=\"live-summary\" data-live>");
         summary(html, site);
@@ -93,48 +100,19 @@ fn summary(html: &mut Html, site: &Site) {
     let open = state.alerts.open_count();
     let (class, sign) = if open > 0 { ("partial", "◐") } else { ("up", "✓") };
     html.ours("<ul class=\"tiles\">");
-    tile(html, class, sign, open as u64, "Open");
+    tile(html, class, sign, &count(open as u64), "Open");
     let receivers = state.receivers.get();
     let failing = receivers.iter().filter(|receiver| receiver.last().is_up() == Some(false)).count();
     let (class, sign) = if failing > 0 { ("down", "✕") } else { ("plain", "") };
-    tile(html, class, sign, failing as u64, "Receivers failing");
+    tile(html, class, sign, &count(failing as u64), "Receivers failing");
     let waiting = receivers.iter().map(|receiver| receiver.waiting()).sum();
-    tile(html, "plain", "", waiting, "To be sent");
+    tile(html, "plain", "", &count(waiting), "To be sent");
     html.ours("</ul>");
     let over_limit = state.alerts.over_limit();
     if over_limit > 0 {
         html.ours("<p class=\"notice\">").text(count(over_limit));
         html.ours(" events would have opened an alert, but too many were open. Raise <code>alerts.max_alerts</code>.</p>");
     }
-}
-
-fn tile(html: &mut Html, class: &'static str, sign: &'static str, figure: u64, label: &'static str) {
-    html.ours("<li class=\"tile ").ours(class).ours("\"><span class=\"figure\">");
-    if !sign.is_empty() {
-        html.ours("<span class=\"sign\" aria-hidden=\"true\">").ours(sign).ours("</span>");
-    }
-    html.text(count(figure)).ours("</span> <span class=\"label\">").ours(label).ours("</span></li>");
-}
-
-fn section(html: &mut Html, title: &'static str, rows: usize, write: impl FnOnce(&mut Html)) {
-    html.ours("<section").attr("aria-label", title).ours("><h2>").ours(title);
-    if rows > 0 {
-        html.ours(" <span class=\"of\">").text(count(rows as u64)).ours("</span>");
-    }
-    html.ours("</h2>");
-    write(html);
-    html.ours("</section>\n");
-}
-
-/// Begins a table whose rows become cards on a phone.
-fn head(html: &mut Html, caption: &'static str, columns: impl Iterator<Item = (&'static str, &'static str)>) {
-    html.ours("<table class=\"cards state-rows\" role=\"table\"><caption class=\"unseen\">").ours(caption);
-    html.ours("</caption><thead role=\"rowgroup\"><tr role=\"row\">");
-    for (name, class) in columns {
-        html.ours("<th role=\"columnheader\" scope=\"col\"").attr("class", class).ours(">").ours(name);
-        html.ours("</th>");
-    }
-    html.ours("</tr></thead><tbody role=\"rowgroup\">\n");
 }
 
 fn target(html: &mut Html, name: &str, module: &str, is_there: impl Fn(&str) -> bool) {
@@ -153,10 +131,6 @@ fn labels<'a>(html: &mut Html, labels: impl Iterator<Item = (&'a str, &'a str)>)
         html.ours("<li>").name(name).ours("=").name(value).ours("</li>");
     }
     html.ours("</ul></td>");
-}
-
-fn cell(html: &mut Html, name: &'static str, text: String) {
-    html.ours("<td role=\"cell\" class=\"near\"").attr("data-label", name).ours(">").text(text).ours("</td>");
 }
 
 fn ago(now: SystemTime, then: SystemTime) -> String {

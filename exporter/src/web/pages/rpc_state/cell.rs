@@ -35,7 +35,13 @@ pub(in crate::web::pages) async fn page(site: &Site, query: &Query<'_>) -> Respo
         _ => ("No such cell".to_owned(), Ok(Vec::new())),
     };
     let is_there = found.as_ref().is_ok_and(|found| !found.is_empty());
-    let frame = Frame { title: &title, section: Section::RpcState, root: "../", refresh_s: None };
+    let frame = Frame {
+        title: &title,
+        section: Section::RpcState,
+        root: "../",
+        refresh_s: None,
+        has_files: site.keeps_files(),
+    };
     let html = frame.write(|html| {
         crumbs(html, &[("RPC state", Url::of("rpc-state"))]);
         html.ours("<h1>").text(&title).ours("</h1>");

@@ -41,8 +41,13 @@ pub(super) async fn page(site: &Site, query: &Query<'_>) -> Response<Answer> {
     }
     let filter = wanted.calls;
     let view = site.page_state.rpc_state.look(move |state| View::of(state, &filter)).await;
-    let frame =
-        Frame { title: "RPC state", section: Section::RpcState, root: "", refresh_s: Some(REFRESH_S) };
+    let frame = Frame {
+        title: "RPC state",
+        section: Section::RpcState,
+        root: "",
+        refresh_s: Some(REFRESH_S),
+        has_files: site.keeps_files(),
+    };
     respond(frame.write(|html| {
         html.ours("<h1>RPC state</h1>\n");
         match &view {

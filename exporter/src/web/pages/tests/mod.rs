@@ -3,6 +3,7 @@
 mod alerts;
 mod grid;
 mod histograms;
+mod logs;
 mod rpc_state;
 mod troubles;
 mod values;

@@ -55,6 +55,7 @@ impl Source for Counting {
     const REASONS: &'static [DeclaredReason] =
         &[DeclaredReason { word: "asleep", sentence: "The target sleeps.", next_step: "Wake it." }];
     const SHOWN: &'static [&'static str] = &["start", "action"];
+    const KEEPS_FILES: bool = true;
     const TRANSPORTS: &'static [Transport] = &[Transport {
         kind: "line",
         help: "Over a line",
