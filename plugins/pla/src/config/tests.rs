@@ -89,7 +89,10 @@ fn names_tell_alerts_and_sets_apart() {
 #[test]
 fn a_set_is_a_file_or_has_alerts() {
     assert_eq!(problems(r#"{"sets": []}"#), ["/sets: list at least one set"]);
-    assert_eq!(problems(r#"{"sets": [{"name": "a"}]}"#), ["/sets/0: `file`, `alerts` or `host` is missing"]);
+    assert_eq!(
+        problems(r#"{"sets": [{"name": "a"}]}"#),
+        ["/sets/0: `file`, `alerts`, `counters` or `host` is missing"]
+    );
     assert_eq!(
         problems(r#"{"sets": [{"file": "set.xml"}]}"#),
         ["/sets/0/file: write an absolute path, not `set.xml`"]
@@ -121,7 +124,7 @@ fn sets_of_the_host_are_named_by_patterns() {
         ),
         (
             r#"{"host": ["a"], "name": "b"}"#,
-            "/sets/0: sets of the host have their names and alerts there: write `host` without `file`, `name` and `alerts`",
+            "/sets/0: sets of the host have their names, alerts and counters there: write `host` with `category` and `refresh` alone",
         ),
         (
             r#"{"name": "b", "alerts": [], "refresh": "1m"}"#,

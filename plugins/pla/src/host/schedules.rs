@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use jiff::civil;
-use jiff::tz::Offset;
-use ms_pla::xml::{Date, Schedule};
+use jiff::tz::{Offset, TimeZone};
+use ms_pla::xml::Schedule;
 use ms_rrp::winreg::{RegistryClient, RegistryValue, ValueRoom};
 use perflib_session::{PipeChannel, registry};
 use pla_engine::StartSchedule;
@@ -13,6 +12,7 @@ use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use tokio::time::Instant;
 
 use crate::counters::Open;
+use crate::model;
 use crate::session::REGISTRY;
 
 /// The offset of the host's local time, read now and then over the second pipe, which classic counters use, too.
@@ -50,34 +50,12 @@ impl LocalTime {
 
     /// The first start after `now_unix_s`, in seconds since 1970 UTC.
     pub(crate) fn next_start(&self, schedules: &[Schedule], now_unix_s: i64) -> Option<u64> {
-        let zone = Offset::from_seconds(-self.west_min? * 60).ok()?.to_time_zone();
+        let offset = Offset::from_seconds(-self.west_min?.checked_mul(60)?).ok()?;
         let now = Timestamp::from_second(now_unix_s).ok()?;
-        let schedules: Vec<StartSchedule> = schedules.iter().filter_map(of).collect();
-        let start = pla_engine::next_start(&schedules, now, &zone)?;
+        let schedules: Vec<StartSchedule> = schedules.iter().filter_map(model::schedule).collect();
+        let start = pla_engine::next_start(&schedules, now, &TimeZone::fixed(offset))?;
         u64::try_from(start.as_second()).ok()
     }
-}
-
-/// None of a schedule with a date that no calendar has.
-fn of(schedule: &Schedule) -> Option<StartSchedule> {
-    Some(StartSchedule {
-        first: day(schedule.start_date)?,
-        last: day(schedule.end_date)?,
-        time: match schedule.start_time {
-            Some(time) => civil::Time::new(number(time.hour)?, number(time.minute)?, number(time.second)?, 0).ok()?,
-            None => civil::Time::midnight(),
-        },
-        week_days: schedule.days.unwrap_or_default().0,
-    })
-}
-
-fn day(date: Option<Date>) -> Option<Option<civil::Date>> {
-    let Some(Date { year, month, day }) = date else { return Some(None) };
-    civil::Date::new(year.try_into().ok()?, number(month)?, number(day)?).ok().map(Some)
-}
-
-fn number(number: u8) -> Option<i8> {
-    number.try_into().ok()
 }
 
 async fn ask(open: &mut Open, collection: &Collection, deadline: Instant) -> Result<i32, Failure> {
