@@ -59,6 +59,8 @@ pub(crate) enum Peer {
     Wine,
     Postgres,
     Sqlite,
+    Cabinets,
+    Xmllint,
 }
 
 const ALL: [Peer; 22] = [

@@ -37,8 +37,16 @@ pub fn arguments(bytes: &[u8]) {
         }
     };
     // The whole text is the value of each variable, and of none.
-    let all =
-        TaskValues { name: text, counter: text, date: text, threshold: text, value: text, user_text: text };
+    let all = TaskValues {
+        name: text,
+        counter: text,
+        date: text,
+        threshold: text,
+        value: text,
+        logs: text,
+        state: text,
+        user_text: text,
+    };
     let (filled, empty) = (arguments.words(&all), arguments.words(&TaskValues::default()));
     assert_eq!(filled.len(), empty.len(), "no value adds a word");
     for (filled, empty) in filled.iter().zip(&empty) {
@@ -46,11 +54,20 @@ pub fn arguments(bytes: &[u8]) {
         assert!(text.is_empty() || inserted % text.len() == 0, "values are inserted whole, and once");
     }
     // Where values have no braces, what is a variable and what is not can be told apart.
-    let marked =
-        TaskValues { name: "1", counter: "2", date: "3", threshold: "4", value: "5", user_text: "6" };
+    let marked = TaskValues {
+        name: "1",
+        counter: "2",
+        date: "3",
+        threshold: "4",
+        value: "5",
+        logs: "7",
+        state: "8",
+        user_text: "6",
+    };
     for (marked, empty) in arguments.words(&marked).iter().zip(&empty) {
         assert!(marked.len() >= empty.len());
-        let names = ["{name}", "{counter}", "{date}", "{threshold}", "{value}", "{usertext}"];
+        let names =
+            ["{name}", "{counter}", "{date}", "{threshold}", "{value}", "{logs}", "{state}", "{usertext}"];
         let low = marked.to_ascii_lowercase();
         assert!(names.iter().all(|name| !low.contains(name)), "{marked}: each variable has its value");
     }
