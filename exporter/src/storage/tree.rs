@@ -14,8 +14,17 @@ use super::path::{LEVELS_MAX, is_shown};
 pub(crate) const FOLDERS_MAX: usize = 10_000;
 /// Files that are listed.
 pub(crate) const FILES_MAX: usize = 100_000;
-/// Entries of all kinds that are looked at, hidden ones and links among them.
-const ENTRIES_MAX: usize = 200_000;
+
+/// How much of a directory is read.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    folders: usize,
+    files: usize,
+    /// Entries of all kinds that are looked at, hidden ones and links among them.
+    entries: usize,
+}
+
+const LIMITS: Limits = Limits { folders: FOLDERS_MAX, files: FILES_MAX, entries: 2 * FILES_MAX };
 
 /// What is in the configured directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,8 +69,12 @@ pub(crate) struct RunFile {
 /// # Errors
 /// When the directory itself cannot be read.
 pub(crate) fn read(directory: &Path) -> io::Result<Tree> {
+    read_within(directory, LIMITS)
+}
+
+fn read_within(directory: &Path, limits: Limits) -> io::Result<Tree> {
     let root = Dir::open_ambient_dir(directory, ambient_authority())?;
-    let mut reader = Reader::default();
+    let mut reader = Reader { limits, tree: Tree::default(), folders: 0, entries: 0, files: 0 };
     for target in reader.list(&root)?.directories {
         let Some((at_target, sets)) = reader.enter(&root, &target) else { continue };
         reader.add(Run::new(&target, "", ""), sets.files, None);
@@ -96,8 +109,8 @@ struct Found {
     files: Vec<RunFile>,
 }
 
-#[derive(Default)]
 struct Reader {
+    limits: Limits,
     tree: Tree,
     folders: usize,
     /// Entries that were looked at.
@@ -147,7 +160,7 @@ impl Reader {
 
     /// Opens and lists a directory; one at a time on each level, so that few descriptors are open.
     fn enter(&mut self, above: &Dir, name: &str) -> Option<(Dir, Found)> {
-        if self.folders == FOLDERS_MAX {
+        if self.folders == self.limits.folders {
             self.tree.is_cut = true;
             return None;
         }
@@ -171,7 +184,7 @@ impl Reader {
         let mut found = Found { directories: Vec::new(), files: Vec::new() };
         for entry in directory.entries()? {
             let entry = entry?;
-            if self.entries == ENTRIES_MAX {
+            if self.entries == self.limits.entries {
                 self.tree.is_cut = true;
                 break;
             }
@@ -180,7 +193,7 @@ impl Reader {
             let (Some(name), Ok(kind)) = (name, entry.file_type()) else { continue };
             if kind.is_dir() {
                 found.directories.push(name);
-            } else if kind.is_file() && self.files == FILES_MAX {
+            } else if kind.is_file() && self.files == self.limits.files {
                 self.tree.is_cut = true;
             } else if kind.is_file() {
                 // It may be gone since it was listed.
@@ -276,13 +289,22 @@ mod tests {
         write(folder.path(), "t/s/r/1/2/3/4/5/f", 1, 1);
         let tree = read(folder.path()).expect("it can be read");
         assert_eq!((tree.files, tree.is_cut), (1, true));
-        for number in 0..=FOLDERS_MAX {
-            fs::create_dir(folder.path().join(format!("t/s/{number:06}"))).expect("the folder is ours");
+        for number in 0..10 {
+            write(folder.path(), &format!("t/s/{number:06}/f"), 1, 1);
         }
-        let tree = read(folder.path()).expect("it can be read");
-        assert!(tree.is_cut);
-        assert!(tree.runs.iter().any(|run| run.folder == format!("{FOLDERS_MAX:06}")), "the newest is there");
-        assert!(!tree.runs.iter().any(|run| run.folder == "000001"), "and the oldest is not");
+        let runs = |limits| {
+            let tree = read_within(folder.path(), limits).expect("it can be read");
+            let folders = tree.runs.iter().map(|run| run.folder.clone()).collect::<Vec<_>>();
+            (folders.len(), folders.contains(&"000009".to_owned()), tree.is_cut)
+        };
+        fs::remove_dir_all(folder.path().join("t/s/r")).expect("the folder is ours");
+        assert_eq!(runs(LIMITS), (10, true, false));
+        // Those of the target and of the set are two.
+        assert_eq!(runs(Limits { folders: 12, ..LIMITS }), (10, true, false));
+        assert_eq!(runs(Limits { folders: 5, ..LIMITS }), (3, true, true), "the newest are there");
+        let tree = read_within(folder.path(), Limits { files: 4, ..LIMITS }).expect("it can be read");
+        assert_eq!((tree.files, tree.is_cut), (4, true));
+        assert!(runs(Limits { entries: 4, ..LIMITS }).2);
         assert!(read(&folder.path().join("none")).is_err());
     }
 }

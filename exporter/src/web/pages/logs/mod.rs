@@ -78,10 +78,11 @@ fn summary(html: &mut Html, sets: &[Set], tree: Option<&Tree>) {
     let (class, sign) = if running > 0 { ("up", "✓") } else { ("plain", "") };
     tile(html, class, sign, &count(running as u64), "Sets running");
     let failures = sum(|set| set.failures);
-    let (class, sign) = if failures > 0.0 { ("down", "✕") } else { ("plain", "") };
+    // What failed is tried again; a gap stays.
+    let (class, sign) = if failures > 0.0 { ("partial", "◐") } else { ("plain", "") };
     tile(html, class, sign, &figure(failures), "Failures");
     let gaps = sum(|set| set.gaps);
-    let (class, sign) = if gaps > 0.0 { ("partial", "◐") } else { ("plain", "") };
+    let (class, sign) = if gaps > 0.0 { ("down", "✕") } else { ("plain", "") };
     tile(html, class, sign, &figure(gaps), "Gaps");
     tile(html, "plain", "", &figure(sum(|set| set.waiting)), "Records waiting");
     if let Some(tree) = tree {
