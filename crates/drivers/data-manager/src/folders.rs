@@ -6,8 +6,8 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use crate::manager::Failure;
-use crate::tree::{self, Measure};
+use crate::report::{FAILURES_MAX, Failure};
+use crate::tree::{self, Measure, ScanLimits};
 use crate::{Error, Result};
 
 /// Names of folders that are being deleted begin with it.
@@ -47,23 +47,6 @@ pub struct Folder {
     pub is_complete: bool,
     /// Whether it has the record of earlier folder actions.
     pub(crate) has_record: bool,
-}
-
-/// How much of a set's folder is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScanLimits {
-    /// Folders of runs.
-    pub folders_max: usize,
-    /// Files and folders in one folder of a run.
-    pub entries_max: u64,
-    /// How deep folders are nested in the folder of a run.
-    pub depth_max: usize,
-}
-
-impl Default for ScanLimits {
-    fn default() -> Self {
-        Self { folders_max: 200_000, entries_max: 2_000_000, depth_max: 32 }
-    }
 }
 
 impl Folders {
@@ -158,7 +141,7 @@ impl Folders {
     }
 
     fn fail(&mut self, folder: Option<&str>, error: Error) {
-        if self.failures.len() < crate::manager::FAILURES_MAX {
+        if self.failures.len() < FAILURES_MAX {
             self.failures.push(Failure { folder: folder.map(str::to_owned), error });
         }
     }

@@ -6,11 +6,10 @@ use std::ffi::CString;
 use ms_pla::ResourcePolicy;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use crate::folders::{self, Folder, Folders, ScanLimits};
+use crate::folders::{self, Folder, Folders};
 use crate::limits::{self, FreeDisk};
-use crate::manager::Managed;
 use crate::remove::Sweep;
-use crate::{Error, FolderLimits, Limit, Removed, Result};
+use crate::{Error, FolderLimits, Limit, Managed, Removed, Result, ScanLimits};
 
 /// Frees resources of one set.
 pub(crate) struct Freeing<'a> {

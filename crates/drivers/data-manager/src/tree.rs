@@ -13,8 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::folders::ScanLimits;
-use crate::manager::Failure;
+use crate::report::{FAILURES_MAX, Failure};
 use crate::{Error, Result};
 
 /// Bytes for the entries that one call of the system returns.
@@ -27,6 +26,23 @@ const BLOCK_BYTES: u64 = 512;
 pub(crate) const RECORD: &str = ".folder-actions";
 /// Names of files that are written for folder actions begin with it.
 pub(crate) const OWN: &str = RECORD;
+
+/// How much of a set's folder is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScanLimits {
+    /// Folders of runs.
+    pub folders_max: usize,
+    /// Files and folders in one folder of a run.
+    pub entries_max: u64,
+    /// How deep folders are nested in the folder of a run.
+    pub depth_max: usize,
+}
+
+impl Default for ScanLimits {
+    fn default() -> Self {
+        Self { folders_max: 200_000, entries_max: 2_000_000, depth_max: 32 }
+    }
+}
 
 /// A handle that the folder can be read and synced by, which those of `cap_std` may not be.
 pub(crate) fn open_root(root: &Dir) -> io::Result<OwnedFd> {
@@ -279,7 +295,7 @@ impl<'a> Measure<'a> {
 
     fn fail(&mut self, error: Error) {
         self.is_complete = false;
-        if self.failures.len() < crate::manager::FAILURES_MAX {
+        if self.failures.len() < FAILURES_MAX {
             self.failures.push(Failure { folder: Some(self.run.to_owned()), error });
         }
     }

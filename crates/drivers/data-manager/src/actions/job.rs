@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 use ms_pla::FolderActionSteps;
@@ -7,11 +7,10 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::files::{Files, Reader, is_cabinet_of};
-use super::record::{CabinetRecord, Packed, Record, sync_folder};
-use super::{pack, send};
+use super::record::{CabinetRecord, Packed, Record};
 use crate::cabinet::{Cabinet, ExtractLimits, cabinet_seconds};
-use crate::manager::{ActionDone, Managed, Request};
-use crate::{Error, FolderAction, ManagerSettings, Result, ScanLimits, tree};
+use crate::tree;
+use crate::{ActionDone, Error, FolderAction, Managed, ManagerSettings, Request, Result, ScanLimits};
 
 /// One action with one folder. Its steps can be repeated: each looks what is done already.
 pub(crate) struct Job<'a, 'm> {
@@ -26,42 +25,6 @@ pub(crate) struct Job<'a, 'm> {
 }
 
 impl Job<'_, '_> {
-    /// [MS-PLA] 2.2.2.8: the steps, in their order.
-    ///
-    /// # Errors
-    /// The folder or its record cannot be read or written; [`Error::Stopped`]. Other failures are noted.
-    pub(crate) fn run(&mut self) -> Result<()> {
-        let mut files = self.files()?;
-        for error in std::mem::take(&mut files.failures) {
-            self.managed.fail(Some(self.name), error);
-        }
-        self.adopt(&files)?;
-        // Cabinet files of this run, whose bytes were compared already.
-        let mut compared = HashSet::new();
-        if self.has(FolderActionSteps::CREATE_CAB) {
-            let packed = pack::create_cabinets(self, &files, &mut compared);
-            self.note(packed)?;
-            files = self.files()?;
-        }
-        if self.has(FolderActionSteps::DELETE_DATA) {
-            let deleted = self.delete_data(&files, &compared);
-            self.note(deleted)?;
-        }
-        if self.has(FolderActionSteps::SEND_CAB) {
-            let sent = send::send_cabinets(self);
-            self.note(sent)?;
-        }
-        if self.has(FolderActionSteps::DELETE_CAB) {
-            let deleted = self.delete_cabinets();
-            self.note(deleted)?;
-        }
-        if self.has(FolderActionSteps::DELETE_REPORT) {
-            let deleted = self.delete_reports(&files);
-            self.note(deleted)?;
-        }
-        Ok(())
-    }
-
     pub(crate) fn has(&self, step: FolderActionSteps) -> bool {
         self.action.steps.contains(step)
     }
@@ -80,19 +43,7 @@ impl Job<'_, '_> {
         self.managed.fail(Some(self.name), error);
     }
 
-    /// A step that failed does not keep the next one from its work, unless the caller wants to stop.
-    fn note(&mut self, result: Result<()>) -> Result<()> {
-        match result {
-            Err(Error::Stopped) => Err(Error::Stopped),
-            Err(error) => {
-                self.fail(error);
-                Ok(())
-            }
-            Ok(()) => Ok(()),
-        }
-    }
-
-    fn files(&self) -> Result<Files> {
+    pub(super) fn files(&self) -> Result<Files> {
         let reader = Reader {
             name: self.name,
             report_files: &self.settings.report_files,
@@ -103,7 +54,7 @@ impl Job<'_, '_> {
     }
 
     /// Compares the record with the cabinet files that are there. One that the record does not have was made before a crash.
-    fn adopt(&mut self, files: &Files) -> Result<()> {
+    pub(super) fn adopt(&mut self, files: &Files) -> Result<()> {
         let found: HashMap<&str, u64> =
             files.cabinets.iter().map(|(name, bytes)| (&name[..], *bytes)).collect();
         let name = self.name;
@@ -149,30 +100,7 @@ impl Job<'_, '_> {
         cabinets.flat_map(|(at, cabinet)| cabinet.files.iter().map(move |file| (file.clone(), at))).collect()
     }
 
-    /// Deletes what is neither report nor cabinet file. If the action makes cabinet files, only what is in one is deleted, after
-    /// its bytes were compared.
-    fn delete_data(&mut self, files: &Files, compared: &HashSet<String>) -> Result<()> {
-        let is_packed_first = self.has(FolderActionSteps::CREATE_CAB);
-        let safe = if is_packed_first { Some(pack::safe_files(self, &files.data, compared)?) } else { None };
-        let is_safe = |file: &&Packed| safe.as_ref().is_none_or(|safe| safe.contains(&file.path));
-        let data = files.data.iter().filter(is_safe).map(|file| (&file.path, file.bytes));
-        // Links and the like cannot be in a cabinet file. Deleting a link does not touch what it leads to.
-        let others = files.others.iter().filter(|_| safe.is_none()).map(|path| (path, 0));
-        let (mut count, mut bytes) = (0, 0);
-        let deleted = data.chain(others).try_for_each(|(path, file_bytes)| {
-            self.checkpoint()?;
-            self.delete(path)?;
-            count += 1;
-            bytes += file_bytes;
-            Ok(())
-        });
-        self.managed.bytes_freed += bytes;
-        self.done(FolderActionSteps::DELETE_DATA, count, bytes);
-        deleted?;
-        files.folders.iter().rev().try_for_each(|path| self.delete_folder_if_empty(path))
-    }
-
-    fn delete(&self, path: &str) -> Result<()> {
+    pub(super) fn delete(&self, path: &str) -> Result<()> {
         let (parent, name) = tree::parent_of(self.folder, path)?;
         let parent = parent.as_ref().map_or(self.folder, AsFd::as_fd);
         match rustix::fs::unlinkat(parent, &name, AtFlags::empty()) {
@@ -181,62 +109,12 @@ impl Job<'_, '_> {
         }
     }
 
-    fn delete_folder_if_empty(&self, path: &str) -> Result<()> {
+    pub(super) fn delete_folder_if_empty(&self, path: &str) -> Result<()> {
         let (parent, name) = tree::parent_of(self.folder, path)?;
         let parent = parent.as_ref().map_or(self.folder, AsFd::as_fd);
         match rustix::fs::unlinkat(parent, &name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
             Err(error) => Err(Error::io("delete folder", path, error)),
         }
-    }
-
-    /// Deletes cabinet files. One that the action sends is kept until it was sent.
-    fn delete_cabinets(&mut self) -> Result<()> {
-        let is_sent_first = self.has(FolderActionSteps::SEND_CAB);
-        for cabinet in &mut self.record.cabinets {
-            cabinet.is_deleted |= cabinet.is_sent || !is_sent_first;
-        }
-        let marked: Vec<(String, u64)> = self
-            .record
-            .cabinets
-            .iter()
-            .filter(|cabinet| cabinet.is_deleted)
-            .map(|cabinet| (cabinet.name.clone(), cabinet.bytes))
-            .collect();
-        let mut there = Vec::new();
-        for (name, bytes) in marked {
-            if tree::stat(self.folder, &tree::c_name(&name)?).is_ok_and(|status| status.is_some()) {
-                there.push((name, bytes));
-            }
-        }
-        if there.is_empty() {
-            return Ok(());
-        }
-        self.checkpoint()?;
-        self.record.write(self.folder)?;
-        for (name, bytes) in there {
-            self.checkpoint()?;
-            self.delete(&name)?;
-            self.managed.bytes_freed += bytes;
-            self.done(FolderActionSteps::DELETE_CAB, 1, bytes);
-        }
-        sync_folder(self.folder)
-    }
-
-    /// Deletes the report. If the action makes cabinet files, it has to be in one.
-    fn delete_reports(&mut self, files: &Files) -> Result<()> {
-        let covered = self.covered();
-        for report in &files.reports {
-            if self.has(FolderActionSteps::CREATE_CAB) && !covered.contains_key(report) {
-                let reason = "is a report that is in no cabinet file: it is kept";
-                self.fail(Error::left_alone(&report.path, reason));
-                continue;
-            }
-            self.checkpoint()?;
-            self.delete(&report.path)?;
-            self.managed.bytes_freed += report.bytes;
-            self.done(FolderActionSteps::DELETE_REPORT, 1, report.bytes);
-        }
-        Ok(())
     }
 }

@@ -5,6 +5,7 @@ mod job;
 mod pack;
 mod record;
 mod send;
+mod steps;
 
 use std::ffi::CString;
 
@@ -15,9 +16,9 @@ use rustix::io::Errno;
 use self::job::Job;
 use self::record::Record;
 use crate::folders::{self, Folder};
-use crate::manager::{Managed, Request};
 use crate::settings::MB;
-use crate::{Error, FolderAction, Folders, ManagerSettings, Result, ScanLimits, tree};
+use crate::tree;
+use crate::{Error, FolderAction, Folders, Managed, ManagerSettings, Request, Result, ScanLimits};
 
 const HOURS_PER_DAY: i64 = 24;
 

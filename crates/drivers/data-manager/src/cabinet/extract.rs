@@ -6,24 +6,10 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
+use super::layout::ExtractLimits;
 use super::read::Cabinet;
 use crate::tree;
 use crate::{Error, Result};
-
-/// How much of a cabinet file is unpacked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExtractLimits {
-    /// Files in it.
-    pub files_max: u16,
-    /// Bytes of all files together.
-    pub bytes_max: u64,
-}
-
-impl Default for ExtractLimits {
-    fn default() -> Self {
-        Self { files_max: u16::MAX, bytes_max: 8 * 1024 * 1024 * 1024 }
-    }
-}
 
 /// What was unpacked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
-use super::extract::ExtractLimits;
 use super::name;
 
 const SIGNATURE: &[u8] = b"MSCF";
@@ -20,6 +19,21 @@ const HAS_RESERVE: u16 = 4;
 pub(crate) const BLOCK_BYTES: usize = 32 * 1024;
 /// Bytes of a name and the zero behind it.
 const NAME_BYTES_MAX: usize = 256;
+
+/// How much of a cabinet file is unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtractLimits {
+    /// Files in it.
+    pub files_max: u16,
+    /// Bytes of all files together.
+    pub bytes_max: u64,
+}
+
+impl Default for ExtractLimits {
+    fn default() -> Self {
+        Self { files_max: u16::MAX, bytes_max: 8 * 1024 * 1024 * 1024 }
+    }
+}
 
 /// A file of a cabinet.
 #[derive(Clone, Debug, PartialEq, Eq)]

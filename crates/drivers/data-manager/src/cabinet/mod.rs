@@ -10,8 +10,8 @@ mod name;
 mod read;
 mod write;
 
-pub use self::extract::{ExtractLimits, Extracted, extract};
-pub use self::layout::Entry;
+pub use self::extract::{Extracted, extract};
+pub use self::layout::{Entry, ExtractLimits};
 pub use self::name::{from_cabinet, to_cabinet};
 pub use self::read::Cabinet;
 pub(crate) use self::write::cabinet_seconds;

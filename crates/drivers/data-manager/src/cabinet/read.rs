@@ -3,8 +3,7 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use flate2::{Decompress, FlushDecompress};
 
 use super::checksum::checksum;
-use super::extract::ExtractLimits;
-use super::layout::{BLOCK_BYTES, CabinetFolder, Compression, Entry, Layout};
+use super::layout::{BLOCK_BYTES, CabinetFolder, Compression, Entry, ExtractLimits, Layout};
 use crate::{Error, Result};
 
 /// Bytes of a block before that: the format permits that it became larger.
