@@ -45,7 +45,7 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 34] = [
+pub const ORACLES: [(&str, Oracle); 35] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -65,6 +65,7 @@ pub const ORACLES: [(&str, Oracle); 34] = [
     ("pla_value_maps", ms_pla::value_maps),
     ("pla_thresholds", pla_engine::thresholds),
     ("pla_arguments", pla_engine::arguments),
+    ("pla_names", pla_engine::names),
     ("dcom_objref", ms_dcom::objref),
     ("dcom_call_backs", dcom_exporter::call_backs),
     ("epm_tower", epm::tower),
