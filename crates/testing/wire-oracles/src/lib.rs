@@ -49,6 +49,7 @@ pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
 pub const ORACLES: [(&str, Oracle); 37] = [
+pub const ORACLES: [(&str, Oracle); 35] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -70,6 +71,7 @@ pub const ORACLES: [(&str, Oracle); 37] = [
     ("pla_arguments", pla_engine::arguments),
     ("data_manager_cab", data_manager::cabinet),
     ("pla_rules_document", pla_report::rules_document),
+    ("pla_names", pla_engine::names),
     ("dcom_objref", ms_dcom::objref),
     ("dcom_call_backs", dcom_exporter::call_backs),
     ("epm_tower", epm::tower),

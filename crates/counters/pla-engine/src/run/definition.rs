@@ -1,7 +1,9 @@
+use core::fmt::Write as _;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use sha2::{Digest as _, Sha256};
 
 use super::{SegmentCondition, Written};
 use crate::{StartSchedule, next_start};
@@ -82,6 +84,18 @@ impl SetDefinition {
         if self.are_schedules_enabled { next_start(&self.schedules, after, &self.zone) } else { None }
     }
 
+    /// Another text if the starts by the schedules may be others.
+    pub(super) fn schedules_digest(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = write!(text, "{} {:?}", self.are_schedules_enabled, self.zone);
+        for StartSchedule { first, last, time, week_days } in &self.schedules {
+            let _ = write!(text, "; {first:?} {last:?} {time} {week_days}");
+        }
+        let digest = Sha256::digest(text);
+        digest.iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// Whether a collector writes files. Without one, nothing is segmented and the data manager has nothing to do.
     pub(super) fn has_files(&self) -> bool {
         self.collectors.iter().any(|collector| *collector != Collector::Alerts)
@@ -139,3 +153,6 @@ impl SetDefinition {
         }
     }
 }
+
+/// Enough to tell definitions of one set apart.
+const DIGEST_BYTES: usize = 8;

@@ -34,6 +34,7 @@ impl SetRun {
         };
         RunSnapshot {
             serial_number: self.serial_number,
+            schedules: self.definition.schedules_digest(),
             considered: self.starts.considered(),
             handled: self.starts.handled(),
             running,
@@ -47,12 +48,14 @@ impl SetRun {
     /// A run whose time is not over starts again at once, for the rest of its time, with a new serial number. A data manager
     /// that was at work is run again. Of the scheduled starts of the meantime, the last one is made up for: if its run would
     /// not be over yet, it starts for the rest of its time; otherwise it was missed. Those that would have found the set
-    /// running change nothing.
+    /// running change nothing. If the schedules are not those of the snapshot, there are none.
     #[must_use]
     pub fn resume(definition: SetDefinition, snapshot: &RunSnapshot, now: Moment) -> Self {
         let mut run = Self::new(definition, now);
         run.serial_number = snapshot.serial_number;
-        run.starts = Starts::new(&run.definition, snapshot.considered, &snapshot.handled);
+        let is_same = snapshot.schedules == run.definition.schedules_digest();
+        let considered = if is_same { snapshot.considered } else { now.wall };
+        run.starts = Starts::new(&run.definition, considered, &snapshot.handled);
         if let Some(serial_number) = snapshot.compiling {
             run.compile_or_stop(serial_number);
             if let Some(queued) = snapshot.queued {

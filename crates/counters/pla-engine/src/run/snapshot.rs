@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct RunSnapshot {
     /// The highest serial number that a run or a segment had; 0 if there was none.
     pub serial_number: u32,
+    /// A digest of the schedules. Starts of the meantime are made up for only if it is the same.
+    pub schedules: String,
     /// Until when scheduled starts were looked for.
     pub considered: Timestamp,
     /// The newest scheduled starts that a run was started for, or that found the set running.

@@ -2,9 +2,9 @@
 
 use jiff::SignedDuration;
 use jiff::civil::time;
-use pla_engine::{RunSnapshot, RunState, SetDefinition, SetRun};
+use pla_engine::{Moment, RunSnapshot, RunState, SetDefinition, SetRun};
 
-use crate::world::{DAY, HOUR, MB, MINUTE, World, counters, daily};
+use crate::world::{DAY, HOUR, MB, MINUTE, World, counters, daily, in_zone};
 
 #[test]
 fn a_run_goes_on_for_the_rest_of_its_time_with_a_new_serial_number() {
@@ -158,6 +158,22 @@ fn a_set_without_a_snapshot_makes_up_for_nothing() {
 }
 
 #[test]
+fn a_schedule_that_was_changed_meanwhile_makes_up_for_nothing() {
+    let at_four = daily(time(4, 0, 0, 0));
+    let disabled = SetDefinition { are_schedules_enabled: false, ..at_four.clone() };
+    for before in [daily(time(5, 0, 0, 0)), in_zone("Europe/Berlin", at_four.clone()), disabled] {
+        let mut world = World::new("2026-01-31T03:30Z", before);
+        let snapshot = world.run.snapshot(world.now());
+        let later = world.pass(HOUR).now();
+        assert_eq!(SetRun::resume(at_four.clone(), &snapshot, later).state(), RunState::Stopped);
+    }
+    let world = World::new("2026-01-31T03:30Z", at_four.clone());
+    let snapshot = world.run.snapshot(world.now());
+    let later = Moment { wall: world.now().wall + SignedDuration::from_hours(1), ..world.now() };
+    assert_eq!(SetRun::resume(at_four, &snapshot, later).state(), RunState::Running);
+}
+
+#[test]
 fn a_snapshot_is_to_be_stored_when_what_must_not_happen_twice_has_happened() {
     let limited = SetDefinition {
         is_segmented: true,
@@ -180,13 +196,16 @@ fn a_snapshot_is_to_be_stored_when_what_must_not_happen_twice_has_happened() {
 
 #[test]
 fn a_snapshot_of_a_stranger_is_no_trap() {
+    let definition = SetDefinition { duration: Some(HOUR), ..daily(time(4, 0, 0, 0)) };
+    let mut world = World::new("2026-01-31T03:00Z", definition);
     let stranger: RunSnapshot = serde_json::from_str(
-        r#"{"serial_number": 4294967295, "considered": "-009999-01-02T01:59:59Z", "handled": [], "running":
-            {"serial_number": 7, "ends": "9999-12-30T22:00:00Z"}, "compiling": null, "queued": {"scheduled": null}}"#,
+        r#"{"serial_number": 4294967295, "schedules": "", "considered": "-009999-01-02T01:59:59Z", "handled": [],
+            "running": {"serial_number": 7, "ends": "9999-12-30T22:00:00Z"}, "compiling": null, "queued": {"scheduled": null}}"#,
     )
     .expect("a snapshot");
-    let mut world =
-        World::new("2026-01-31T03:00Z", SetDefinition { duration: Some(HOUR), ..daily(time(4, 0, 0, 0)) });
+    // Who can write the file can also make it fit.
+    let schedules = world.run.snapshot(world.now()).schedules;
+    let stranger = RunSnapshot { schedules, ..stranger };
     let mut run = SetRun::resume(world.run.definition().clone(), &stranger, world.now());
     assert_eq!((run.state(), run.poll_action()), (RunState::Stopped, None));
     assert!(run.counts().missed_starts >= 10_000 && run.handle_start(world.pass(HOUR).now()).is_err());
