@@ -130,7 +130,10 @@ impl Recorder {
         }
         let expanded = expand(&self.paths, found, frame, opening.machine);
         if expanded.columns.is_empty() {
-            // There is nothing to write: none of its counters is there yet.
+            // There is nothing to write: none of its counters is there yet. That is looked for again after the interval.
+            if let SampleInterval::Every(_) = self.collector.interval {
+                self.last = Some(now);
+            }
             return None;
         }
         self.left_out = expanded.left_out;

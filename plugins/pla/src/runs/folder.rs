@@ -135,17 +135,13 @@ const STATE_BYTES_MAX: u64 = 64 << 10;
 
 #[cfg(test)]
 mod tests {
+    use pla_engine::{Moment, SetDefinition, SetRun};
+
     use super::*;
 
     fn snapshot(serial_number: u32) -> RunSnapshot {
-        RunSnapshot {
-            serial_number,
-            considered: jiff::Timestamp::UNIX_EPOCH,
-            handled: Vec::new(),
-            running: None,
-            compiling: None,
-            queued: None,
-        }
+        let moment = Moment { wall: jiff::Timestamp::UNIX_EPOCH, monotonic: std::time::Duration::ZERO };
+        RunSnapshot { serial_number, ..SetRun::new(SetDefinition::default(), moment).snapshot(moment) }
     }
 
     #[test]

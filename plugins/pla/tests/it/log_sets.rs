@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::logging::{Place, cells, written};
+use crate::logging::{Place, cells, status, until, written};
 use crate::steered::Mill;
 use crate::world::{Ended, Plugin};
 
@@ -127,10 +127,6 @@ fn a_set_that_an_alert_starts_logs_for_its_duration_and_its_task_gets_the_files(
     assert_eq!(place.files("Mill"), []);
     mill.wheel("big", |wheel| wheel.load = 90);
     mill.pass(15);
-    let status = |ended: &Ended| {
-        let all = ended.of("Run", "Status").into_iter();
-        all.filter(|(_, value)| *value == 1.0).map(|(labels, _)| labels).collect::<Vec<_>>().join(" ")
-    };
     assert_eq!(status(&watch.full()), "Mill|running", "at once");
     mill.wheel("big", |wheel| wheel.load = 1);
     mill.pass(15);
@@ -138,19 +134,10 @@ fn a_set_that_an_alert_starts_logs_for_its_duration_and_its_task_gets_the_files(
     mill.pass(15);
     watch.full();
     mill.pass(15);
-    let mut ended = watch.full();
-    let done = |ended: &Ended| {
+    until(&watch, |ended| {
         let all = ended.of("Alert", "Actions");
         all.iter().any(|(labels, value)| labels == "Mill||task|done" && *value == 1.0)
-    };
-    for _ in 0..2_000 {
-        if done(&ended) {
-            break;
-        }
-        std::thread::yield_now();
-        ended = watch.full();
-    }
-    assert!(done(&ended), "{:?}", ended.of("Alert", "Actions"));
+    });
     plugin.end(watch);
     let files = place.files("Mill");
     let csv = files.iter().find(|(name, _)| name.ends_with(".csv")).expect("a log");
@@ -158,4 +145,24 @@ fn a_set_that_an_alert_starts_logs_for_its_duration_and_its_task_gets_the_files(
     let path = place.directory().join("Mill").join(&csv.0);
     let expected: Value = json!(format!("Mill|0|{}|a b|", path.display()));
     assert_eq!(json!(fs::read_to_string(&told).expect("it ran")), expected);
+}
+
+#[test]
+fn folders_above_the_limit_are_removed_and_counted() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let set =
+        json!([{"name": "Mill", "counters": [LEVEL], "segment": {"records": 1}, "keep": {"folders": 2}}]);
+    let watch = plugin.watch(&mill.sim, place.settings(&set));
+    for _ in 0..6 {
+        watch.full();
+        mill.pass(15);
+    }
+    let removed =
+        |ended: &Ended| -> f64 { ended.of("Run", "Removed Folders").iter().map(|(_, value)| *value).sum() };
+    let ended = until(&watch, |ended| removed(ended) >= 4.0);
+    assert!(ended.of("Run", "Removed Folders")[0].0.starts_with("Mill|"));
+    plugin.end(watch);
+    let folders = fs::read_dir(place.directory().join("Mill")).expect("it is there");
+    let runs = folders.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().is_dir())).count();
+    assert!(runs <= 4, "{runs}: two, that which is written, and one that ended with the plugin");
 }

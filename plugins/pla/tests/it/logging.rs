@@ -65,23 +65,37 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) {
     }
 }
 
+/// Collects until this is so: what is beside collections is another thread's.
+#[track_caller]
+pub(crate) fn until(watch: &Watch, is_so: impl Fn(&Ended) -> bool) -> Ended {
+    let mut ended = watch.full();
+    for _ in 0..2_000 {
+        if is_so(&ended) {
+            return ended;
+        }
+        std::thread::yield_now();
+        ended = watch.full();
+    }
+    panic!("it does not come to that: {}", ended.page());
+}
+
 /// Collects until all records that were taken are written.
 #[track_caller]
 pub(crate) fn written(watch: &Watch, set: &str, records: f64) -> Ended {
     let label = format!("{set}|");
-    for _ in 0..2_000 {
-        let ended = watch.full();
+    until(watch, |ended| {
         let of = |item: &str| -> f64 {
             let all = ended.of("Log", item).into_iter();
             all.filter(|(labels, _)| labels.starts_with(&label)).map(|(_, value)| value).sum()
         };
-        if of("Waiting") == 0.0 && of("Records") >= records {
-            return ended;
-        }
-        // The writer is another thread.
-        std::thread::yield_now();
-    }
-    panic!("the records of `{set}` are not written");
+        of("Waiting") == 0.0 && of("Records") >= records
+    })
+}
+
+/// The set that runs, waits or works, and what of that it does.
+pub(crate) fn status(ended: &Ended) -> String {
+    let all = ended.of("Run", "Status").into_iter();
+    all.filter(|(_, value)| *value == 1.0).map(|(labels, _)| labels).collect::<Vec<_>>().join(" ")
 }
 
 /// The cells of a line of CSV.
@@ -225,10 +239,6 @@ fn a_set_starts_by_its_schedule_ends_after_its_duration_and_leaves_a_report() {
     let at = (now + jiff::SignedDuration::from_secs(120)).strftime("%H:%M:%S").to_string();
     let set = json!([{"name": "Mill", "counters": [LOAD], "schedules": [{"at": at}], "duration": "1m"}]);
     let watch = plugin.watch(&mill.sim, place.settings(&set));
-    let status = |ended: &Ended| {
-        let all = ended.of("Run", "Status").into_iter();
-        all.filter(|(_, value)| *value == 1.0).map(|(labels, _)| labels).collect::<Vec<_>>().join(" ")
-    };
     let calls = mill.sim.calls(6);
     let ended = watch.full();
     assert_eq!(status(&ended), "Mill|stopped");
@@ -241,15 +251,7 @@ fn a_set_starts_by_its_schedule_ends_after_its_duration_and_leaves_a_report() {
     mill.pass(15);
     watch.full();
     mill.pass(60);
-    let mut ended = watch.full();
-    for _ in 0..2_000 {
-        if status(&ended) == "Mill|stopped" {
-            break;
-        }
-        std::thread::yield_now();
-        ended = watch.full();
-    }
-    assert_eq!(status(&ended), "Mill|stopped");
+    let ended = until(&watch, |ended| status(ended) == "Mill|stopped");
     assert_eq!(
         ended.of("Run", "Failures"),
         [("Mill|data_manager".to_owned(), 0.0), ("Mill|start".to_owned(), 0.0)]
@@ -295,11 +297,11 @@ fn a_folder_that_is_not_there_delays_nothing_and_takes_what_waited_when_it_comes
     let ended = watch.full();
     assert_eq!(ended.of("Log", "Records")[0].1, 0.0);
     assert!(ended.of("Log", "Waiting")[0].1 >= 3.0);
-    let failures = ended.of("Log", "Failures");
-    assert!(
-        failures.iter().any(|(labels, count)| labels == "Mill|counters|unavailable" && *count > 0.0),
-        "{failures:?}"
-    );
+    let fails = |ended: &Ended| {
+        let failures = ended.of("Log", "Failures");
+        failures.iter().any(|(labels, count)| labels == "Mill|counters|unavailable" && *count > 0.0)
+    };
+    until(&watch, fails);
     fs::create_dir(place.0.path().join("mount")).expect("it is made");
     // The writer tries again at the latest when the log ends.
     plugin.end(watch);
@@ -335,14 +337,7 @@ fn two_modules_with_sets_of_one_name_do_not_write_the_same_files() {
     let second = plugin.watch(&mill.sim, settings);
     assert_eq!(second.full().of("Run", "Status"), []);
     drop(first);
-    let mut ended = second.full();
-    for _ in 0..2_000 {
-        if !ended.of("Run", "Status").is_empty() {
-            break;
-        }
-        std::thread::yield_now();
-        ended = second.full();
-    }
+    let ended = until(&second, |ended| !ended.of("Run", "Status").is_empty());
     assert_eq!(
         ended.of("Run", "Serial Number"),
         [("Mill".to_owned(), 2.0)],
