@@ -124,3 +124,35 @@ const fn sentence(code: HResult) -> &'static str {
         _ => "Windows refuses it",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(xml: &str, format: Option<LogFormat>) -> Vec<String> {
+        let text = format!("<DataCollectorSet>{xml}</DataCollectorSet>");
+        let set = DataCollectorSet::read(text.as_bytes(), &crate::model::LIMITS).unwrap();
+        let items = items(&set, format).into_iter();
+        items.map(|item| format!("{} {:#010x} {}", item.property, item.code.0, name(item.code))).collect()
+    }
+
+    #[test]
+    fn the_binary_format_is_a_conflict_unless_another_one_is_said() {
+        let set = "<RootPath>C:\\PerfLogs</RootPath><PerformanceCounterDataCollector><LogFileFormat>3</LogFileFormat>\
+                   </PerformanceCounterDataCollector><TraceDataCollector/>";
+        let format = "PerformanceCounterDataCollector[1]/LogFileFormat";
+        let ignored = "0x00300100 PLA_S_PROPERTY_IGNORED";
+        let rest = [format!("RootPath {ignored}"), format!("TraceDataCollector {ignored}")];
+        let conflict = format!("{format} 0x80300101 PLA_E_PROPERTY_CONFLICT");
+        let is_there = |all: &[String], one: &String| all.contains(one);
+        let without = said(set, None);
+        assert!(
+            is_there(&without, &conflict) && rest.iter().all(|one| is_there(&without, one)),
+            "{without:?}"
+        );
+        let with = said(set, Some(LogFormat::Csv));
+        assert!(is_there(&with, &format!("{format} {ignored}")) && !is_there(&with, &conflict), "{with:?}");
+        let csv = "<PerformanceCounterDataCollector><LogFileFormat>0</LogFileFormat></PerformanceCounterDataCollector>";
+        assert!(!said(csv, None).iter().any(|item| item.contains("LogFileFormat")));
+    }
+}
