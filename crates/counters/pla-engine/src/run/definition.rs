@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
 
-use super::{SegmentCondition, Written};
+use super::SegmentCondition;
 use crate::{StartSchedule, next_start};
 
 /// The two clocks, read at the same time.
@@ -56,6 +56,17 @@ pub enum Collector {
     Configuration,
     /// [MS-PLA] 3.2.4.8: alerts. They write no file, and are complete from the beginning.
     Alerts,
+}
+
+/// What is in the file of a collector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The segment.
+    pub serial_number: u32,
+    /// Samples.
+    pub records: u64,
+    /// Bytes; 0 of a database.
+    pub bytes: u64,
 }
 
 impl Default for SetDefinition {

@@ -10,6 +10,6 @@ mod transitions;
 mod view;
 
 pub use self::action::{Action, RunError, RunState, SegmentCondition, StartCause, StopReason};
-pub use self::definition::{Collector, Moment, SetDefinition};
-pub use self::set_run::{RunCounts, SetRun, Written};
+pub use self::definition::{Collector, Moment, SetDefinition, Written};
+pub use self::set_run::{RunCounts, SetRun};
 pub use self::snapshot::{QueuedSnapshot, RunSnapshot, RunningSnapshot};

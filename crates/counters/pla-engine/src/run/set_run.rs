@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::starts::Starts;
-use super::{Action, Moment, RunError, RunState, SetDefinition, StartCause, StopReason};
+use super::{Action, Moment, RunError, RunState, SetDefinition, StartCause, StopReason, Written};
 
 /// [MS-PLA] 3.2.4.1: the life of a set: it is stopped, runs segment by segment, and is compiled by its data manager.
 ///
@@ -230,15 +230,4 @@ impl SetRun {
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
-}
-
-/// What is in the file of a collector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// The segment.
-    pub serial_number: u32,
-    /// Samples.
-    pub records: u64,
-    /// Bytes; 0 of a database.
-    pub bytes: u64,
 }

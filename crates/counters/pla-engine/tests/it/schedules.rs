@@ -292,6 +292,9 @@ fn around_a_change() -> impl Strategy<Value = (&'static str, Timestamp, Vec<Star
 }
 
 proptest! {
+    // Each walk has 10,000 minutes.
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn starts_are_those_of_a_walk_over_all_minutes((name, from, schedules) in around_a_change()) {
         const DAYS: i32 = 7;
