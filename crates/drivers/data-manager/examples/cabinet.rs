@@ -1,7 +1,7 @@
-//! Makes a cabinet file of the files of a folder, or unpacks one into a folder.
+//! Makes a cabinet file of the files of a folder, unpacks one into a folder, or deletes folders.
 //!
 //! `cabinet create FOLDER` makes FOLDER/NAME.cab, as the folder action of a data manager does; `cabinet extract FILE FOLDER`
-//! unpacks one.
+//! unpacks one; `cabinet keep COUNT FOLDER` deletes the oldest folders in FOLDER, and keeps COUNT.
 
 use std::error::Error;
 use std::path::Path;
@@ -9,8 +9,10 @@ use std::process::ExitCode;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use data_manager::{DataManager, ExtractLimits, FolderAction, ManagerSettings, Request, extract};
-use ms_pla::FolderActionSteps;
+use data_manager::{
+    DataManager, ExtractLimits, FolderAction, FolderLimits, Managed, ManagerSettings, Request, extract,
+};
+use ms_pla::{FolderActionSteps, ResourcePolicy};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -18,7 +20,8 @@ fn main() -> ExitCode {
     let result = match arguments[..] {
         ["create", folder] => create(Path::new(folder)),
         ["extract", file, folder] => unpack(Path::new(file), Path::new(folder)),
-        _ => Err("usage: cabinet create FOLDER | cabinet extract FILE FOLDER".into()),
+        ["keep", count, folder] => keep(count, Path::new(folder)),
+        _ => Err("usage: cabinet create FOLDER | extract FILE FOLDER | keep COUNT FOLDER".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -54,6 +57,22 @@ fn create(folder: &Path) -> Result<(), Box<dyn Error>> {
     for done in &managed.actions {
         println!("{}: {} files, {} bytes", done.folder, done.files, done.bytes);
     }
+    first_failure(managed)
+}
+
+fn keep(count: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let limits = FolderLimits { folders_max: count.parse()?, ..FolderLimits::default() };
+    let policy = ResourcePolicy::DELETE_OLDEST;
+    let settings = ManagerSettings { is_enabled: true, limits, policy, ..ManagerSettings::default() };
+    let root = open(folder)?;
+    let managed = DataManager::new(settings).run(&Request::new(&root, jiff::Timestamp::now()));
+    for removed in &managed.removed {
+        println!("{}: {} files, {} bytes", removed.folder, removed.files, removed.bytes);
+    }
+    first_failure(managed)
+}
+
+fn first_failure(managed: Managed) -> Result<(), Box<dyn Error>> {
     match managed.failures.into_iter().next() {
         Some(failure) => Err(failure.error.into()),
         None => Ok(()),

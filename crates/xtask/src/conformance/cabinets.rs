@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::Result;
+use crate::peers::is_root;
 use crate::report::Outcome;
 use crate::workspace::{Workspace, capture, cargo, run as run_here};
 
@@ -25,7 +26,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     ours(workspace, &["create".as_ref(), at("run1").as_os_str()])?;
     let cabinet = at("run1").join("run1.cab");
 
-    run_here(Command::new("cabextract").args(["--quiet", "--test"]).arg(&cabinet))?;
+    capture(Command::new("cabextract").args(["--quiet", "--test"]).arg(&cabinet))?;
     let mut cabextract = Command::new("cabextract");
     cabextract.args(["--quiet", "--directory"]).arg(at("cabextract")).arg(&cabinet).env("TZ", "UTC");
     run_here(&mut cabextract)?;
@@ -49,8 +50,35 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         ours(workspace, &["extract".as_ref(), cabinet.as_os_str(), to.as_os_str()])?;
         same(&format!("our reading of gcab's {name}"), &to, &files)?;
     }
-    Ok(Outcome::Ran(format!("{} files with {} bytes, 4 ways", files.len(), bytes(&files))))
+    let mounts = if is_root() { mounts(workspace, &at("mounts"))? } else { "mounts only as root" };
+    Ok(Outcome::Ran(format!("{} files with {} bytes, 4 ways; {mounts}", files.len(), bytes(&files))))
 }
+
+/// What is mounted in a folder that is deleted stays as it is. The mounts are in a namespace of their own.
+fn mounts(workspace: &Workspace, folder: &Path) -> Result<&'static str> {
+    let (set, outside) = (folder.join("set"), folder.join("outside"));
+    for path in ["run1", "run2/inner", "run3"] {
+        fs::create_dir_all(set.join(path))?;
+    }
+    fs::create_dir(&outside)?;
+    fs::write(outside.join("precious"), "kept")?;
+    ours(workspace, &["keep".as_ref(), "3".as_ref(), set.as_os_str()])?;
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--mount", "sh", "-c", MOUNTED]).arg(cargo().get_program()).arg(&set).arg(&outside);
+    let output = unshare.current_dir(&workspace.root).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() || !said.contains("is another file system that is mounted there") {
+        return Err(format!("a mount is not reported: {said}").into());
+    }
+    if fs::read(outside.join("precious"))? != b"kept" || set.join("run3").exists() {
+        return Err("the wrong folder was deleted".into());
+    }
+    Ok("mounts are kept")
+}
+
+/// Mounts $2 on a folder and below another one, and deletes all folders but one.
+const MOUNTED: &str = r#"set -e; mount --bind "$2" "$1/run1"; mount --bind "$2" "$1/run2/inner"
+exec "$0" run --quiet --locked -p data-manager --example cabinet -- keep 1 "$1""#;
 
 /// What a run may leave, with sizes at the borders of blocks.
 fn files() -> Files {
