@@ -260,3 +260,25 @@ fn a_read_only_folder_does_not_stop_the_others() {
     );
     assert_eq!(tree(&place.path("set/run1")).len(), 5);
 }
+
+#[test]
+fn a_file_that_is_changed_while_it_is_packed_is_kept_without_a_cabinet() {
+    let place = Place::new();
+    run1(&place);
+    let (root, log) = (place.root(), place.path("set/run1/log.csv"));
+    let new_cabinet = place.path("set/run1/.folder-actions.cab");
+    let stop = || {
+        // Its bytes are in the new cabinet file by now, and were not compared yet.
+        if fs::metadata(&new_cabinet).is_ok_and(|cabinet| cabinet.len() > 100_000) {
+            fs::write(&log, noise(2, 100_000)).unwrap();
+        }
+        false
+    };
+    let manager = DataManager::new(acting(CREATE | DELETE));
+    let managed = manager.run(&Request { stop: &stop, ..Request::new(&root, now()) });
+    let said = "\"log.csv\" is not the same as in its cabinet file, so that no cabinet file was made: is it still written?";
+    assert_eq!(texts(&managed.failures)[0], said);
+    assert_eq!(done(&managed), []);
+    assert_eq!(place.names("set/run1"), ["Report.HTML", "inner", "log.csv", "report.xml"]);
+    assert_eq!(fs::read(&log).unwrap(), noise(2, 100_000));
+}

@@ -7,3 +7,4 @@ mod folders;
 mod hostile;
 mod place;
 mod policy;
+mod settings;
