@@ -28,6 +28,10 @@ const ROTEL: Environment = Environment { name: "rotel", packages: &["rotel==0.0.
 const SCAPY: Environment =
     Environment { name: "scapy", packages: &["scapy==2.8.0", "scapy-rpc==0.0.8", "cryptography==50.0.2"] };
 
+/// What people analyse logs of counters with.
+const PANDAS: Environment =
+    Environment { name: "pandas", packages: &["pandas==3.1.1", "pyarrow==26.0.1", "duckdb==2.0.1"] };
+
 const AXE_PACKAGE: &str = "axe-core@4.14.1";
 /// How Grafana describes its dashboards, and what compares a dashboard with that.
 const GRAFANA_PACKAGES: [&str; 2] = ["@grafana/schema@13.2.3", "typescript@5.9.3"];
@@ -51,12 +55,15 @@ pub(crate) enum Peer {
     GrafanaSchema,
     GoMsrpc,
     Scapy,
+    Pandas,
     Wine,
     Postgres,
     Sqlite,
+    Cabinets,
+    Xmllint,
 }
 
-const ALL: [Peer; 19] = [
+const ALL: [Peer; 22] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -73,9 +80,12 @@ const ALL: [Peer; 19] = [
     Peer::GrafanaSchema,
     Peer::GoMsrpc,
     Peer::Scapy,
+    Peer::Pandas,
     Peer::Wine,
     Peer::Postgres,
     Peer::Sqlite,
+    Peer::Cabinets,
+    Peer::Xmllint,
 ];
 
 impl Peer {
@@ -97,9 +107,12 @@ impl Peer {
             Self::GrafanaSchema => "Grafana's schema with TypeScript",
             Self::GoMsrpc => "a client over go-msrpc, built by Go",
             Self::Scapy => "Scapy",
+            Self::Pandas => "pandas, pyarrow and DuckDB",
             Self::Wine => "Wine with widl and a compiler for Windows",
             Self::Postgres => "PostgreSQL",
             Self::Sqlite => "the shell of SQLite",
+            Self::Cabinets => "cabextract with gcab",
+            Self::Xmllint => "xmllint",
         }
     }
 
@@ -112,13 +125,15 @@ impl Peer {
             Self::Alertmanager => &["prometheus-alertmanager"],
             Self::Curl => &["curl", "openssl"],
             Self::Htpasswd => &["apache2-utils"],
-            Self::Python | Self::Rotel | Self::Scapy => &["python3", "python3-venv"],
+            Self::Python | Self::Rotel | Self::Scapy | Self::Pandas => &["python3", "python3-venv"],
             Self::Cc => &["gcc", "libc6-dev"],
             Self::Chromium => &["chromium", "chromium-driver"],
             Self::GrafanaSchema => &["nodejs", "npm"],
             Self::Wine => wine::PACKAGES,
             Self::Postgres => &["postgresql", "postgresql-client"],
             Self::Sqlite => &["sqlite3"],
+            Self::Cabinets => &["cabextract", "gcab"],
+            Self::Xmllint => &["libxml2-utils"],
             Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => &[],
         }
     }
@@ -140,9 +155,12 @@ impl Peer {
             Self::Prometheus3 => go::PROMETHEUS.are_there(workspace),
             Self::GoMsrpc => go::GOMSRPC.are_there(workspace),
             Self::Scapy => scapy(workspace).is_file(),
+            Self::Pandas => pandas(workspace).is_file(),
             Self::Wine => wine::is_there(),
             Self::Postgres => has("psql") && postgres_programs().is_some(),
             Self::Sqlite => has("sqlite3"),
+            Self::Cabinets => has("cabextract") && has("gcab"),
+            Self::Xmllint => has("xmllint"),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];
@@ -156,7 +174,7 @@ impl Peer {
             Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => {
                 format!("`cargo xtask test --peers=install`, with {GO} in the path")
             }
-            Self::Python | Self::Rotel | Self::Scapy | Self::GrafanaSchema => {
+            Self::Python | Self::Rotel | Self::Scapy | Self::Pandas | Self::GrafanaSchema => {
                 "`cargo xtask test --peers=install`".to_owned()
             }
             _ => {
@@ -178,6 +196,11 @@ pub(crate) fn python(workspace: &Workspace) -> PathBuf {
 /// The Python interpreter that has Scapy.
 pub(crate) fn scapy(workspace: &Workspace) -> PathBuf {
     SCAPY.folder(workspace).join("bin/python")
+}
+
+/// The Python interpreter that has pandas, pyarrow and DuckDB.
+pub(crate) fn pandas(workspace: &Workspace) -> PathBuf {
+    PANDAS.folder(workspace).join("bin/python")
 }
 
 /// The OpenTelemetry Collector, built where it is not there yet; `None` without Go.
@@ -254,6 +277,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
             Peer::Python => PYTHON.install(workspace)?,
             Peer::Rotel => ROTEL.install(workspace)?,
             Peer::Scapy => SCAPY.install(workspace)?,
+            Peer::Pandas => PANDAS.install(workspace)?,
             // Without Go the checks that need it are skipped, and say so.
             Peer::Otelcol if has("go") => go::OTELCOL.install(workspace)?,
             Peer::Prometheus3 if has("go") => go::PROMETHEUS.install(workspace)?,
@@ -270,7 +294,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
 /// A Python or a Node.js from elsewhere than Debian does as well.
 fn satisfied_by_other_means(peer: Peer) -> bool {
     match peer {
-        Peer::Python | Peer::Rotel | Peer::Scapy => {
+        Peer::Python | Peer::Rotel | Peer::Scapy | Peer::Pandas => {
             let venv = Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
             venv.is_ok_and(|output| output.status.success())
         }

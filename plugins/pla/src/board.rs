@@ -9,12 +9,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use counter_poll::paths::Frame;
-use counter_types::CounterPath;
 
 pub(crate) use self::alert::{Fired, Place, Watched};
 use self::by_name::ByName;
 pub(crate) use self::row::{AlertRow, OF_ROWS};
-use crate::counters::{Found, Kinds};
+use crate::counters::{Found, Kinds, Paths};
 use crate::model::Set;
 
 /// The alerts of one target, in the order of their sets.
@@ -25,31 +24,24 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    /// Takes the alerts of `sets`. Those that were there before go on with what is known of them. Returns those that are
-    /// gone, and the paths of all counters, to which the alerts refer by their places.
+    /// Takes the alerts of `sets`, and adds the paths of their counters. Those that were there before go on with what is known
+    /// of them. Returns those that are gone.
     ///
     /// `is_own` says whether a path that names a host means this target.
     pub(crate) fn select<'a>(
         &mut self,
         sets: impl Iterator<Item = &'a Set>,
+        paths: &mut Paths,
         is_own: impl Fn(&str) -> bool,
-    ) -> (Vec<Watched>, Vec<CounterPath>) {
+    ) -> Vec<Watched> {
         let before = std::mem::take(&mut self.alerts).into_iter();
         let mut before: HashMap<_, Watched> = before.map(|alert| (alert.key(), alert)).collect();
-        let mut paths: Vec<CounterPath> = Vec::new();
-        let mut places: HashMap<CounterPath, usize> = HashMap::new();
         for set in sets {
             for alert in &set.alerts {
                 let path = &alert.threshold.path;
                 let place = match path.machine.as_deref() {
                     Some(machine) if !is_own(machine) => Place::OtherHost,
-                    _ => {
-                        let path = CounterPath { machine: None, ..path.clone() };
-                        Place::Path(*places.entry(path).or_insert_with_key(|path| {
-                            paths.push(path.clone());
-                            paths.len() - 1
-                        }))
-                    }
+                    _ => Place::Path(paths.add(path)),
                 };
                 let new = Watched::new(&set.name, alert, place);
                 self.alerts.push(match before.remove(&new.key()) {
@@ -58,7 +50,7 @@ impl Board {
                 });
             }
         }
-        (before.into_values().collect(), paths)
+        before.into_values().collect()
     }
 
     /// Which replies are needed for the alerts that are due.

@@ -1,45 +1,71 @@
 //! The settings of a module, and the sets that they name.
 
 mod actions;
+mod alerts;
+mod log_settings;
+mod logs;
+mod sets;
 mod settings;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use counter_types::{NamePattern, PathError, PatternText};
-use pla_engine::{Comparison, Threshold};
+use counter_types::{NamePattern, PatternText};
 use plugin_sdk::Problem;
 
+pub(crate) use self::logs::{Database, Databases, Postgresql};
 pub(crate) use self::settings::Settings;
-use self::settings::{AlertSettings, Hold, Limit, Refresh, SetSettings};
-use crate::files::{self, FileSet, Overrides};
+use self::settings::{Refresh, SetSettings};
+use crate::files::{FileSet, Overrides};
 use crate::host::Wanted;
 use crate::model::links;
-use crate::model::{self, ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, ProblemKind, Set, Start, Tasks};
+use crate::model::{ALERTS_MAX, NAME_CHARS_MAX, ProblemKind, Set, Start, Tasks};
 
 /// Keys whose values are not secret: all but the words of commands, which may hold passwords.
 pub(crate) const SHOWN: &[&str] = &[
     "above",
     "alerts",
+    "at",
     "below",
     "category",
     "control",
     "counter",
+    "counters",
+    "database",
+    "databases",
+    "days",
+    "delete",
     "duration",
     "event",
+    "every",
     "file",
+    "folders",
     "for",
+    "free",
+    "from",
     "host",
+    "keep",
+    "log_format",
     "name",
+    "port",
+    "postgresql",
+    "records",
     "refresh",
     "sample_interval",
+    "schedules",
+    "segment",
     "sets",
+    "size",
+    "sqlite",
     "start",
     "start_set",
     "task",
     "threshold",
+    "time_zone",
     "timeout",
+    "tls",
+    "to",
 ];
 
 /// A set as the settings name it, so that files can be read again.
@@ -52,7 +78,7 @@ pub(crate) enum SetSource {
         /// The file.
         path: PathBuf,
         /// What the settings say about it.
-        overrides: Overrides,
+        overrides: Box<Overrides>,
         /// As it was read last.
         read: FileSet,
     },
@@ -91,10 +117,12 @@ pub(crate) fn compile(settings: &Settings) -> Result<Module, Vec<Problem>> {
         compiled.refuse("/sets", format!("list at most {SETS_MAX} sets, not {}", settings.sets.len()));
     }
     for (index, set) in settings.sets.iter().enumerate().take(SETS_MAX) {
-        compiled.add(&format!("/sets/{index}"), set);
+        compiled.add(settings, &format!("/sets/{index}"), set);
     }
     let control = compiled.patterns("/control", &settings.control);
-    for (place, message) in actions::check(&settings.tasks) {
+    for (place, message) in
+        actions::check(&settings.tasks).into_iter().chain(logs::check(&settings.databases))
+    {
         compiled.refuse(place, message);
     }
     if compiled.problems.is_empty() {
@@ -118,6 +146,29 @@ fn pattern(text: &str) -> Result<NamePattern, String> {
     NamePattern::new(&PatternText::Wildcard(text.to_owned())).map_err(|error| error.to_string())
 }
 
+/// What the logs of the sets need that the exporter's configuration does not have.
+pub(crate) fn check_storage(settings: &Settings, module: &Module) -> Vec<Problem> {
+    if settings.storage.is_some() {
+        return Vec::new();
+    }
+    let databases = databases(settings);
+    let is_file = |database: &str| matches!(databases.get(database), Some(Database::Sqlite(_)));
+    let logs = |set: &SetSource| set.set().logs.as_ref().is_some_and(|logs| logs.needs_storage(is_file));
+    let first = module.sets.iter().find(|set| logs(set));
+    let message = |set: &SetSource| {
+        let name = &set.set().name;
+        format!(
+            "the set `{name}` logs to files: configure `storage: {{directory: …}}` in the exporter's configuration"
+        )
+    };
+    first.map(|set| Problem::new("/sets", message(set))).into_iter().collect()
+}
+
+/// The databases of settings that compile.
+pub(crate) fn databases(settings: &Settings) -> Databases {
+    logs::databases(&settings.databases)
+}
+
 /// The tasks of settings that compile.
 pub(crate) fn tasks(settings: &Settings) -> Tasks {
     actions::tasks(&settings.tasks)
@@ -133,64 +184,36 @@ struct Compiled {
     /// Where each name is.
     names: HashMap<String, String>,
     alerts: usize,
+    logs: usize,
 }
 
 impl Compiled {
-    fn add(&mut self, place: &str, settings: &SetSettings) {
-        let SetSettings { file, name, start, duration, alerts, host, category, refresh } = settings;
-        if let Some(host) = host {
-            return self.add_host(place, settings, host);
+    fn add(&mut self, settings: &Settings, place: &str, set: &SetSettings) {
+        if let Some(host) = &set.host {
+            return self.add_host(place, set, host);
         }
-        if category.is_some() || refresh.is_some() {
-            let message = "`category` and `refresh` belong to sets of the host: write `host`, too";
-            return self.refuse(place, message.to_owned());
+        if let Err((key, message)) = sets::check(set) {
+            return self.refuse(format!("{place}{key}"), message);
         }
-        if duration.is_some() && *start == Start::Always {
-            let message = "only a set with `start: triggered` has a duration".to_owned();
-            return self.refuse(format!("{place}/duration"), message);
-        }
-        if let Some(name) = name
-            && let Err(reason) = check_name(name)
-        {
-            return self.refuse(format!("{place}/name"), reason);
-        }
-        let source = match (file, alerts) {
-            (Some(path), None) if path.is_absolute() => {
-                let duration = duration.map(|Hold(duration)| duration);
-                let overrides = Overrides { name: name.clone(), start: *start, duration };
-                match files::read(path, &overrides) {
-                    Ok(read) => SetSource::File { path: path.clone(), overrides, read },
-                    Err(message) => return self.refuse(format!("{place}/file"), message),
-                }
+        let source = match &set.file {
+            Some(path) => sets::of_file(settings, set, path),
+            None => {
+                let alerts = set.alerts.as_ref().map(|alerts| self.alerts(place, alerts));
+                sets::written_here(settings, set, alerts.unwrap_or_default())
             }
-            (Some(path), None) => {
-                let message = format!("write an absolute path, not `{}`", path.display());
-                return self.refuse(format!("{place}/file"), message);
-            }
-            (None, Some(alerts)) => {
-                let Some(name) = name else {
-                    return self.refuse(place, "`name` is missing".to_owned());
-                };
-                let alerts = self.alerts(place, alerts);
-                SetSource::Here(Set {
-                    name: name.clone(),
-                    origin: Origin::Configuration,
-                    start: *start,
-                    duration: duration.unwrap_or_default().0,
-                    alerts,
-                    collectors: Default::default(),
-                    problems: Vec::new(),
-                })
-            }
-            (Some(_), Some(_)) => {
-                return self.refuse(place, "write `file` or `alerts`, not both".to_owned());
-            }
-            (None, None) => return self.refuse(place, "`file`, `alerts` or `host` is missing".to_owned()),
+        };
+        let source = match source {
+            Ok(source) => source,
+            Err((key, message)) => return self.refuse(format!("{place}{key}"), message),
         };
         let set = source.set();
         self.alerts += set.alerts.len();
         if self.alerts > ALERTS_MAX {
             return self.refuse(place, format!("all sets together have more than {ALERTS_MAX} alerts"));
+        }
+        self.logs += set.logs.as_ref().map_or(0, |logs| logs.collectors.len());
+        if self.logs > LOGS_MAX {
+            return self.refuse(place, format!("all sets together have more than {LOGS_MAX} logs"));
         }
         if let Some(earlier) = self.names.insert(set.name.clone(), place.to_owned()) {
             let message = format!("{earlier} is a set `{}`, too: give this one another `name`", set.name);
@@ -201,9 +224,10 @@ impl Compiled {
     }
 
     fn add_host(&mut self, place: &str, settings: &SetSettings, names: &[String]) {
-        let SetSettings { file, name, start, duration, alerts, category, refresh, .. } = settings;
-        if file.is_some() || name.is_some() || alerts.is_some() {
-            let message = "sets of the host have their names and alerts there: write `host` without `file`, `name` and `alerts`";
+        let SetSettings { start, duration, category, refresh, .. } = settings;
+        if sets::has_own_content(settings) {
+            let message = "sets of the host have their names, alerts and counters there: write `host` with `category` and `refresh` \
+                           alone";
             return self.refuse(place, message.to_owned());
         }
         if *start == Start::Triggered || duration.is_some() {
@@ -233,33 +257,6 @@ impl Compiled {
         patterns
     }
 
-    fn alerts(&mut self, place: &str, settings: &[AlertSettings]) -> Vec<Alert> {
-        if settings.is_empty() {
-            self.refuse(format!("{place}/alerts"), "list at least one alert".to_owned());
-        }
-        let mut seen: HashMap<(String, String), usize> = HashMap::new();
-        let mut alerts = Vec::new();
-        for (index, one) in settings.iter().enumerate() {
-            let place = format!("{place}/alerts/{index}");
-            let alert = match alert(one) {
-                Ok(alert) => alert,
-                Err((key, message)) => {
-                    self.refuse(format!("{place}{key}"), message);
-                    continue;
-                }
-            };
-            let key = (alert.name.clone(), alert.threshold.path.to_string());
-            if let Some(earlier) = seen.insert(key, index) {
-                let message = format!(
-                    "alert {earlier} of the set has the same counter and name: give this one a `name` of its own"
-                );
-                self.refuse(place, message);
-            }
-            alerts.push(alert);
-        }
-        alerts
-    }
-
     /// Refuses actions of alerts that are written here and cannot be done. Those of files are shown as problems: a file may
     /// be changed at any time.
     fn link(&mut self, settings: &Settings) {
@@ -267,10 +264,16 @@ impl Compiled {
         let has_task = |name: &str| settings.tasks.contains_key(name);
         let problems = links::find(&sets, has_task, |name| settings.allows_control(name)).problems;
         for problem in problems {
-            let links::LinkProblem { set, alert: Some(alert), kind, message } = problem else { continue };
-            let key = if kind == ProblemKind::Task { "task" } else { "start_set" };
+            let links::LinkProblem { set, alert, kind, message } = problem;
+            let key = match (alert, kind) {
+                (None, ProblemKind::Task) => "/task".to_owned(),
+                // That nothing starts a set may change with a file.
+                (None, _) => continue,
+                (Some(alert), ProblemKind::Task) => format!("/alerts/{alert}/task"),
+                (Some(alert), _) => format!("/alerts/{alert}/start_set"),
+            };
             if matches!(self.sets[set], SetSource::Here(_)) {
-                self.refuse(format!("{}/alerts/{alert}/{key}", self.places[set]), message);
+                self.refuse(format!("{}{key}", self.places[set]), message);
             }
         }
     }
@@ -280,48 +283,6 @@ impl Compiled {
             self.problems.push(Problem::new(place, message));
         }
     }
-}
-
-/// The alert, or the key below it and what is wrong there.
-fn alert(settings: &AlertSettings) -> Result<Alert, (&'static str, String)> {
-    let AlertSettings { name, threshold, counter, above, below, .. } = settings;
-    let AlertSettings { hold, sample_interval, event, task, task_arguments, task_text, start_set, .. } =
-        settings;
-    let (threshold, key) = match (threshold, counter, above, below) {
-        (Some(text), None, None, None) => {
-            let read: Result<Threshold, _> = text.parse();
-            (read.map_err(|error| ("/threshold", error.to_string()))?, "/threshold")
-        }
-        (None, Some(text), Some(limit), None) => (crossed(text, Comparison::Above, *limit)?, "/counter"),
-        (None, Some(text), None, Some(limit)) => (crossed(text, Comparison::Below, *limit)?, "/counter"),
-        _ => {
-            let message = "write `counter` with `above` or `below`, or `threshold` alone";
-            return Err(("", message.to_owned()));
-        }
-    };
-    model::check(&threshold).map_err(|reason| (key, reason.to_owned()))?;
-    if let Some(name) = name {
-        check_name(name).map_err(|reason| ("/name", reason))?;
-    }
-    let own_name = || threshold.path.counter.chars().take(NAME_CHARS_MAX).collect();
-    Ok(Alert {
-        name: name.clone().unwrap_or_else(own_name),
-        threshold,
-        interval: sample_interval.0,
-        hold: hold.0,
-        logs_events: *event,
-        task: actions::call(task.as_ref(), task_arguments.as_ref(), task_text.as_ref())?,
-        start_set: start_set.clone(),
-    })
-}
-
-fn crossed(
-    counter: &str,
-    comparison: Comparison,
-    Limit(limit): Limit,
-) -> Result<Threshold, (&'static str, String)> {
-    let path = counter.trim().parse().map_err(|error: PathError| ("/counter", error.to_string()))?;
-    Ok(Threshold { path, comparison, limit })
 }
 
 fn check_name(name: &str) -> Result<(), String> {
@@ -336,6 +297,8 @@ fn check_name(name: &str) -> Result<(), String> {
 
 /// Each file is looked at with every collection.
 const SETS_MAX: usize = 64;
+/// Each has a queue and a file of its own.
+const LOGS_MAX: usize = 1_000;
 /// Names of sets of the host in one list.
 const PATTERNS_MAX: usize = 256;
 /// Sets of hosts change rarely.

@@ -1,9 +1,10 @@
-//! The counters of all alerts at a host: what their paths mean there, and the values of those that are due, at a time.
+//! The counters of all alerts and logs at a host: what their paths mean there, and the values of those that are due, at a time.
 
 mod fetch;
 mod found;
 mod kinds;
 mod listing;
+mod paths;
 
 use counter_poll::Stalls;
 use counter_poll::classic::Questions;
@@ -17,8 +18,9 @@ use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::{OpenSession, failure_of};
 use tokio::time::Instant;
 
-pub(crate) use self::found::{Found, Pick};
+pub(crate) use self::found::{Found, Meaning, Pick};
 pub(crate) use self::kinds::Kinds;
+pub(crate) use self::paths::Paths;
 use crate::session::REGISTRY;
 
 /// The connection with the query that is open over it.

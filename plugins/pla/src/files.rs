@@ -5,7 +5,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::model::{Origin, ProblemKind, Set, Start};
+use ms_pla::xml::DataCollectorSet;
+
+use crate::model::{LIMITS, LogOverrides, Origin, ProblemKind, Set, Start};
 
 /// What tells one content of a file from another, without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub(crate) struct Overrides {
     pub(crate) start: Start,
     /// For how long, instead of the set's own time.
     pub(crate) duration: Option<Duration>,
+    /// How its counters are logged.
+    pub(crate) logs: LogOverrides,
 }
 
 /// The stamp of a file; none if there is no such file.
@@ -40,11 +44,11 @@ pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
     Some(Stamp { bytes: found.len(), modified: found.modified().ok() })
 }
 
-/// Reads the set of a file.
+/// Reads the document of a file.
 ///
 /// # Errors
 /// What is wrong with the file, for people.
-pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<FileSet, String> {
+pub(crate) fn document(path: &Path) -> Result<(DataCollectorSet, Stamp), String> {
     let unreadable = |error: std::io::Error| format!("`{}` cannot be read: {error}", path.display());
     // A pipe or a device would keep the reader waiting.
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
@@ -58,9 +62,19 @@ pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<FileSet, String
     if bytes.len() as u64 > BYTES_MAX {
         return Err(format!("`{}` has more than {BYTES_MAX} bytes", path.display()));
     }
+    let document = DataCollectorSet::read(&bytes, &LIMITS);
+    document.map(|document| (document, stamp)).map_err(|error| format!("`{}`: {error}", path.display()))
+}
+
+/// Reads the set of a file.
+///
+/// # Errors
+/// What is wrong with the file, for people.
+pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<FileSet, String> {
+    let (document, stamp) = document(path)?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let set = Set::read_exported(&bytes, &stem, Origin::File(PathBuf::from(path)));
-    let mut set = set.map_err(|error| format!("`{}`: {error}", path.display()))?;
+    let mut set = Set::of_document(&document, &stem, Origin::File(PathBuf::from(path)));
+    set.add_logs(&document, &overrides.logs);
     if let Some(name) = &overrides.name {
         name.clone_into(&mut set.name);
     }

@@ -12,7 +12,9 @@
 //! | `host`, `reasons` | sets of the host itself, over DCOM; what failures of theirs mean |
 //! | `sets` | the sets while the module runs: files are read again when they change |
 //! | `session` | the services of a host |
-//! | `counters` | the counters of all alerts: found, fetched |
+//! | `counters` | the counters of all alerts and logs: found, fetched |
+//! | `logs` | the columns of logs, and their records |
+//! | `runs` | sets that log: when they run, and what becomes of their files |
 //! | `clock` | the time of samples |
 //! | `board` | all alerts of a target, and how they are judged |
 //! | `actions` | what follows when an alert fires: tasks, and sets that it starts |
@@ -32,10 +34,12 @@ mod counters;
 mod events;
 mod files;
 mod host;
+mod logs;
 #[doc(hidden)]
 pub mod measured;
 mod model;
 mod reasons;
+mod runs;
 mod series;
 mod session;
 mod sets;
@@ -54,5 +58,6 @@ plugin_sdk::export_plugin! {
         plugin_sdk::CommandEntry::of::<commands::Export>(),
         plugin_sdk::CommandEntry::of::<commands::Start>(),
         plugin_sdk::CommandEntry::of::<commands::Stop>(),
+        plugin_sdk::CommandEntry::of::<commands::Validate>(),
     ],
 }

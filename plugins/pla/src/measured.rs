@@ -1,20 +1,25 @@
-//! Replies in, states of alerts out, as in each collection: what a benchmark and a test of allocations measure.
+//! Replies in, states of alerts and records of logs out, as in each collection: what a benchmark and a test of allocations measure.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use counter_poll::paths::{PathPlan, PathQuery};
 use counter_types::CounterPath;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use ms_pcq::perflibv2::CounterData;
 
 use crate::board::{Board, Watched};
-use crate::counters::{Counters, Kinds};
-use crate::model::{Alert, Origin, SampleInterval, Set, Start};
+use crate::counters::{Counters, Kinds, Paths};
+use crate::logs::{Opening, Recorder};
+use crate::model::{Alert, CounterCollector, Destination, Origin, SampleInterval, Set, Start};
 
 /// The alerts of one target.
 #[derive(Debug, Default)]
 pub struct Alerts {
     board: Board,
     counters: Counters,
+    recorder: Option<Recorder>,
 }
 
 impl Alerts {
@@ -38,10 +43,13 @@ impl Alerts {
             start: Start::Always,
             duration: Duration::ZERO,
             alerts,
+            logs: None,
             collectors: Default::default(),
             problems: Vec::new(),
         };
-        self.board.select(std::iter::once(&set), |_| true).1
+        let mut paths = Paths::default();
+        self.board.select(std::iter::once(&set), &mut paths, |_| true);
+        paths.into_list()
     }
 
     /// The paths mean this.
@@ -56,6 +64,29 @@ impl Alerts {
             let replied = Kinds { version_2: true, classic: false };
             self.board.judge(found, self.counters.frame(), replied, now);
         }
+    }
+
+    /// Logs the counters of these paths, too, which are all that were found.
+    pub fn log(&mut self, paths: Vec<CounterPath>) {
+        let collector = CounterCollector {
+            name: "Measured".to_owned(),
+            paths: paths.clone(),
+            interval: SampleInterval::DEFAULT,
+            destination: Destination::Database { database: String::new(), log: String::new() },
+            records_max: None,
+        };
+        self.recorder = Some(Recorder::new(Arc::new(collector), paths.into_iter().enumerate().collect(), 0));
+    }
+
+    /// Makes a record of a reply. Returns how many of its columns have values.
+    pub fn record(&mut self, query: &PathQuery, data: &CounterData, now: Duration) -> usize {
+        self.counters.read(Some((query, data)), false);
+        let Some((found, recorder)) = self.counters.found().zip(self.recorder.as_mut()) else { return 0 };
+        let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
+        let opening = Opening { machine: "web1", zone: &TimeZone::UTC, description: "" };
+        let _ = recorder.begin(found, frame, replied, now, &opening);
+        let record = recorder.sample(found, frame, replied, (now, Timestamp::UNIX_EPOCH));
+        record.map_or(0, |(_, samples)| samples.iter().filter(|sample| sample.value.is_some()).count())
     }
 
     /// The samples that fired so far.

@@ -1,7 +1,9 @@
 //! Data collector sets and their alerts, wherever they come from.
 
 mod exported;
+mod exported_logs;
 pub(crate) mod links;
+mod logs;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,8 +15,12 @@ use pla_engine::{TaskArguments, Threshold};
 use serde::Deserialize;
 
 pub(crate) use self::exported::{LIMITS, clean};
+pub(crate) use self::exported_logs::{LogOverrides, schedule};
+pub(crate) use self::logs::{
+    COLUMN_PATHS_MAX, COLUMNS_MAX, CounterCollector, Destination, LogFormat, Logs, Name, Segment, check_path,
+};
 
-/// A data collector set, as far as its alerts are concerned.
+/// A data collector set, as far as its alerts and its counters are concerned.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Set {
     /// Its name, unique in a module.
@@ -27,6 +33,8 @@ pub(crate) struct Set {
     pub(crate) duration: Duration,
     /// Its alerts, one for each threshold.
     pub(crate) alerts: Vec<Alert>,
+    /// What it logs.
+    pub(crate) logs: Option<Arc<Logs>>,
     /// How many data collectors it has of each kind, in the order of [`COLLECTOR_KINDS`].
     pub(crate) collectors: [usize; COLLECTOR_KINDS.len()],
     /// What of it is not done here.
@@ -127,8 +135,14 @@ pub(crate) enum ProblemKind {
     Task,
     /// A set that an alert starts.
     TriggeredSet,
-    /// A data collector that is no alert.
+    /// A data collector that is not run.
     Collector,
+    /// A counter of a log whose path cannot be read.
+    Counter,
+    /// A log in a format, or in a database, that there is not.
+    LogFormat,
+    /// A log without a folder of the exporter.
+    Storage,
     /// A counter of another host.
     OtherHost,
     /// A file that was good and is not any more, so that what it said before holds.
@@ -182,10 +196,13 @@ impl SampleInterval {
 
 impl ProblemKind {
     /// Those that a set which is judged may have.
-    pub(crate) const SHOWN: [Self; 9] = [
+    pub(crate) const SHOWN: [Self; 12] = [
         Self::Task,
         Self::TriggeredSet,
         Self::Collector,
+        Self::Counter,
+        Self::LogFormat,
+        Self::Storage,
         Self::OtherHost,
         Self::File,
         Self::Threshold,
@@ -201,6 +218,9 @@ impl ProblemKind {
             Self::Task => "task",
             Self::TriggeredSet => "triggered_set",
             Self::Collector => "collector",
+            Self::Counter => "counter",
+            Self::LogFormat => "log_format",
+            Self::Storage => "storage",
             Self::OtherHost => "other_host",
             Self::File => "file",
             Self::Limit => "limit",

@@ -2,16 +2,20 @@
 
 mod actions;
 mod families;
+mod log_families;
+mod logs;
 mod sets;
 
 use plugin_sdk::{FamilyId, FamilyKey, Output, Series, SeriesId};
 
 use self::actions::ActionSeries;
 use self::families::{FAMILIES, LAG, LEFT_OUT, OBJECTS, SET_INFO, THRESHOLD};
+use self::logs::LogTable;
 use self::sets::SetTable;
 pub(crate) use self::sets::status_word;
 use crate::actions::{Actions, Counts};
 use crate::board::{AlertRow, Watched};
+use crate::runs::Run;
 use crate::sets::ShownSet;
 
 /// The series of one target, kept from collection to collection.
@@ -21,6 +25,7 @@ pub(crate) struct AlertSeries {
     families: Vec<Option<FamilyId>>,
     left_out: Option<Option<SeriesId>>,
     sets: SetTable,
+    logs: LogTable,
     actions: ActionSeries,
 }
 
@@ -59,6 +64,11 @@ impl AlertSeries {
         self.sets.send(&self.families, sets, (alerts, actions), output);
     }
 
+    /// Sends what is known of sets that log counters.
+    pub(crate) fn send_logs(&mut self, runs: &[Run], output: &mut Output) {
+        self.logs.send(runs, output);
+    }
+
     /// Sends what alerts did.
     pub(crate) fn send_actions(&mut self, counts: &Counts, output: &mut Output) {
         self.register_families(output);
@@ -88,12 +98,12 @@ impl AlertSeries {
 
     /// The families that were accepted.
     pub(crate) fn families(&self) -> Vec<FamilyId> {
-        self.families.iter().copied().flatten().collect()
+        self.families.iter().copied().flatten().chain(self.logs.families()).collect()
     }
 
     /// Those of sets.
     pub(crate) fn families_of_sets(&self) -> Vec<FamilyId> {
-        self.families.iter().skip(SET_INFO).copied().flatten().collect()
+        self.families.iter().skip(SET_INFO).copied().flatten().chain(self.logs.families()).collect()
     }
 
     fn register_families(&mut self, output: &mut Output) {
@@ -183,5 +193,6 @@ pub(crate) fn ids_of(alert: &Watched) -> impl Iterator<Item = SeriesId> {
 
 /// Whether a family is one of these.
 pub(crate) fn is_of_alerts(family: &FamilyKey) -> bool {
-    family.namespace == families::NAMESPACE && OBJECTS.contains(&&*family.object)
+    let mut objects = OBJECTS.into_iter().chain(log_families::OBJECTS);
+    family.namespace == families::NAMESPACE && objects.any(|object| object == &*family.object)
 }

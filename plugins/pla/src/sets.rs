@@ -26,6 +26,10 @@ pub(crate) struct ShownSet<'a> {
     pub(crate) set: &'a Set,
     /// Whether the content of its file that is there now cannot be used.
     pub(crate) has_bad_file: bool,
+    /// Whether it would log, and has no folder or database to log to.
+    pub(crate) lacks_storage: bool,
+    /// Counters of its logs that are of other hosts.
+    pub(crate) counters_elsewhere: usize,
     /// What only a set of the host has.
     pub(crate) host: Option<&'a HostSet>,
     /// When the host starts it next, in seconds since 1970.
@@ -34,14 +38,28 @@ pub(crate) struct ShownSet<'a> {
 
 impl<'a> From<&'a HostSet> for ShownSet<'a> {
     fn from(host: &'a HostSet) -> Self {
-        Self { set: &host.set, has_bad_file: false, host: Some(host), next_start_unix_s: None }
+        Self {
+            set: &host.set,
+            has_bad_file: false,
+            lacks_storage: false,
+            counters_elsewhere: 0,
+            host: Some(host),
+            next_start_unix_s: None,
+        }
     }
 }
 
 impl<'a> From<&'a LoadedSet> for ShownSet<'a> {
     fn from(loaded: &'a LoadedSet) -> Self {
         let has_bad_file = loaded.problem.is_some();
-        Self { set: loaded.set(), has_bad_file, host: None, next_start_unix_s: None }
+        Self {
+            set: loaded.set(),
+            has_bad_file,
+            lacks_storage: false,
+            counters_elsewhere: 0,
+            host: None,
+            next_start_unix_s: None,
+        }
     }
 }
 
@@ -75,7 +93,7 @@ pub(crate) fn log(Set { name, .. }: &Set, problems: &[Problem]) {
 
 /// Reads the files that have changed. Returns whether a set did.
 pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
-    let files: Vec<(usize, PathBuf, Overrides, Option<Stamp>)> = sets
+    let files: Vec<(usize, PathBuf, Box<Overrides>, Option<Stamp>)> = sets
         .iter()
         .enumerate()
         .filter_map(|(index, set)| match &set.source {

@@ -23,11 +23,12 @@ use crate::actions::{Actions, Moment};
 use crate::board::{Board, Watched};
 use crate::clock::{ReplyKind, SampleClock};
 use crate::config::{self, Module, Settings};
-use crate::counters::{Counters, Fetched, Kinds, Open};
+use crate::counters::{Counters, Fetched, Kinds, Open, Paths};
 use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime, Starter};
 use crate::model::Set;
 use crate::reasons::REASONS;
+use crate::runs::{Ended, Runs, calendar};
 use crate::series::{self, AlertSeries};
 use crate::session::PERFLIB;
 use crate::sets::{self, LoadedSet};
@@ -50,6 +51,7 @@ pub(crate) struct PlaSource {
     clock: SampleClock,
     reporter: Reporter,
     actions: Actions,
+    runs: Runs,
     series: AlertSeries,
     /// Alerts that the settings do not have any more, and whose series are still there.
     removed: Vec<Watched>,
@@ -66,10 +68,14 @@ impl Source for PlaSource {
     const REASONS: &'static [DeclaredReason] = &REASONS;
     const SHOWN: &'static [&'static str] = config::SHOWN;
     const TRANSPORTS: &'static [Transport] = &[SMB_TRANSPORT, DCOM_TRANSPORT];
+    const KEEPS_FILES: bool = true;
     type Settings = Settings;
 
     fn check(settings: &Settings, target: &Target) -> Vec<Problem> {
-        let mut problems = config::compile(settings).err().unwrap_or_default();
+        let mut problems = match config::compile(settings) {
+            Ok(module) => config::check_storage(settings, &module),
+            Err(problems) => problems,
+        };
         // Without a host only the settings are checked.
         if target.identity.is_empty() && !target.host.is_empty() {
             problems.push(Problem::new(Problem::NO_IDENTITY, "the host asks who logs on"));
@@ -84,7 +90,7 @@ impl Source for PlaSource {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, handle, is_on_demand } = setup;
         let Module { sets, wanted, control } = config::compile(&settings)?;
-        let tasks = config::tasks(&settings);
+        let (tasks, databases) = (config::tasks(&settings), config::databases(&settings));
         let transport = settings.transport;
         let at = |port| host_session::Target::new(target.host.clone(), port);
         let smb = at(transport.smb_port(target.port).unwrap_or(SMB_PORT));
@@ -94,6 +100,12 @@ impl Source for PlaSource {
             live: LiveSets::new(dcom.clone(), wanted, transport.clone()),
             starter: Starter::new(dcom, transport),
             actions: Actions::new(&target.name, &target.host),
+            runs: Runs::new(
+                target.name.clone(),
+                // Two sources do not write the same files.
+                settings.storage.map(|storage| storage.directory).filter(|_| !is_on_demand),
+                databases,
+            ),
             target,
             sets: sets::loaded(sets),
             local_time: LocalTime::default(),
@@ -121,6 +133,9 @@ impl Source for PlaSource {
         self.actions.allow(config::tasks(&settings), control);
         self.connection.reconfigure(settings.transport.clone());
         self.starter.reconfigure(settings.transport.clone());
+        let databases = config::databases(&settings);
+        let directory = settings.storage.map(|storage| storage.directory).filter(|_| !self.is_on_demand);
+        self.runs.reconfigure(directory, databases);
         self.live.reconfigure(wanted, settings.transport);
         self.pause = Pause::default();
         self.select();
@@ -135,6 +150,11 @@ impl Source for PlaSource {
             self.select();
         }
         self.counters.begin();
+        let moment = calendar::moment(collection.began());
+        if !self.is_on_demand {
+            let patience = patience(collection);
+            self.runs.step(|set| self.actions.is_running(set), moment, patience).await;
+        }
         let collected = if self.live.is_used() {
             self.collect_beside_sets(collection).await
         } else {
@@ -142,6 +162,10 @@ impl Source for PlaSource {
             self.is_gap |= collected.is_err();
             collected
         };
+        for Ended { set, task, logs } in self.runs.take_ended() {
+            self.actions.run_ended(&set, &task, &logs, SystemTime::now());
+        }
+        self.runs.store(moment, patience(collection)).await;
         self.start_on_host(collection).await;
         collected
     }
@@ -149,6 +173,8 @@ impl Source for PlaSource {
     async fn end(mut self, end: End) {
         self.actions.end().await;
         let deadline = Instant::from_std(end.deadline);
+        let rest = deadline.saturating_duration_since(Instant::now());
+        self.runs.end(Instant::now() + rest * 2 / 3).await;
         self.live.release(deadline).await;
         self.starter.release(deadline).await;
     }
@@ -213,10 +239,11 @@ impl PlaSource {
         let live = self.live.sets().filter(|set| set.is_admitted).map(|HostSet { set, .. }| set);
         let sets: Vec<&Set> = self.sets.iter().map(LoadedSet::set).chain(live).collect();
         self.actions.select(&sets);
-        let (gone, paths) = self.board.select(sets.into_iter(), is_own);
-        self.removed.extend(gone);
+        let mut paths = Paths::default();
+        self.removed.extend(self.board.select(sets.iter().copied(), &mut paths, is_own));
+        self.runs.select(sets.into_iter(), &mut paths, is_own);
         self.actions.watch(&mut self.board);
-        self.counters.select(paths);
+        self.counters.select(paths.into_list());
     }
 
     /// Whether this collection has to ask the host for something.
@@ -224,10 +251,11 @@ impl PlaSource {
         self.is_on_demand || self.counters.needs_search() || self.due().any()
     }
 
-    /// What the alerts need that are due.
+    /// What the alerts and the logs need that are due.
     fn due(&self) -> Kinds {
         let now = self.clock.now();
-        self.counters.found().map_or(Kinds::default(), |found| self.board.due(found, now))
+        let due = |found| self.board.due(found, now).or(self.runs.due(found, now));
+        self.counters.found().map_or(Kinds::default(), due)
     }
 
     fn judge_and_show(&mut self, open: Option<&mut Open>, fetched: &Fetched, collection: &mut Collection) {
@@ -240,7 +268,7 @@ impl PlaSource {
     }
 
     fn judge(&mut self, open: Option<&mut Open>, fetched: &Fetched, at: Duration) {
-        let Self { counters, board, clock, actions, is_gap, .. } = self;
+        let Self { counters, board, clock, actions, runs, is_gap, .. } = self;
         let replied = fetched.replied();
         let mut is_new_boot = false;
         if replied.any() {
@@ -259,7 +287,9 @@ impl PlaSource {
             counters.search_again();
         } else if let Some(found) = counters.found() {
             let moment = Moment { sample: now, at, time: SystemTime::now() };
-            actions.judge(board, (found, counters.frame(), replied), moment);
+            let values = (found, counters.frame(), replied);
+            actions.judge(board, values, moment);
+            runs.sample(values, |set| actions.is_running(set), now, calendar::moment(at));
         }
     }
 
@@ -303,12 +333,19 @@ impl PlaSource {
     }
 }
 
+/// What a disk may take of a collection. What is not done then is done beside the next ones.
+fn patience(collection: &Collection) -> Instant {
+    Instant::now() + (collection.remaining() / PATIENCE_PARTS).min(PATIENCE_MAX)
+}
+
 fn unix_seconds() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
 /// Countersets that may let their time pass in one collection; the search goes on in the next one.
 const STALLS_MAX: u32 = 3;
+const PATIENCE_PARTS: u32 = 8;
+const PATIENCE_MAX: Duration = Duration::from_millis(500);
 const SMB_PORT: u16 = 445;
 /// Counters that the host does not have, in one failure.
 const SENTENCES_MAX: usize = 5;

@@ -72,6 +72,34 @@ impl Batch {
         self.times.is_empty()
     }
 
+    /// How many columns a record has.
+    #[must_use]
+    pub const fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The record with this number.
+    #[must_use]
+    pub fn row(&self, index: usize) -> Option<Row<'_>> {
+        let time = *self.times.get(index)?;
+        let samples = self.samples.get(index * self.columns..(index + 1) * self.columns)?;
+        Some(Row { time, samples })
+    }
+
+    /// Becomes a copy of `other`, in the memory that is there.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.columns = other.columns;
+        self.times.clone_from(&other.times);
+        self.samples.clone_from(&other.samples);
+    }
+
+    /// Forgets the first so many records, and keeps their memory.
+    pub fn remove_first(&mut self, count: usize) {
+        let count = count.min(self.times.len());
+        self.times.drain(..count);
+        self.samples.drain(..count * self.columns);
+    }
+
     /// Forgets the records, and keeps their memory.
     pub fn clear(&mut self) {
         self.times.clear();

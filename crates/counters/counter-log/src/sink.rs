@@ -46,6 +46,9 @@ pub enum SinkErrorKind {
 }
 
 impl SinkErrorKind {
+    /// All kinds, in their order.
+    pub const ALL: [Self; 5] = [Self::Full, Self::Denied, Self::Unavailable, Self::Refused, Self::Other];
+
     /// Its name in metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

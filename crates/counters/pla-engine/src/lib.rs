@@ -1,8 +1,9 @@
-//! What Windows' service for performance logs and alerts does with the alerts of a data collector set, [MS-PLA] 3.2.4.8:
-//! thresholds of counters are read, and judged on samples.
+//! What Windows' service for performance logs and alerts does with data collector sets, [MS-PLA] 3.2.4: their alerts are judged
+//! on samples, and their runs begin by schedules, go on segment by segment, and end.
 //!
 //! No input or output, and no clock: samples and the time are arguments. The time is the time since any fixed moment, by a
-//! clock that does not go back.
+//! clock that does not go back; schedules also need the time of day ([`Moment`]). What the document leaves open is settled in
+//! `gaps.toml`.
 //!
 //! ```
 //! use std::time::Duration;
@@ -30,18 +31,33 @@
 //! | --- | --- |
 //! | the text of a threshold | [`Threshold`] |
 //! | states, and when they change | [`Judge`], [`AlertState`] |
-//! | when a set starts by its schedules | [`StartSchedule`] |
+//! | when a set starts by its schedules, in a time zone | [`StartSchedule`], [`next_start`] |
+//! | when a set runs, and what is to be done then | [`SetDefinition`], [`SetRun`], [`Action`] |
+//! | what of a run outlives the process | [`RunSnapshot`] |
+//! | the names of files and folders | [`NameFormat`], [`PathPattern`] |
+//! | names of targets, sets, files and folders as one component of a path | [`component`](fn@component) |
 //! | the arguments of the task that an alert starts | [`TaskArguments`] |
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod component;
 mod judge;
 mod judgement;
+mod name_format;
+mod path_pattern;
+mod run;
 mod schedule;
 mod task_arguments;
 mod threshold;
 
+pub use self::component::{COMPONENT_BYTES_MAX, component};
 pub use self::judge::{INSTANCES_MAX, Judge, Rule, Slot, Trigger};
 pub use self::judgement::{AlertState, Judgement};
-pub use self::schedule::{Day, StartSchedule};
+pub use self::name_format::{NameFormat, NameParts};
+pub use self::path_pattern::{PathPattern, PathPatternError};
+pub use self::run::{
+    Action, Collector, Moment, QueuedSnapshot, RunCounts, RunError, RunSnapshot, RunState, RunningSnapshot,
+    SegmentCondition, SetDefinition, SetRun, StartCause, StopReason, Written,
+};
+pub use self::schedule::{StartSchedule, next_start};
 pub use self::task_arguments::{TaskArguments, TaskArgumentsError, TaskValues};
 pub use self::threshold::{Comparison, Threshold, ThresholdError};

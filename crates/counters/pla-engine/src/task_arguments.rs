@@ -1,6 +1,6 @@
 use std::str::FromStr;
 
-/// [MS-PLA] 3.2.4.8.11: the arguments of the task that an alert starts, with variables in braces.
+/// [MS-PLA] 3.2.4.8.11, 3.2.4.1.38: the arguments of the task that an alert or the end of a set starts, with variables in braces.
 ///
 /// They are split into words first, as a command line is: blanks separate, quotation marks keep blanks. Variables are
 /// inserted after that, so that no value adds a word, whatever it contains. An unknown variable stays as it is. No shell
@@ -20,7 +20,7 @@ pub struct TaskArguments(Vec<Vec<Piece>>);
 /// The values of the variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct TaskValues<'a> {
-    /// `{name}`: of the data collector.
+    /// `{name}`: of the data collector, or of the set.
     pub name: &'a str,
     /// `{counter}`: the path of the counter that crossed the threshold.
     pub counter: &'a str,
@@ -30,6 +30,10 @@ pub struct TaskValues<'a> {
     pub threshold: &'a str,
     /// `{value}`: of the counter.
     pub value: &'a str,
+    /// `{logs}`: the full paths of the files of a set, of whose run this is the end.
+    pub logs: &'a str,
+    /// `{state}`: whether the set runs, 1 or 0.
+    pub state: &'a str,
     /// `{usertext}`: what the user wants to have passed on. Variables in it stay as they are.
     pub user_text: &'a str,
 }
@@ -80,6 +84,8 @@ variables! {
     Date = "date" as date,
     Threshold = "threshold" as threshold,
     Value = "value" as value,
+    Logs = "logs" as logs,
+    State = "state" as state,
     UserText = "usertext" as user_text,
 }
 

@@ -1,1 +1,12 @@
-//! Writes logs of performance counters to files and databases, behind a queue that is bounded.
+//! Writes logs of performance counters: [`FileLog`], the sink that writes files below one folder, and the bounded [`LogQueue`]
+//! between collections and any sink.
+//!
+//! Files are written in `tokio::task::spawn_blocking`; the writer of a queue waits by tokio's clock.
+
+mod file;
+mod queue;
+
+pub use self::file::{
+    Existing, FileFormat, FileLog, FileOptions, FileProgress, OpenFolder, Recovered, recover,
+};
+pub use self::queue::{LogCounts, LogQueue, LogWriter, QueueOptions, log_queue};

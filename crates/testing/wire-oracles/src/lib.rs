@@ -18,7 +18,9 @@
 //! oracle(b"no law is broken by this");
 //! ```
 
+pub mod counter_log;
 pub mod counter_types;
+pub mod data_manager;
 pub mod dcerpc;
 pub mod dcom_exporter;
 pub mod epm;
@@ -38,6 +40,7 @@ pub mod ms_smb2;
 pub mod ndr;
 pub mod perflib_v1;
 pub mod pla_engine;
+pub mod pla_report;
 pub mod rpc_cells;
 pub mod seeds;
 pub mod ssp;
@@ -45,7 +48,7 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 34] = [
+pub const ORACLES: [(&str, Oracle); 38] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -65,6 +68,9 @@ pub const ORACLES: [(&str, Oracle); 34] = [
     ("pla_value_maps", ms_pla::value_maps),
     ("pla_thresholds", pla_engine::thresholds),
     ("pla_arguments", pla_engine::arguments),
+    ("data_manager_cab", data_manager::cabinet),
+    ("pla_rules_document", pla_report::rules_document),
+    ("pla_names", pla_engine::names),
     ("dcom_objref", ms_dcom::objref),
     ("dcom_call_backs", dcom_exporter::call_backs),
     ("epm_tower", epm::tower),
@@ -73,6 +79,7 @@ pub const ORACLES: [(&str, Oracle); 34] = [
     ("perflib_names", perflib_v1::names),
     ("rpc_cells", rpc_cells::file),
     ("counter_path", counter_types::path),
+    ("counter_log_journal", counter_log::journal),
     ("dcerpc_pdu", dcerpc::pdu),
     ("dcerpc_client", dcerpc::client),
     ("dcerpc_server", dcerpc::server),

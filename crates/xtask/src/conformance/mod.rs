@@ -4,7 +4,9 @@ mod agreement;
 mod alertmanager;
 mod bad_input;
 mod browser;
+mod cabinets;
 mod com_plus;
+mod counter_logs;
 mod counter_tables;
 mod counter_types;
 pub(crate) mod dashboards;
@@ -23,6 +25,7 @@ mod ndrdump;
 mod otlp;
 mod page;
 mod performance_data;
+mod pla_reports;
 mod pla_rules;
 mod probe;
 mod prometheus;
@@ -49,7 +52,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 54] = [
+const CHECKS: [Check; 58] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -93,6 +96,7 @@ const CHECKS: [Check; 54] = [
         go_performance_logs::run,
     ),
     ("Python's parser reads the data collector sets that we write", &[Peer::Python], sets::run),
+    ("cabextract and gcab unpack our cabinet files, and we gcab's", &[Peer::Cabinets], cabinets::run),
     ("go-msrpc reads what we write of data collector sets", &[Peer::GoMsrpc], go_performance_logs::stubs),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
     ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),
@@ -109,6 +113,7 @@ const CHECKS: [Check; 54] = [
         &[Peer::Prometheus3],
         pla_rules::by_prometheus3,
     ),
+    ("pandas and DuckDB read logs of counters", &[Peer::Pandas], counter_logs::run),
     ("Prometheus cooks every counter type", &[Peer::Prometheus], counter_types::run),
     ("Prometheus 3 stores what every format says", &[Peer::Prometheus3], prometheus3::run),
     ("Prometheus 3 answers the dashboard and follows the rules", &[Peer::Prometheus3], dashboards::run),
@@ -128,6 +133,8 @@ const CHECKS: [Check; 54] = [
         counter_tables::run,
     ),
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
+    ("xmllint reads our reports and evaluates rules as we do", &[Peer::Xmllint], pla_reports::by_xmllint),
+    ("Chromium looks at the reports of counters", &[Peer::Chromium], pla_reports::by_chromium),
 ];
 
 const READERS_OF_HISTOGRAMS: [Peer; 5] =

@@ -54,6 +54,7 @@ impl Target {
         let (plan, _) = now(PathPlan::find(&mut client, &paths, |_, _| {})).expect("the host has them");
         let mut query = now(PathQuery::open(&mut client, &plan)).expect("a query");
         alerts.found(plan, paths.len());
+        alerts.log(paths);
         let replies = [0, 1].map(|moment| {
             moments.store(moment, Ordering::Relaxed);
             now(query.fetch(&mut client)).expect("a reply")
@@ -66,6 +67,13 @@ impl Target {
         let reply = &self.replies[self.rounds as usize % 2];
         self.rounds += 1;
         self.alerts.judge(&self.query, reply, Duration::from_secs(15) * self.rounds);
+    }
+
+    /// Makes a record of all counters. Returns how many values it has.
+    pub(crate) fn record(&mut self) -> usize {
+        let reply = &self.replies[self.rounds as usize % 2];
+        self.rounds += 1;
+        self.alerts.record(&self.query, reply, Duration::from_secs(15) * self.rounds)
     }
 
     /// The samples that fired so far.

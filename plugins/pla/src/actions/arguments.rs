@@ -27,6 +27,19 @@ pub(super) struct Occasion<'a> {
     pub(super) time: SystemTime,
 }
 
+/// A run of a set that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SetOccasion<'a> {
+    /// The name of the target.
+    pub(super) target: &'a str,
+    /// The host of the target.
+    pub(super) host: &'a str,
+    pub(super) set: &'a str,
+    /// The full paths of its files.
+    pub(super) logs: &'a str,
+    pub(super) time: SystemTime,
+}
+
 /// The program of a task. The text of a host, such as the name of an instance, is a part of one argument, whatever it contains.
 ///
 /// # Errors
@@ -46,11 +59,45 @@ pub(super) fn program(
         threshold: &limit,
         value: &value,
         user_text: &call.user_text,
+        ..TaskValues::default()
     });
+    if counter.contains('\0') {
+        return Err("an argument contains a NUL character");
+    }
+    with_words(task, words, [target, host, set])
+}
+
+/// The program of the task of a set.
+///
+/// # Errors
+/// When an argument cannot be passed on.
+pub(super) fn program_of_set(
+    task: &Task,
+    call: &TaskCall,
+    occasion: &SetOccasion<'_>,
+) -> Result<Program, &'static str> {
+    let SetOccasion { target, host, set, logs, time } = *occasion;
+    let date = date(time);
+    let words = call.arguments.words(&TaskValues {
+        name: set,
+        date: &date,
+        logs,
+        state: STOPPED,
+        user_text: &call.user_text,
+        ..TaskValues::default()
+    });
+    with_words(task, words, [target, host, set])
+}
+
+fn with_words(
+    task: &Task,
+    words: Vec<String>,
+    [target, host, set]: [&str; 3],
+) -> Result<Program, &'static str> {
     if words.len() > WORDS_MAX || words.iter().map(String::len).sum::<usize>() > BYTES_MAX {
         return Err("the arguments are too long");
     }
-    if words.iter().chain([&counter]).any(|word| word.contains('\0')) {
+    if words.iter().any(|word| word.contains('\0')) {
         return Err("an argument contains a NUL character");
     }
     let inherited = INHERITED.into_iter().filter_map(|name| Some((name, env::var_os(name)?)));
@@ -84,6 +131,8 @@ fn date(time: SystemTime) -> String {
 /// Variables of the exporter's environment that a task gets, too.
 const INHERITED: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// `{state}` of a set that has stopped.
+const STOPPED: &str = "0";
 /// Words that follow the command.
 const WORDS_MAX: usize = 256;
 /// Their bytes together.

@@ -25,14 +25,14 @@ use std::time::{Duration, SystemTime};
 use counter_poll::paths::Frame;
 use counter_types::NamePattern;
 
-use self::arguments::Occasion;
+use self::arguments::{Occasion, SetOccasion};
 pub(crate) use self::counts::{Action, ActionResult, Counts, Key};
 use self::runner::{Job, Runner};
 use self::triggers::Triggers;
 use crate::board::{Board, Fired, Watched};
 use crate::counters::{Found, Kinds};
 use crate::model::links::{self, Links};
-use crate::model::{Problem, Set, Tasks};
+use crate::model::{Problem, Set, TaskCall, Tasks};
 use crate::sets;
 
 /// The actions of one target.
@@ -47,6 +47,8 @@ pub(crate) struct Actions {
     /// By set.
     problems: HashMap<String, Vec<Problem>>,
     counts: Counts,
+    /// Sets that start a task when a run of theirs has ended.
+    set_tasks: Vec<Key>,
     /// Made when the first task is started.
     runner: Option<Runner>,
     /// Sets that the host is to start.
@@ -84,6 +86,7 @@ impl Actions {
             triggers: Triggers::default(),
             problems: HashMap::new(),
             counts: Counts::default(),
+            set_tasks: Vec::new(),
             runner: None,
             host_starts: Vec::new(),
             started: HashMap::new(),
@@ -103,6 +106,10 @@ impl Actions {
     pub(crate) fn select(&mut self, sets: &[&Set]) {
         let has_task = |name: &str| self.tasks.contains_key(name);
         let Links { problems, refused } = links::find(sets, has_task, |name| self.may_start(name));
+        let call = |set: &Set| set.logs.as_ref().and_then(|logs| logs.task.clone());
+        let with_task = sets.iter().filter(|set| call(set).is_some_and(|call| has_task(&call.name)));
+        let key = |set: &&Set| Key { set: (&*set.name).into(), alert: "".into(), action: Action::Task };
+        self.set_tasks = with_task.map(key).collect();
         self.triggers.select(sets.iter().copied(), refused);
         let before = std::mem::take(&mut self.problems);
         for links::LinkProblem { set, alert, kind, message } in problems {
@@ -127,15 +134,21 @@ impl Actions {
     pub(crate) fn watch(&mut self, board: &mut Board) {
         board.run(|set| self.triggers.is_running(set));
         let Self { tasks, counts, .. } = self;
-        counts.select(board.alerts().iter().flat_map(|alert| {
-            let has_task = alert.task.as_ref().is_some_and(|call| tasks.contains_key(&call.name));
-            let actions = [
-                alert.logs_events.then_some(Action::Event),
-                has_task.then_some(Action::Task),
-                alert.start_set.as_ref().map(|_| Action::Trigger),
-            ];
-            actions.into_iter().flatten().map(|action| key(alert, action))
-        }));
+        counts.select(
+            board
+                .alerts()
+                .iter()
+                .flat_map(|alert| {
+                    let has_task = alert.task.as_ref().is_some_and(|call| tasks.contains_key(&call.name));
+                    let actions = [
+                        alert.logs_events.then_some(Action::Event),
+                        has_task.then_some(Action::Task),
+                        alert.start_set.as_ref().map(|_| Action::Trigger),
+                    ];
+                    actions.into_iter().flatten().map(|action| key(alert, action))
+                })
+                .chain(self.set_tasks.iter().cloned()),
+        );
     }
 
     /// Whether the alerts of a set are judged.
@@ -249,6 +262,26 @@ impl Actions {
             self.started.insert(instance, moment.at);
         } else {
             self.counts.add(key, ActionResult::Skipped);
+        }
+    }
+
+    /// Starts the task of a set, of which a run has ended. `logs` are the full paths of its files.
+    pub(crate) fn run_ended(&mut self, set: &Arc<str>, call: &TaskCall, logs: &str, time: SystemTime) {
+        let Some(task) = self.tasks.get(&call.name) else { return };
+        let key = Key { set: Arc::clone(set), alert: "".into(), action: Action::Task };
+        let (target, host) = &self.target;
+        let occasion = SetOccasion { target, host, set, logs, time };
+        match arguments::program_of_set(task, call, &occasion) {
+            Ok(program) => {
+                let job = Job { key: key.clone(), task: call.name.clone(), target: target.clone(), program };
+                if !self.runner.get_or_insert_with(Runner::new).start(job) {
+                    self.counts.add(key, ActionResult::Skipped);
+                }
+            }
+            Err(reason) => {
+                tracing::warn!(target, set = &**set, task = call.name, reason, "Task not started");
+                self.counts.add(key, ActionResult::Refused);
+            }
         }
     }
 

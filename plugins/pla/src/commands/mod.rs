@@ -8,6 +8,7 @@
 //! | `show`, `text`, `json` | one set: for people, for programs |
 //! | `export` | one set as XML |
 //! | `control`, `audit` | a set is started or stopped, where the configuration allows it, and that is recorded |
+//! | `validate` | what of exported sets is ignored or in conflict |
 //! | `reasons` | what the host's answers about one set mean |
 
 mod access;
@@ -19,8 +20,10 @@ mod list;
 mod reasons;
 mod show;
 mod text;
+mod validate;
 
 pub(crate) use self::control::{Start, Stop};
 pub(crate) use self::export::Export;
 pub(crate) use self::list::List;
 pub(crate) use self::show::Show;
+pub(crate) use self::validate::Validate;

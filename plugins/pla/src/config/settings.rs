@@ -5,14 +5,16 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use plugin_sdk::Storage;
 use plugin_session::TransportSettings;
 use plugin_session::command::parse_duration;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::actions::TaskSettings;
+use super::log_settings::{DatabaseSettings, KeepSettings, LongTime, ScheduleSettings, SegmentSettings};
 use crate::host::CategoryWord;
-use crate::model::{SampleInterval, Start};
+use crate::model::{LogFormat, SampleInterval, Start};
 
 /// What is judged, and how the host is reached.
 #[derive(Debug, Deserialize)]
@@ -26,6 +28,15 @@ pub(crate) struct Settings {
     /// The tasks that alerts may start.
     #[serde(default)]
     pub(super) tasks: BTreeMap<String, TaskSettings>,
+    /// The format of logs that exported sets want in the binary format.
+    #[serde(default)]
+    pub(super) log_format: Option<LogFormat>,
+    /// The databases that logs may be written to.
+    #[serde(default)]
+    pub(super) databases: BTreeMap<String, DatabaseSettings>,
+    /// Where the files of the target are kept; the exporter fills it in.
+    #[serde(default)]
+    pub(crate) storage: Option<Storage>,
     /// The target's transport; the exporter fills it in.
     #[serde(default)]
     pub(crate) transport: TransportSettings,
@@ -35,7 +46,7 @@ pub(crate) struct Settings {
 #[derive(Debug, Deserialize)]
 #[serde(
     deny_unknown_fields,
-    expecting = "a set such as `{file: /etc/perfmon-exporter/set.xml}`, one with `name` and `alerts`, or `{host: ['Office*']}`"
+    expecting = "a set such as `{file: /etc/perfmon-exporter/set.xml}`, one with `name` and `alerts` or `counters`, or `{host: ['Office*']}`"
 )]
 pub(super) struct SetSettings {
     /// A set that a host exported.
@@ -49,7 +60,40 @@ pub(super) struct SetSettings {
     pub(super) start: Start,
     /// For how long, once an alert has started it.
     #[serde(default)]
-    pub(super) duration: Option<Hold>,
+    pub(super) duration: Option<LongHold>,
+    /// The paths of the counters that it logs, where there is no file.
+    #[serde(default)]
+    pub(super) counters: Option<Vec<String>>,
+    /// The time between two records.
+    #[serde(default)]
+    pub(super) sample_interval: Option<Interval>,
+    /// The format of its logs.
+    #[serde(default)]
+    pub(super) log_format: Option<LogFormat>,
+    /// The database that it logs to.
+    #[serde(default)]
+    pub(super) database: Option<String>,
+    /// The time zone of schedules, names and times, by its name in the IANA database.
+    #[serde(default)]
+    pub(super) time_zone: Option<String>,
+    /// When it starts.
+    #[serde(default)]
+    pub(super) schedules: Option<Vec<ScheduleSettings>>,
+    /// When the next file begins.
+    #[serde(default)]
+    pub(super) segment: Option<SegmentSettings>,
+    /// What is kept of its files.
+    #[serde(default)]
+    pub(super) keep: Option<KeepSettings>,
+    /// The task that is started when it has stopped.
+    #[serde(default)]
+    pub(super) task: Option<String>,
+    /// What follows the task's command, with variables.
+    #[serde(default)]
+    pub(super) task_arguments: Option<String>,
+    /// What replaces `{usertext}` in them.
+    #[serde(default)]
+    pub(super) task_text: Option<String>,
     /// Its alerts, where there is no file.
     #[serde(default)]
     pub(super) alerts: Option<Vec<AlertSettings>>,
@@ -112,6 +156,11 @@ pub(super) struct Limit(pub(super) f64);
 #[serde(try_from = "String", expecting = "a time such as `5m`")]
 pub(super) struct Hold(pub(super) Duration);
 
+/// As [`Hold`], and it may be days.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(try_from = "String", expecting = "a time such as `8h` or `7d`")]
+pub(super) struct LongHold(pub(super) Duration);
+
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String", expecting = "a time such as `5m`")]
 pub(super) struct Refresh(pub(super) Duration);
@@ -168,6 +217,17 @@ impl TryFrom<String> for Hold {
         match text.as_str() {
             "0" | "0s" => Ok(Self::default()),
             text => parse_duration(text).map(Self),
+        }
+    }
+}
+
+impl TryFrom<String> for LongHold {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        match text.as_str() {
+            "0" | "0s" => Ok(Self::default()),
+            _ => LongTime::try_from(text).map(|LongTime(time)| Self(time)),
         }
     }
 }

@@ -89,7 +89,10 @@ fn names_tell_alerts_and_sets_apart() {
 #[test]
 fn a_set_is_a_file_or_has_alerts() {
     assert_eq!(problems(r#"{"sets": []}"#), ["/sets: list at least one set"]);
-    assert_eq!(problems(r#"{"sets": [{"name": "a"}]}"#), ["/sets/0: `file`, `alerts` or `host` is missing"]);
+    assert_eq!(
+        problems(r#"{"sets": [{"name": "a"}]}"#),
+        ["/sets/0: `file`, `alerts`, `counters` or `host` is missing"]
+    );
     assert_eq!(
         problems(r#"{"sets": [{"file": "set.xml"}]}"#),
         ["/sets/0/file: write an absolute path, not `set.xml`"]
@@ -121,7 +124,7 @@ fn sets_of_the_host_are_named_by_patterns() {
         ),
         (
             r#"{"host": ["a"], "name": "b"}"#,
-            "/sets/0: sets of the host have their names and alerts there: write `host` without `file`, `name` and `alerts`",
+            "/sets/0: sets of the host have their names, alerts and counters there: write `host` with `category` and `refresh` alone",
         ),
         (
             r#"{"name": "b", "alerts": [], "refresh": "1m"}"#,
@@ -135,4 +138,66 @@ fn sets_of_the_host_are_named_by_patterns() {
         assert_eq!(problems(&format!(r#"{{"sets": [{set}]}}"#)), [expected]);
     }
     assert_eq!(problems(r#"{"sets": [{"host": ["a"], "category": "users"}]}"#).len(), 1);
+}
+
+#[test]
+fn what_a_set_logs_is_refused_where_it_is_wrong() {
+    let table = [
+        (r#""counters": []"#, "/counters: list 1 to 10000 counters"),
+        (
+            r#""counters": ["\\A\\B", "\\*\\B"]"#,
+            "/counters/1: name one counterset: only instances and counters may have `*` and `?`",
+        ),
+        (r#""counters": ["\\A\\B", "\\A\\B"]"#, "/counters/1: this counter is in the list already"),
+        (r#""counters": ["\\A\\B"], "database": "x""#, "/database: `databases` of the module names no `x`"),
+        (r#""counters": ["\\A\\B"], "log_format": "sql""#, ": `database` is missing, the name of a database"),
+        (
+            r#""counters": ["\\A\\B"], "time_zone": "Europe/Nowhere""#,
+            "/time_zone: there is no time zone `Europe/Nowhere`: write one such as `Europe/Berlin` or `UTC`",
+        ),
+        (
+            r#""counters": ["\\A\\B"], "schedules": [{"at": "25:00"}]"#,
+            "/schedules/0/at: write a time of day such as `'22:00'`",
+        ),
+        (
+            r#""counters": ["\\A\\B"], "start": "triggered", "schedules": [{"at": "22:00"}]"#,
+            "/schedules: a set with `start: triggered` has no schedules",
+        ),
+        (
+            r#""counters": ["\\A\\B"], "task": "Tell""#,
+            "/task: the task `Tell` is not started: `tasks` does not name it",
+        ),
+        (
+            r#""counters": ["\\A\\B"], "keep": {"size": "10"}"#,
+            "/keep/size: write a size such as `100MB`, `2GB` or `1TB`",
+        ),
+        (
+            r#""alerts": [{"counter": "\\A\\B", "above": 1}], "keep": {"folders": 1}"#,
+            "/keep: only a set with `counters` has `keep`",
+        ),
+    ];
+    for (set, expected) in table {
+        let found = problems(&format!(r#"{{"sets": [{{"name": "a", {set}}}]}}"#));
+        assert_eq!(found, [format!("/sets/0{expected}")], "{set}");
+    }
+    let databases =
+        r#"{"sets": [{"name": "a", "counters": ["\\A\\B"]}], "databases": {"d": {"sqlite": "../a.db"}}}"#;
+    let expected = "/databases/d/sqlite: write the name of a file without a folder, such as `archive.db`";
+    assert_eq!(problems(databases), [expected]);
+}
+
+#[test]
+fn a_set_of_the_configuration_says_when_it_runs() {
+    let text = r#"{"sets": [{"name": "Nightly", "counters": ["\\A(*)\\*"], "time_zone": "Europe/Berlin", "duration": "2d",
+        "schedules": [{"days": ["mon", "sun"], "at": "22:00", "from": "2026-12-01"}],
+        "segment": {"every": "1h", "size": "2GB", "records": 5}, "keep": {"free": "1GB", "delete": "largest"}}]}"#;
+    let settings = plugin_sdk::parse_settings::<Settings>(text).unwrap();
+    let module = compile(&settings).unwrap();
+    assert_eq!(check_storage(&settings, &module).len(), 1, "it has no directory");
+    let definition = module.sets[0].set().logs.as_ref().unwrap().definition();
+    assert_eq!(definition.duration, Some(Duration::from_secs(2 * 86_400)));
+    assert_eq!((definition.is_segmented, definition.segment_bytes_max), (true, Some(2 << 30)));
+    // 2026-12-06 is the first Sunday of that month.
+    let next = definition.next_start("2026-11-30T12:00:00Z".parse().unwrap());
+    assert_eq!(next, Some("2026-12-06T21:00:00Z".parse().unwrap()));
 }

@@ -1,4 +1,5 @@
 use counter_poll::paths::{OpenPath, PathMatch, PathPlan, PathProblem};
+use counter_poll::survey::Counterset;
 use ms_pcq::wire::CounterRegInfo;
 use pla_engine::AlertState;
 use plugin_sdk::Failure;
@@ -28,6 +29,17 @@ pub(crate) struct Pick<'a> {
     /// The counter.
     pub(crate) info: &'a CounterRegInfo,
     needs: Kinds,
+}
+
+/// All counters that a path means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meaning<'a> {
+    /// Counterset, counters and instances.
+    pub(crate) path: &'a PathMatch,
+    /// The counterset.
+    pub(crate) counterset: &'a Counterset,
+    /// Which reply has their values.
+    pub(crate) needs: Kinds,
 }
 
 impl Found {
@@ -76,6 +88,13 @@ impl Found {
         let counterset = self.plan.countersets.get(path.counterset)?;
         let counter = counterset.counters.get(*path.counters.first()?)?;
         Some(Pick { path, info: &counter.info, needs: Kinds::of(counterset.provider) })
+    }
+
+    /// All that the path at this place means.
+    pub(crate) fn meaning(&self, path: usize) -> Option<Meaning<'_>> {
+        let path = self.plan.matches.get((*self.matches.get(path)?)?)?;
+        let counterset = self.plan.countersets.get(path.counterset)?;
+        Some(Meaning { path, counterset, needs: Kinds::of(counterset.provider) })
     }
 
     /// What an alert is whose path means nothing.

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use ms_pla::xml::{Date, Schedule};
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
+use ms_pla::xml::Schedule;
 use ms_rrp::winreg::{RegistryClient, RegistryValue, ValueRoom};
 use perflib_session::{PipeChannel, registry};
-use pla_engine::{Day, StartSchedule};
+use pla_engine::StartSchedule;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use tokio::time::Instant;
 
 use crate::counters::Open;
+use crate::model;
 use crate::session::REGISTRY;
 
 /// The offset of the host's local time, read now and then over the second pipe, which classic counters use, too.
@@ -47,22 +50,11 @@ impl LocalTime {
 
     /// The first start after `now_unix_s`, in seconds since 1970 UTC.
     pub(crate) fn next_start(&self, schedules: &[Schedule], now_unix_s: i64) -> Option<u64> {
-        let west_s = i64::from(self.west_min?) * 60;
-        let starts = schedules.iter().filter_map(|schedule| of(schedule).next_start(now_unix_s - west_s));
-        starts.min().and_then(|start| u64::try_from(start + west_s).ok())
-    }
-}
-
-fn of(schedule: &Schedule) -> StartSchedule {
-    let day = |date: Date| Day { year: date.year, month: date.month, day: date.day };
-    let seconds = schedule
-        .start_time
-        .map_or(0, |time| (u32::from(time.hour) * 60 + u32::from(time.minute)) * 60 + u32::from(time.second));
-    StartSchedule {
-        first: schedule.start_date.map(day),
-        last: schedule.end_date.map(day),
-        time_s: seconds,
-        week_days: schedule.days.unwrap_or_default().0,
+        let offset = Offset::from_seconds(-self.west_min?.checked_mul(60)?).ok()?;
+        let now = Timestamp::from_second(now_unix_s).ok()?;
+        let schedules: Vec<StartSchedule> = schedules.iter().filter_map(model::schedule).collect();
+        let start = pla_engine::next_start(&schedules, now, &TimeZone::fixed(offset))?;
+        u64::try_from(start.as_second()).ok()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use ms_pla::xml::{AlertDataCollector, DataCollectorSet, Error, Limits};
+use ms_pla::xml::{AlertDataCollector, DataCollectorSet, Limits};
 use pla_engine::{TaskArgumentsError, Threshold, ThresholdError};
 
 use super::{
@@ -12,14 +12,6 @@ use super::{
 };
 
 impl Set {
-    /// Reads the XML of an exported set. `name` is used if the set has none.
-    ///
-    /// # Errors
-    /// When the document is not such a set. What cannot be judged of a set is among its problems.
-    pub(crate) fn read_exported(bytes: &[u8], name: &str, origin: Origin) -> Result<Self, Error> {
-        Ok(Self::of_document(&DataCollectorSet::read(bytes, &LIMITS)?, name, origin))
-    }
-
     /// The set of a document. `name` is used if that has none.
     pub(crate) fn of_document(document: &DataCollectorSet, name: &str, origin: Origin) -> Self {
         let own_name = [&document.name, &document.display_name].into_iter().flatten();
@@ -38,21 +30,27 @@ impl Set {
             start: Start::Always,
             duration: Duration::from_secs(document.duration_s.unwrap_or_default().into()),
             alerts: Vec::new(),
+            logs: None,
             collectors,
             problems: Vec::new(),
         };
         for (index, collector) in document.alerts.iter().enumerate() {
             set.add_collector(collector, index);
         }
+        if set.origin == Origin::Host && !document.counters.is_empty() {
+            let count = document.counters.len();
+            let message =
+                format!("{count} data collectors of counters are not run here: the host runs them itself");
+            set.report("", ProblemKind::Collector, message);
+        }
         let others = [
-            ("counters", document.counters.len()),
             ("traces", document.traces.len()),
             ("configuration", document.configurations.len()),
             ("API traces", document.api_traces.len()),
         ];
         for (kind, count) in others.into_iter().filter(|(_, count)| *count > 0) {
             let message =
-                format!("{count} data collectors of {kind} are not run here: only alerts are judged");
+                format!("{count} data collectors of {kind} are not run here: only counters and alerts are");
             set.report("", ProblemKind::Collector, message);
         }
         set
@@ -103,9 +101,26 @@ impl Set {
 
     /// The task of a collector. Whether there is such a task is a matter of the module.
     fn task(&mut self, alert: &str, collector: &AlertDataCollector) -> Option<TaskCall> {
-        let name = collector.task.as_deref().map(clean).filter(|name| !name.is_empty())?;
-        let user_text = collector.task_user_text_arguments.clone().unwrap_or_default();
-        let arguments = collector.task_arguments.as_deref().unwrap_or_default();
+        let AlertDataCollector { task, task_arguments, task_user_text_arguments, .. } = collector;
+        self.task_call(alert, task.as_deref(), task_arguments.as_deref(), task_user_text_arguments.as_deref())
+    }
+
+    /// The task of the set itself.
+    pub(super) fn task_of_set(&mut self, document: &DataCollectorSet) -> Option<TaskCall> {
+        let DataCollectorSet { task, task_arguments, task_user_text_arguments, .. } = document;
+        self.task_call("", task.as_deref(), task_arguments.as_deref(), task_user_text_arguments.as_deref())
+    }
+
+    fn task_call(
+        &mut self,
+        alert: &str,
+        task: Option<&str>,
+        arguments: Option<&str>,
+        user_text: Option<&str>,
+    ) -> Option<TaskCall> {
+        let name = task.map(clean).filter(|name| !name.is_empty())?;
+        let user_text = user_text.unwrap_or_default().to_owned();
+        let arguments = arguments.unwrap_or_default();
         let call = match arguments.parse() {
             // Whoever controls the host would choose the arguments of a program of this machine.
             _ if self.origin == Origin::Host => {
@@ -135,7 +150,7 @@ impl Set {
         }
     }
 
-    fn report(&mut self, alert: &str, kind: ProblemKind, message: String) {
+    pub(super) fn report(&mut self, alert: &str, kind: ProblemKind, message: String) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(Problem { alert: alert.to_owned(), kind, message });
         }
@@ -170,7 +185,7 @@ mod tests {
     fn a_set_of_the_host_starts_no_task() {
         let text = b"<DataCollectorSet><Name>Nightly</Name><AlertDataCollector><Name>High</Name>\
                      <Alert>\\A\\B&gt;8</Alert><Task>Tell</Task></AlertDataCollector></DataCollectorSet>";
-        let set = Set::read_exported(text, "", Origin::Host).unwrap();
+        let set = Set::of_document(&DataCollectorSet::read(text, &LIMITS).unwrap(), "", Origin::Host);
         assert_eq!(set.alerts[0].task, None);
         let said: Vec<_> = set.problems.iter().map(|it| (it.kind, &*it.message)).collect();
         let message =
@@ -180,7 +195,8 @@ mod tests {
 
     fn read(alerts: &str) -> Set {
         let text = format!("<DataCollectorSet><Name>Nightly</Name>{alerts}</DataCollectorSet>");
-        Set::read_exported(text.as_bytes(), "file", Origin::File("/sets/file.xml".into())).unwrap()
+        let document = DataCollectorSet::read(text.as_bytes(), &LIMITS).unwrap();
+        Set::of_document(&document, "file", Origin::File("/sets/file.xml".into()))
     }
 
     #[test]
@@ -241,7 +257,7 @@ mod tests {
             [
                 "High/task: the task `Tell` is not started: task arguments: this quotation mark is not closed, at character 3",
                 r"High/threshold: `\A\B>8,5`: threshold: a comma: write decimals with a point, and thousands without a separator, at character 7",
-                "/collector: 1 data collectors of traces are not run here: only alerts are judged",
+                "/collector: 1 data collectors of traces are not run here: only counters and alerts are",
             ]
         );
     }

@@ -37,6 +37,11 @@ pub(crate) fn find(
 ) -> Links {
     let mut search = Search::new(sets);
     for (index, set) in sets.iter().enumerate() {
+        let own = set.logs.as_ref().and_then(|logs| logs.task.as_ref());
+        if let Some(task) = own.filter(|task| !has_task(&task.name)) {
+            let message = format!("the task `{}` is not started: `tasks` does not name it", task.name);
+            search.report(index, None, ProblemKind::Task, message);
+        }
         for (place, alert) in set.alerts.iter().enumerate() {
             if let Some(task) = alert.task.as_ref().filter(|task| !has_task(&task.name)) {
                 let message = format!("the task `{}` is not started: `tasks` does not name it", task.name);
@@ -161,6 +166,7 @@ mod tests {
             start,
             duration: Duration::ZERO,
             alerts: starts.iter().map(alert).collect(),
+            logs: None,
             collectors: Default::default(),
             problems: Vec::new(),
         }

@@ -125,7 +125,9 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     Family {
         item: "Problems",
         help: "What of the data collector set is not done here, by kind: a task or a set that an alert would start (task, \
-               triggered_set) and that is not there or not allowed, a collector that is no alert (collector), a counter of another host (other_host), a file that \
+               triggered_set) and that is not there or not allowed, a collector that is not run \
+               (collector), a counter of a log that cannot be read (counter), a log in a format or a database that there is not \
+               (log_format), a log without a directory for files (storage), a counter of another host (other_host), a file that \
                cannot be read any more (file), a set of the host that cannot be read any more (host), a threshold that cannot \
                be read (threshold), alerts above the limit (limit), sets of the host with the same name, which are left out \
                (name). The exporter's log has the details.",

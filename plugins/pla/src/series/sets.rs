@@ -71,7 +71,7 @@ fn counts_of<'a>(alerts: &[Watched], sets: &[ShownSet<'a>]) -> HashMap<&'a str, 
 }
 
 fn samples(shown: &ShownSet<'_>, counts: &Counts, actions: &Actions) -> Vec<((usize, Labels), u64)> {
-    let ShownSet { set, has_bad_file, host, next_start_unix_s } = *shown;
+    let ShownSet { set, has_bad_file, lacks_storage, counters_elsewhere, host, next_start_unix_s } = *shown;
     let own = || vec![("set", set.name.clone())];
     let with = |label: &'static str, value: &str| -> Labels {
         own().into_iter().chain([(label, value.to_owned())]).collect()
@@ -89,9 +89,10 @@ fn samples(shown: &ShownSet<'_>, counts: &Counts, actions: &Actions) -> Vec<((us
     ];
     for kind in ProblemKind::SHOWN {
         let number = match kind {
-            ProblemKind::OtherHost => counts.of_other_hosts,
+            ProblemKind::OtherHost => counts.of_other_hosts + counters_elsewhere,
             ProblemKind::Name => counts.namesakes,
             ProblemKind::File => usize::from(has_bad_file),
+            ProblemKind::Storage => usize::from(lacks_storage),
             ProblemKind::Host => usize::from(host.is_some_and(|host| host.problem.is_some())),
             kind => {
                 let problems = set.problems.iter().chain(actions.problems(&set.name));

@@ -85,8 +85,15 @@ impl PlaSource {
             next_start_unix_s: self.local_time.next_start(&set.schedules, now_unix_s),
             ..ShownSet::from(set)
         });
-        let sets: Vec<ShownSet<'_>> = self.sets.iter().map(ShownSet::from).chain(of_host).collect();
+        let own = self.sets.iter().map(|set| {
+            let logs = set.set().logs.as_ref();
+            let lacks_storage = logs.is_some_and(|logs| !self.is_on_demand && !self.runs.has_place(logs));
+            let counters_elsewhere = self.runs.counters_elsewhere(&set.set().name);
+            ShownSet { lacks_storage, counters_elsewhere, ..ShownSet::from(set) }
+        });
+        let sets: Vec<ShownSet<'_>> = own.chain(of_host).collect();
         self.series.send_sets(&sets, self.board.alerts(), &self.actions, collection.output());
+        self.series.send_logs(self.runs.all(), collection.output());
     }
 }
 

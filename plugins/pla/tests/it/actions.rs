@@ -282,7 +282,7 @@ fn actions_that_cannot_be_done_are_refused_where_they_are_written() {
     let always = json!([{"name": "a", "duration": "1m", "alerts": [alert(json!({}))]}]);
     assert_eq!(
         check(json!({}), always),
-        ["/sets/0/duration: only a set with `start: triggered` has a duration"]
+        ["/sets/0/duration: only a set with `start: triggered`, or one that logs counters, has a duration"]
     );
     let plain = || json!([{"name": "a", "alerts": [alert(json!({}))]}]);
     let table = [

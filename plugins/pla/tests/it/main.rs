@@ -11,6 +11,8 @@ mod firing;
 mod host_starts;
 mod hostile;
 mod live;
+mod log_sets;
+mod logging;
 mod many;
 mod objects;
 mod settings;

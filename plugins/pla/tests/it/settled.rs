@@ -1,4 +1,4 @@
-//! What judging costs when nothing comes or goes.
+//! What judging and logging cost when nothing comes or goes.
 
 use crate::workload::Target;
 
@@ -18,4 +18,15 @@ fn replies_with_the_same_instances_are_judged_without_an_allocation() {
     assert_eq!(allocations.count_total, 0);
     // Of 100 loads 49 are above 50, all wheels turn once of two times and wrap back the other, and one load is above 1.
     assert!(target.fired() >= fired + 2 * 50, "they are judged");
+}
+
+#[test]
+fn replies_with_the_same_instances_are_logged_without_an_allocation() {
+    let thresholds = [r"\Works(*)\Load>50", r"\Works(*)\Turns/sec>5"];
+    let mut target = Target::new(100, &thresholds.map(str::to_owned));
+    let mut values = (0..4).map(|_| target.record()).last();
+    let allocations = allocation_counter::measure(|| values = Some(target.record().max(target.record())));
+    assert_eq!(allocations.count_total, 0);
+    // All wheels turn once of two times and wrap back the other.
+    assert_eq!(values, Some(200));
 }

@@ -133,7 +133,7 @@ fn listen(runtime: &Runtime, host: &Arc<WindowsHost>, port: u16) -> (u16, JoinHa
 /// The plugin, linked into this program, in a host of its own.
 pub(crate) struct Plugin {
     pub(crate) library: Library,
-    _host: Host,
+    host: Host,
 }
 
 impl Plugin {
@@ -144,7 +144,7 @@ impl Plugin {
         let clock = Arc::new(move || started_ns + ahead_ns.load(Ordering::Relaxed));
         let host = Host::new(HostOptions { broker, clock, ..HostOptions::default() });
         let library = host.link("pla", plugin_pla::entry).expect("the plugin is linked");
-        Self { library, _host: host }
+        Self { library, host }
     }
 
     /// An instance for a simulated host.
@@ -155,6 +155,12 @@ impl Plugin {
     /// As for a probe.
     pub(crate) fn watch_on_demand(&self, sim: &SimHost, settings: Value) -> Watch {
         self.made(sim, settings, true)
+    }
+
+    /// Ends an instance, and waits for that.
+    pub(crate) fn end(&self, watch: Watch) {
+        drop(watch);
+        assert_eq!(self.host.wait_destroyed(Duration::from_secs(60)), 0, "it ends");
     }
 
     fn made(&self, sim: &SimHost, settings: Value, is_on_demand: bool) -> Watch {

@@ -133,6 +133,12 @@ impl CountersetFrame {
         &self.instances
     }
 
+    /// The clocks of the instance at a place.
+    #[must_use]
+    pub fn clocks(&self, instance: usize) -> Option<RawClocks> {
+        self.clocks.get(instance).copied()
+    }
+
     /// Where the numbers of a counter are. Nothing if it is no number, or the replies have no such counter.
     #[must_use]
     pub fn columns(&self, info: &CounterRegInfo) -> Option<Columns> {

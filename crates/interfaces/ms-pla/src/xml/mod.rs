@@ -30,6 +30,7 @@ mod read;
 mod record;
 mod set;
 mod trace;
+mod validate;
 mod write;
 
 pub use self::collectors::{
@@ -42,3 +43,4 @@ pub use self::field::{Date, Time};
 pub use self::read::Limits;
 pub use self::set::{DataCollectorSet, Schedule};
 pub use self::trace::{TraceDataCollector, TraceDataProvider, ValueMap, ValueMapItem};
+pub use self::validate::{Finding, Validation};

@@ -11,5 +11,6 @@ mod laws;
 mod made_up;
 mod methods;
 mod nulls;
+mod validation;
 mod values;
 mod xml;

@@ -3,6 +3,8 @@
 mod messages;
 mod value_maps;
 
+use std::collections::HashSet;
+
 use ms_dtyp::Guid;
 use ms_oaut::{ArrayParameter, Bstr, Value, Variant, VariantBool};
 use ms_pla::xml::{DataCollectorSet, Limits};
@@ -100,6 +102,9 @@ pub fn xml(bytes: &[u8]) {
             assert!(text.matches('<').count() <= 2 * LIMITS.names_max + 1);
             let again = DataCollectorSet::read(text.as_bytes(), &Limits::default());
             assert_eq!(again.as_ref(), Ok(&set));
+            let findings = set.validate();
+            let properties: HashSet<&str> = findings.iter().map(|finding| &*finding.property).collect();
+            assert_eq!(properties.len(), findings.len(), "each property is named once");
         }
         Err(error) => assert!(!error.reason.is_empty() && error.reason.len() < 1024, "{error}"),
     }

@@ -1,0 +1,57 @@
+//! Time zones as Windows calls them.
+
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
+
+/// A time zone at one moment, as the header of a log has it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct HeaderZone {
+    /// The English name of Windows for the time in force: standard or daylight time.
+    pub(super) name: String,
+    /// Minutes that are added to local time for UTC.
+    pub(super) bias_minutes: i32,
+    /// The same as an offset.
+    pub(super) offset: Offset,
+}
+
+/// For each name of Windows the names of the IANA database, as CLDR maps them (`windowsZones`). A line is `WINDOWS=IANA IANA …`.
+const ZONES: &str = include_str!("zones.txt");
+
+impl HeaderZone {
+    pub(super) fn new(zone: &TimeZone, at: Timestamp) -> Self {
+        // Historical offsets have seconds, a bias has none.
+        let minutes = zone.to_offset(at).seconds().div_euclid(60);
+        let offset = Offset::from_seconds(minutes * 60).unwrap_or(Offset::UTC);
+        let standard = windows_name(zone.iana_name().unwrap_or_default());
+        let name = match standard {
+            Some("UTC") => "Coordinated Universal Time".to_owned(),
+            Some(standard) if is_daylight_time(zone, at) => {
+                standard.replace("Standard Time", "Daylight Time")
+            }
+            Some(standard) => standard.to_owned(),
+            None if minutes == 0 && zone.iana_name().is_none() => "Coordinated Universal Time".to_owned(),
+            None => zone.iana_name().map_or_else(|| fixed_name(minutes), str::to_owned),
+        };
+        Self { name, bias_minutes: -minutes, offset }
+    }
+}
+
+fn windows_name(iana: &str) -> Option<&'static str> {
+    ZONES.lines().find_map(|line| {
+        let (windows, names) = line.split_once('=')?;
+        names.split_whitespace().any(|name| name.eq_ignore_ascii_case(iana)).then_some(windows)
+    })
+}
+
+/// Whether the clocks are ahead of the zone's other time of the year. The database calls Ireland's winter the exception, so its
+/// mark alone does not say it.
+fn is_daylight_time(zone: &TimeZone, at: Timestamp) -> bool {
+    let now = zone.to_offset_info(at);
+    zone.following(at).next().is_some_and(|next| next.dst() != now.dst() && next.offset() < now.offset())
+}
+
+fn fixed_name(minutes: i32) -> String {
+    let sign = if minutes < 0 { '-' } else { '+' };
+    let minutes = minutes.unsigned_abs();
+    format!("UTC{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}

@@ -1,0 +1,10 @@
+//! Tests on real folders.
+
+mod actions;
+mod cabinets;
+mod crash;
+mod folders;
+mod hostile;
+mod place;
+mod policy;
+mod settings;

@@ -1,0 +1,174 @@
+//! A log as a file.
+
+mod failure;
+mod folder;
+mod growing;
+mod parquet;
+mod progress;
+mod recover;
+mod series;
+mod text;
+
+use std::io;
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+use counter_log::{Batch, LogHeader, LogSink, SinkError, SinkErrorKind, Written};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+pub use self::progress::FileProgress;
+pub use self::recover::{Recovered, recover};
+
+use self::series::FileSeries;
+
+/// Opens the folder of a log, each time that a file is begun: a handle of a folder that was removed stays dead when there is
+/// another of its name.
+pub type OpenFolder = Arc<dyn Fn() -> io::Result<Dir> + Send + Sync>;
+
+/// In which format a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileFormat {
+    /// [MS-PLA] 2.2.2.7 `plaCommaSeparated`.
+    Csv,
+    /// [MS-PLA] 2.2.2.7 `plaTabSeparated`.
+    Tsv,
+    /// Apache Parquet.
+    Parquet,
+}
+
+/// What becomes of a file that has the name of the log already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// [MS-PLA] 3.2.4.5 `LogOverwrite`: it is replaced.
+    Replace,
+    /// It stays, and the log is written beside it, as `NAME (2).csv`.
+    Keep,
+    /// The log goes on in it if it has the same columns and time zone, else beside it. For a run that is resumed after the
+    /// process has ended: a part of a row at the end is removed. A Parquet file goes on only if it has a journal.
+    Resume,
+}
+
+/// How the file of a log is written.
+#[derive(Clone, Copy, Debug)]
+pub struct FileOptions {
+    /// Its format.
+    pub format: FileFormat,
+    /// What becomes of a file that is there already.
+    pub existing: Existing,
+    /// [MS-PLA] 3.2.4.5 `LogCircular`: the most bytes that the log takes. When its file has half of them it becomes
+    /// `NAME (previous).csv`, in place of the one before, and another is begun. A file has at least one record.
+    pub circular_bytes_max: Option<u64>,
+}
+
+/// The file of a log. Nothing is opened before the first record.
+///
+/// Records that [`LogSink::write`] reports are with the operating system, and survive the end of this process at any point; they
+/// are on the disk for sure after [`LogSink::finish`]. A row is written whole or not at all: what a full disk cuts off is removed
+/// at once, and what the end of the process cuts off when the log is resumed.
+///
+/// If the file loses its name, or is changed by somebody else, the next records begin another file with a header of its own,
+/// under the same name if it is free.
+///
+/// `Written::bytes` of text are those that were added. Those of Parquet are counted when they become a row group.
+///
+/// A write whose future is dropped goes on in the background. Its records are not reported, and the next call waits for it.
+#[derive(Debug)]
+pub struct FileLog {
+    progress: Arc<FileProgress>,
+    begin: Begin,
+    /// The files, unless a write has them, or has panicked.
+    series: Option<Box<FileSeries>>,
+    writing: Option<JoinHandle<(Box<FileSeries>, Written)>>,
+}
+
+/// What the first file of a log needs.
+#[derive(Clone)]
+struct Begin {
+    folder: OpenFolder,
+    name: String,
+    header: Arc<LogHeader>,
+    options: FileOptions,
+}
+
+impl std::fmt::Debug for Begin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Begin")
+            .field("name", &self.name)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FileLog {
+    /// A log in the file `name` of `folder`; `name` has no folder in it.
+    #[must_use]
+    pub fn new(folder: OpenFolder, name: &str, header: Arc<LogHeader>, options: FileOptions) -> Self {
+        let begin = Begin { folder, name: name.to_owned(), header, options };
+        let progress = Arc::<FileProgress>::default();
+        let series = Some(Box::new(FileSeries::new(begin.clone(), Arc::clone(&progress))));
+        Self { progress, begin, series, writing: None }
+    }
+
+    /// The files of this log, also while it is written.
+    #[must_use]
+    pub fn progress(&self) -> Arc<FileProgress> {
+        Arc::clone(&self.progress)
+    }
+
+    /// Lets `work` have the files, on a thread that may wait.
+    async fn run(
+        &mut self,
+        prepare: impl FnOnce(&mut FileSeries),
+        work: impl FnOnce(&mut FileSeries) -> Written + Send + 'static,
+    ) -> Written {
+        let mut series = self.take_series().await;
+        prepare(&mut series);
+        let writing = self.writing.insert(spawn_blocking(move || {
+            let written = work(&mut series);
+            (series, written)
+        }));
+        let ended = writing.await;
+        self.writing = None;
+        match ended {
+            Ok((series, written)) => {
+                self.series = Some(series);
+                written
+            }
+            Err(error) => {
+                let message = format!("write {}: {error}", self.begin.name);
+                Written {
+                    failure: Some(SinkError { kind: SinkErrorKind::Other, message }),
+                    ..Written::default()
+                }
+            }
+        }
+    }
+
+    /// The files, when a write that was given up has ended. After a panic, others are begun beside them.
+    async fn take_series(&mut self) -> Box<FileSeries> {
+        if let Some(writing) = &mut self.writing {
+            let ended = writing.await;
+            self.writing = None;
+            self.series = ended.ok().map(|(series, _)| series);
+        }
+        self.series.take().unwrap_or_else(|| {
+            let options = FileOptions { existing: Existing::Keep, ..self.begin.options };
+            Box::new(FileSeries::new(Begin { options, ..self.begin.clone() }, Arc::clone(&self.progress)))
+        })
+    }
+}
+
+impl LogSink for FileLog {
+    async fn write(&mut self, batch: &Batch) -> Written {
+        self.run(|series| series.take(batch), FileSeries::write).await
+    }
+
+    async fn finish(&mut self) -> Result<(), SinkError> {
+        let finish =
+            |series: &mut FileSeries| Written { failure: series.finish().err(), ..Written::default() };
+        self.run(|_| {}, finish).await.failure.map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What is known of the files of a log while it is written.
+#[derive(Debug, Default)]
+pub struct FileProgress {
+    name: Mutex<Option<String>>,
+    bytes: AtomicU64,
+    files_begun: AtomicU64,
+}
+
+impl FileProgress {
+    /// The name of the file that is written, or was written last; nothing before the first record.
+    #[must_use]
+    pub fn name(&self) -> Option<String> {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Its size in bytes, that of its journal included.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How many files were begun.
+    #[must_use]
+    pub fn files_begun(&self) -> u64 {
+        self.files_begun.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn begun(&self, name: &str) {
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.to_owned());
+        self.files_begun.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn grown(&self, bytes: u64) {
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,427 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::record::RowAccessor;
+use cap_std::ambient_authority;
+use counter_log::{Column, RawSample, Sample};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::*;
+
+/// A log of three columns in a folder of its own.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        // In memory where there is such a folder: files are brought to the disk thousands of times.
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Self { folder: folder.expect("a folder") }
+    }
+
+    /// The folder of the log, which a test may remove.
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("logs").join(name)
+    }
+
+    fn make_folder(&self) -> &Self {
+        fs::create_dir(self.path("")).expect("a folder");
+        self
+    }
+
+    fn log(&self, name: &str, options: FileOptions) -> FileLog {
+        let path = self.path("");
+        let open: OpenFolder = Arc::new(move || Dir::open_ambient_dir(&path, ambient_authority()));
+        FileLog::new(open, name, Arc::new(header()), options)
+    }
+
+    fn dir(&self) -> Dir {
+        Dir::open_ambient_dir(self.path(""), ambient_authority()).expect("the folder")
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("a text")
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path("")).expect("the folder");
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+        names.sort();
+        names
+    }
+}
+
+fn header() -> LogHeader {
+    let column = |index: u32| Column {
+        machine: "WEB1".to_owned(),
+        object: "Process".to_owned(),
+        parent: None,
+        instance: Some("svchost".to_owned()),
+        instance_index: index,
+        counter: "ID".to_owned(),
+        counter_type: 0x10000,
+        default_scale: 0,
+        time_base: 10_000_000,
+    };
+    LogHeader { columns: (0..3).map(column).collect(), zone: TimeZone::UTC, description: String::new() }
+}
+
+const HEADER: &str = "\"(PDH-CSV 4.0) (Coordinated Universal Time)(0)\",\"\\\\WEB1\\Process(svchost)\\ID\",\"\\\\WEB1\\Process(svchost#1)\\ID\",\"\\\\WEB1\\Process(svchost#2)\\ID\"\r\n";
+
+const fn options(format: FileFormat, existing: Existing) -> FileOptions {
+    FileOptions { format, existing, circular_bytes_max: None }
+}
+
+const CSV: FileOptions = options(FileFormat::Csv, Existing::Keep);
+const PARQUET: FileOptions = options(FileFormat::Parquet, Existing::Keep);
+
+fn batch(seconds: std::ops::Range<u32>) -> Batch {
+    let mut batch = Batch::new(3);
+    for second in seconds {
+        let value = Sample {
+            value: Some(f64::from(second)),
+            raw: Some(RawSample { first: 1, second: 2, multi_count: 0 }),
+        };
+        batch.push(Timestamp::from_second(1_800_000_000 + i64::from(second)).expect("in range"), [value; 3]);
+    }
+    batch
+}
+
+/// The rows that these seconds are as text.
+fn lines(seconds: std::ops::Range<u32>) -> String {
+    let line = |second: u32| {
+        format!(
+            "\"01/15/2027 08:{:02}:{:02}.000\",\"{second}\",\"{second}\",\"{second}\"\r\n",
+            second / 60,
+            second % 60
+        )
+    };
+    seconds.map(line).collect()
+}
+
+/// The first values of the rows of a Parquet file, for its first column.
+fn values(path: &Path) -> Vec<u32> {
+    let reader = SerializedFileReader::new(bytes::Bytes::from(fs::read(path).expect("a file")))
+        .expect("a Parquet file");
+    let mut values = Vec::new();
+    for row in reader.get_row_iter(None).expect("rows") {
+        let row = row.expect("a row");
+        if row.get_uint(INSTANCE_INDEX).expect("an index") == 0 {
+            values.push(row.get_double(VALUE).expect("a value"));
+        }
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "small integers were written"
+    )]
+    values.into_iter().map(|value| value as u32).collect()
+}
+
+/// Columns of the table.
+const INSTANCE_INDEX: usize = 5;
+const VALUE: usize = 8;
+
+async fn write(log: &mut FileLog, seconds: std::ops::Range<u32>) {
+    let batch = batch(seconds);
+    let written = log.write(&batch).await;
+    assert_eq!((written.records, written.failure), (batch.len(), None));
+}
+
+#[tokio::test]
+async fn a_file_is_begun_by_the_first_record_and_grows() {
+    let bench = Bench::new();
+    let mut log = bench.make_folder().log("log.csv", CSV);
+    let progress = log.progress();
+    write(&mut log, 0..0).await;
+    assert_eq!((bench.names(), progress.name()), (Vec::new(), None));
+    write(&mut log, 0..2).await;
+    assert_eq!(bench.read("log.csv"), HEADER.to_owned() + &lines(0..2));
+    write(&mut log, 2..3).await;
+    log.finish().await.expect("a disk");
+    assert_eq!(bench.read("log.csv"), HEADER.to_owned() + &lines(0..3));
+    assert_eq!((progress.name().as_deref(), progress.files_begun()), (Some("log.csv"), 1));
+    assert_eq!(progress.bytes(), bench.read("log.csv").len() as u64);
+}
+
+#[tokio::test]
+async fn a_file_that_is_there_stays_unless_it_shall_be_replaced() {
+    let bench = Bench::new();
+    bench.make_folder();
+    fs::write(bench.path("log.csv"), "mine").expect("a disk");
+    write(&mut bench.log("log.csv", CSV), 0..1).await;
+    write(&mut bench.log("log.csv", CSV), 1..2).await;
+    assert_eq!(bench.names(), ["log (2).csv", "log (3).csv", "log.csv"]);
+    assert_eq!(
+        (bench.read("log.csv"), bench.read("log (3).csv")),
+        ("mine".to_owned(), HEADER.to_owned() + &lines(1..2))
+    );
+    write(&mut bench.log("log.csv", options(FileFormat::Csv, Existing::Replace)), 2..3).await;
+    assert_eq!(bench.read("log.csv"), HEADER.to_owned() + &lines(2..3));
+}
+
+#[tokio::test]
+async fn links_are_never_followed() {
+    let bench = Bench::new();
+    bench.make_folder();
+    let outside = bench.folder.path().join("outside");
+    for existing in [Existing::Keep, Existing::Resume, Existing::Replace] {
+        fs::write(&outside, HEADER).expect("a disk");
+        symlink("../outside", bench.path("log.csv")).expect("a link");
+        fs::hard_link(&outside, bench.path("log (2).csv")).expect("a link");
+        let mut log = bench.log("log.csv", options(FileFormat::Csv, existing));
+        write(&mut log, 0..1).await;
+        assert_eq!(fs::read_to_string(&outside).expect("a text"), HEADER, "{existing:?}");
+        let expected = if existing == Existing::Replace { "log.csv" } else { "log (3).csv" };
+        assert_eq!(log.progress().name().as_deref(), Some(expected));
+        for name in bench.names() {
+            fs::remove_file(bench.path(&name)).expect("a file");
+        }
+    }
+    for name in ["", "..", "a/b", "a\0"] {
+        let failure = bench.log(name, CSV).write(&batch(0..1)).await.failure.expect("no name of a file");
+        assert_eq!(failure.kind, SinkErrorKind::Refused);
+    }
+    assert!(bench.names().is_empty());
+}
+
+#[tokio::test]
+async fn a_text_that_is_cut_off_anywhere_goes_on_behind_its_last_whole_row() {
+    let bench = Bench::new();
+    bench.make_folder();
+    let whole = HEADER.to_owned() + &lines(0..3);
+    let resume = options(FileFormat::Csv, Existing::Resume);
+    for length in 0..=whole.len() {
+        fs::write(bench.path("log.csv"), &whole[..length]).expect("a disk");
+        write(&mut bench.log("log.csv", resume), 3..4).await;
+        let rows = (0..4).rev().find(|rows| length >= HEADER.len() + lines(0..*rows).len());
+        match rows {
+            Some(rows) => {
+                assert_eq!(bench.read("log.csv"), HEADER.to_owned() + &lines(0..rows) + &lines(3..4));
+                assert_eq!(bench.names(), ["log.csv"]);
+            }
+            None => {
+                assert_eq!(bench.read("log.csv"), whole[..length]);
+                assert_eq!(bench.read("log (2).csv"), HEADER.to_owned() + &lines(3..4));
+                fs::remove_file(bench.path("log (2).csv")).expect("a file");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_part_of_a_row_that_is_longer_than_a_block_is_removed() {
+    let bench = Bench::new();
+    bench.make_folder();
+    // The line break stands across the border of two blocks of 65,536 bytes, counted from the end.
+    for rest in [65_533, 65_534, 65_535, 65_536, 65_537, 200_000] {
+        fs::write(bench.path("log.csv"), HEADER.to_owned() + &lines(0..2) + &"x".repeat(rest))
+            .expect("a disk");
+        write(&mut bench.log("log.csv", options(FileFormat::Csv, Existing::Resume)), 2..3).await;
+        assert_eq!(bench.read("log.csv"), HEADER.to_owned() + &lines(0..3), "{rest}");
+    }
+}
+
+#[tokio::test]
+async fn a_log_with_other_columns_does_not_go_on_in_the_file() {
+    let bench = Bench::new();
+    bench.make_folder();
+    fs::write(bench.path("log.csv"), HEADER.replace("WEB1", "WEB2")).expect("a disk");
+    write(&mut bench.log("log.csv", options(FileFormat::Csv, Existing::Resume)), 0..1).await;
+    assert_eq!(bench.read("log (2).csv"), HEADER.to_owned() + &lines(0..1));
+    // The next one goes on in the last of them.
+    write(&mut bench.log("log.csv", options(FileFormat::Csv, Existing::Resume)), 1..2).await;
+    assert_eq!(bench.read("log (2).csv"), HEADER.to_owned() + &lines(0..2));
+}
+
+#[tokio::test]
+async fn a_folder_that_vanishes_is_unavailable_and_a_new_file_begins_when_it_is_back() {
+    for (name, options) in [("log.csv", CSV), ("log.parquet", PARQUET)] {
+        let bench = Bench::new();
+        let mut log = bench.make_folder().log(name, options);
+        write(&mut log, 0..2).await;
+        fs::remove_dir_all(bench.path("")).expect("a folder");
+        let written = log.write(&batch(2..4)).await;
+        let failure = written.failure.expect("no folder");
+        assert_eq!((written.records, failure.kind), (0, SinkErrorKind::Unavailable));
+        assert!(failure.message.starts_with(&format!("open the folder of {name}: ")), "{failure}");
+        bench.make_folder();
+        write(&mut log, 2..4).await;
+        log.finish().await.expect("a disk");
+        if options.format == FileFormat::Csv {
+            assert_eq!(bench.read(name), HEADER.to_owned() + &lines(2..4));
+        } else {
+            assert_eq!(values(&bench.path(name)), [2, 3]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_may_not_be_written_is_denied() {
+    let open: OpenFolder = Arc::new(|| Err(io::ErrorKind::ReadOnlyFilesystem.into()));
+    let failure = FileLog::new(open, "log.csv", Arc::new(header()), CSV).write(&batch(0..1)).await.failure;
+    assert_eq!(failure.map(|failure| failure.kind), Some(SinkErrorKind::Denied));
+}
+
+#[tokio::test]
+async fn a_file_that_somebody_changed_is_left_alone() {
+    let bench = Bench::new();
+    let mut log = bench.make_folder().log("log.csv", CSV);
+    write(&mut log, 0..2).await;
+    fs::write(bench.path("log.csv"), "mine").expect("a disk");
+    write(&mut log, 2..3).await;
+    assert_eq!(bench.read("log.csv"), "mine");
+    assert_eq!(bench.read("log (2).csv"), HEADER.to_owned() + &lines(2..3));
+    fs::remove_file(bench.path("log (2).csv")).expect("a file");
+    write(&mut log, 3..4).await;
+    assert_eq!(bench.read("log (2).csv"), HEADER.to_owned() + &lines(3..4));
+    assert_eq!(log.progress().files_begun(), 3);
+}
+
+#[tokio::test]
+async fn a_circular_log_has_its_newest_records_in_two_files_within_the_limit() {
+    let row = lines(0..1).len();
+    let limit = 2 * (HEADER.len() + 4 * row + row / 2) as u64;
+    let bench = Bench::new();
+    let mut log = bench.make_folder().log("log.csv", FileOptions { circular_bytes_max: Some(limit), ..CSV });
+    for second in 0..60 {
+        write(&mut log, second..second + 1).await;
+        let sizes = bench.names().iter().map(|name| bench.read(name).len() as u64).sum::<u64>();
+        assert!(sizes <= limit);
+    }
+    assert_eq!(bench.names(), ["log (previous).csv", "log.csv"]);
+    let both = bench.read("log (previous).csv") + &bench.read("log.csv");
+    let rows = both.replace(HEADER, "");
+    assert_eq!(rows, lines(60 - u32::try_from(rows.len() / row).expect("few rows")..60));
+    assert!((4..=8).contains(&(rows.len() / row)), "{rows}");
+    // All at once comes to the same, but for the row that is always there.
+    let mut log = bench.log("small.csv", FileOptions { circular_bytes_max: Some(1), ..CSV });
+    write(&mut log, 0..5).await;
+    assert_eq!(bench.read("small (previous).csv"), HEADER.to_owned() + &lines(3..4));
+    assert_eq!(bench.read("small.csv"), HEADER.to_owned() + &lines(4..5));
+}
+
+#[tokio::test]
+async fn a_circular_parquet_log_has_its_newest_records() {
+    let bench = Bench::new();
+    let mut log =
+        bench.make_folder().log("log.parquet", FileOptions { circular_bytes_max: Some(8_000), ..PARQUET });
+    write(&mut log, 0..300).await;
+    log.finish().await.expect("a disk");
+    assert_eq!(bench.names(), ["log (previous).parquet", "log.parquet"]);
+    let both = [values(&bench.path("log (previous).parquet")), values(&bench.path("log.parquet"))].concat();
+    assert_eq!(both, (300 - u32::try_from(both.len()).expect("few")..300).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_parquet_file_can_be_read_at_any_time_and_has_all_at_the_end() {
+    let bench = Bench::new();
+    let mut log = bench.make_folder().log("log.parquet", PARQUET);
+    write(&mut log, 0..10).await;
+    assert_eq!(bench.names(), ["log.parquet", "log.parquet.part"]);
+    assert_eq!(values(&bench.path("log.parquet")), [0; 0]);
+    // After a quarter of an hour the first row group is made.
+    write(&mut log, 900..902).await;
+    assert_eq!(values(&bench.path("log.parquet")), (0..10).collect::<Vec<_>>());
+    log.finish().await.expect("a disk");
+    assert_eq!(bench.names(), ["log.parquet"]);
+    assert_eq!(values(&bench.path("log.parquet")), (0..10).chain(900..902).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_journal_that_is_cut_off_anywhere_becomes_a_file_or_goes_on() {
+    let bench = Bench::new();
+    let mut log = bench.make_folder().log("log.parquet", PARQUET);
+    write(&mut log, 0..2).await;
+    write(&mut log, 900..902).await;
+    drop(log);
+    let parquet = fs::read(bench.path("log.parquet")).expect("a file");
+    let journal = fs::read(bench.path("log.parquet.part")).expect("a file");
+    let record = 8 + 12 + 3 * 29;
+    let begin = journal.len() - 2 * record;
+    for length in begin..=journal.len() {
+        let kept: Vec<u32> = (0..2).chain((900..902).take((length - begin) / record)).collect();
+        for resumes in [false, true] {
+            fs::write(bench.path("log.parquet"), &parquet).expect("a disk");
+            fs::write(bench.path("log.parquet.part"), &journal[..length]).expect("a disk");
+            let mut expected = kept.clone();
+            if resumes {
+                let mut log = bench.log("log.parquet", options(FileFormat::Parquet, Existing::Resume));
+                write(&mut log, 910..911).await;
+                log.finish().await.expect("a disk");
+                expected.push(910);
+            } else {
+                let recovered = recover(&bench.dir()).expect("a folder");
+                let records = kept.len() as u64 - 2;
+                assert_eq!(recovered, Recovered { files: 1, records, failures: Vec::new() });
+            }
+            assert_eq!(values(&bench.path("log.parquet")), expected, "cut at {length}");
+            assert_eq!(bench.names(), ["log.parquet"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_row_group_that_was_cut_off_anywhere_is_made_again() {
+    let bench = Bench::new();
+    let mut log = bench.make_folder().log("log.parquet", PARQUET);
+    write(&mut log, 0..2).await;
+    write(&mut log, 900..902).await;
+    let before = fs::read(bench.path("log.parquet")).expect("a file");
+    let journal = fs::read(bench.path("log.parquet.part")).expect("a file");
+    log.finish().await.expect("a disk");
+    let after = fs::read(bench.path("log.parquet")).expect("a file");
+    let end = before.iter().zip(&after).position(|(left, right)| left != right).expect("another footer");
+    for length in end..after.len() {
+        // What was written of the second row group, and what is left of the first footer behind it.
+        let mut torn = after[..length].to_vec();
+        torn.extend(before.iter().skip(length));
+        fs::write(bench.path("log.parquet"), &torn).expect("a disk");
+        fs::write(bench.path("log.parquet.part"), &journal).expect("a disk");
+        fs::write(bench.path("log.parquet.part.new"), "half a journal").expect("a disk");
+        assert_eq!(recover(&bench.dir()).expect("a folder").files, 1);
+        assert_eq!(fs::read(bench.path("log.parquet")).expect("a file"), after, "cut at {length}");
+        assert_eq!(bench.names(), ["log.parquet"]);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_recovered_stays_and_is_told() {
+    let bench = Bench::new();
+    let mut log = bench.make_folder().log("lost.parquet", PARQUET);
+    write(&mut log, 0..2).await;
+    fs::remove_file(bench.path("lost.parquet")).expect("a file");
+    fs::write(bench.path("odd.parquet.part"), "no journal").expect("a disk");
+    let recovered = recover(&bench.dir()).expect("a folder");
+    let [failure] = recovered.failures.as_slice() else { panic!("{recovered:?}") };
+    assert_eq!(failure.message, "odd.parquet.part: not the journal of a log: it begins with other letters");
+    assert_eq!((recovered.files, recovered.records), (1, 2));
+    assert_eq!(values(&bench.path("lost.parquet")), [0, 1]);
+    assert_eq!(bench.read("odd.parquet.part"), "no journal");
+}
+
+#[tokio::test]
+async fn a_write_that_was_given_up_goes_on_and_the_next_one_follows_it() {
+    let bench = Bench::new();
+    let mut log = bench.make_folder().log("log.csv", CSV);
+    let first = batch(0..1000);
+    {
+        let mut given_up = Box::pin(log.write(&first));
+        // Once, which begins it.
+        std::future::poll_fn(|context| {
+            let _ = given_up.as_mut().poll(context);
+            std::task::Poll::Ready(())
+        })
+        .await;
+    }
+    write(&mut log, 1000..1001).await;
+    let rows = bench.read("log.csv");
+    assert_eq!(rows.lines().count(), 1 + 1000 + 1);
+    assert!(rows.ends_with(&lines(1000..1001)));
+}

@@ -1,0 +1,158 @@
+//! The records of a queue, and what is counted of them.
+
+use std::collections::VecDeque;
+use std::mem::size_of;
+use std::sync::Arc;
+
+use counter_log::{Batch, Sample, SinkError, SinkErrorKind};
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::{LogCounts, QueueOptions};
+
+#[derive(Debug)]
+pub(super) struct State {
+    columns: usize,
+    /// The most records, those in flight among them.
+    records_max: usize,
+    times: VecDeque<Timestamp>,
+    /// INVARIANT: `columns` for each time, but for what a push left that did not end.
+    samples: VecDeque<Sample>,
+    in_flight: usize,
+    /// The number of the record behind the last one that was dropped.
+    gap_end: Option<u64>,
+    counts: LogCounts,
+    finish_by: Option<Instant>,
+}
+
+impl State {
+    pub(super) fn new(columns: usize, options: &QueueOptions) -> Self {
+        Self {
+            columns,
+            records_max: records_within(columns, options.bytes_max).min(options.records_max),
+            times: VecDeque::new(),
+            samples: VecDeque::new(),
+            in_flight: 0,
+            gap_end: None,
+            counts: LogCounts::default(),
+            finish_by: None,
+        }
+    }
+
+    pub(super) fn push(&mut self, time: Timestamp, samples: impl IntoIterator<Item = Sample>) {
+        let number = self.counts.taken;
+        if self.finish_by.is_some() {
+            self.counts.taken += 1;
+            self.drop_records(number, 1);
+            return;
+        }
+        let waiting_max = self.records_max.saturating_sub(self.in_flight).max(1);
+        let too_many = (self.times.len() + 1).saturating_sub(waiting_max);
+        if too_many > 0 {
+            let oldest = number - count(self.times.len());
+            self.times.drain(..too_many);
+            self.samples.drain(..too_many * self.columns);
+            self.drop_records(oldest, count(too_many));
+        }
+        self.reserve(waiting_max);
+        self.samples.truncate(self.times.len() * self.columns);
+        self.samples.extend(samples.into_iter().take(self.columns));
+        self.times.push_back(time);
+        self.samples.resize(self.times.len() * self.columns, Sample::default());
+        self.counts.taken += 1;
+    }
+
+    /// Room for another record: twice as much as there is, but not above the limit.
+    fn reserve(&mut self, waiting_max: usize) {
+        let waiting = self.times.len();
+        if waiting == self.times.capacity() || (waiting + 1) * self.columns > self.samples.capacity() {
+            let more = waiting.max(1).min(waiting_max.saturating_sub(waiting)).max(1);
+            self.times.reserve_exact(more);
+            self.samples.reserve_exact(more * self.columns);
+        }
+    }
+
+    fn drop_records(&mut self, first: u64, records: u64) {
+        if self.gap_end != Some(first) {
+            self.counts.gaps += 1;
+        }
+        self.gap_end = Some(first + records);
+        self.counts.dropped += records;
+    }
+
+    /// Moves the oldest records into `batch`, which is empty: they are in flight now.
+    pub(super) fn take(&mut self, batch: &mut Batch, records_max: usize) {
+        self.samples.truncate(self.times.len() * self.columns);
+        let records = self.times.len().min(records_max);
+        for time in self.times.drain(..records) {
+            batch.push(time, self.samples.drain(..self.columns));
+        }
+        self.in_flight = records;
+    }
+
+    pub(super) fn begin_write(&mut self, now: Instant) {
+        self.counts.write_began = Some(now);
+    }
+
+    /// The first `records` in flight are kept for sure.
+    pub(super) fn end_write(&mut self, records: usize, bytes: u64, failure: Option<&SinkError>) {
+        let records = records.min(self.in_flight);
+        self.in_flight -= records;
+        self.counts.written += count(records);
+        self.counts.bytes += bytes;
+        self.counts.write_began = None;
+        self.counts.is_failing = failure.is_some();
+        if let Some(failure) = failure {
+            self.fail(failure);
+        }
+    }
+
+    pub(super) fn fail(&mut self, failure: &SinkError) {
+        let kind = SinkErrorKind::ALL.iter().position(|kind| *kind == failure.kind);
+        if let Some(failures) = kind.and_then(|kind| self.counts.failures.get_mut(kind)) {
+            *failures += 1;
+        }
+        if self.counts.last_failure.as_deref() != Some(failure.message.as_str()) {
+            self.counts.last_failure = Some(Arc::from(failure.message.as_str()));
+        }
+    }
+
+    /// Drops all that is not written.
+    pub(super) fn end(&mut self) {
+        let left = count(self.in_flight + self.times.len());
+        if left > 0 {
+            // A gap among these, which is between those in flight and the others, becomes longer on both sides.
+            let first = self.counts.taken - left;
+            let is_among_them = self.gap_end.is_some_and(|end| end >= first);
+            self.gap_end = if is_among_them { Some(first) } else { self.gap_end };
+            self.drop_records(first, left);
+        }
+        self.in_flight = 0;
+        self.times = VecDeque::new();
+        self.samples = VecDeque::new();
+        self.finish_by.get_or_insert_with(Instant::now);
+        self.counts.write_began = None;
+        self.counts.is_finished = true;
+    }
+
+    pub(super) fn finish_by(&mut self, deadline: Instant) {
+        self.finish_by = Some(self.finish_by.map_or(deadline, |earlier| earlier.min(deadline)));
+    }
+
+    pub(super) const fn deadline(&self) -> Option<Instant> {
+        self.finish_by
+    }
+
+    pub(super) fn counts(&self) -> LogCounts {
+        LogCounts { waiting: count(self.in_flight + self.times.len()), ..self.counts.clone() }
+    }
+}
+
+/// How many records of so many columns have room in `bytes`.
+pub(super) fn records_within(columns: usize, bytes: usize) -> usize {
+    bytes / (size_of::<Timestamp>() + columns * size_of::<Sample>())
+}
+
+fn count(records: usize) -> u64 {
+    records as u64
+}

@@ -1,0 +1,187 @@
+//! One collector of performance counters while its set runs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use counter_log::{LogHeader, Sample};
+use counter_poll::paths::Frame;
+use counter_types::{Cooked, CounterPath, cook};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::bound::Bound;
+use super::columns::expand;
+use super::raw::raw;
+use crate::counters::{Found, Kinds};
+use crate::model::{CounterCollector, SampleInterval};
+
+/// Samples the counters of a collector. It knows the log's columns, and not where the records go.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    /// What is logged.
+    pub(crate) collector: Arc<CounterCollector>,
+    /// Its counters of this host, with their places among those that are asked for.
+    paths: Vec<(usize, CounterPath)>,
+    /// Paths of other hosts.
+    pub(crate) of_other_hosts: usize,
+    last: Option<Duration>,
+    /// When it was due first without a log.
+    waits_since: Option<Duration>,
+    /// The columns of the log that is open.
+    open: Option<Bound>,
+    row: Vec<Sample>,
+    left_out: u64,
+}
+
+/// What the log of a segment is opened with.
+#[derive(Debug)]
+pub(crate) struct Opening<'a> {
+    /// The machine in the names of columns.
+    pub(crate) machine: &'a str,
+    /// The time zone of its times.
+    pub(crate) zone: &'a TimeZone,
+    /// What is said about it.
+    pub(crate) description: &'a str,
+}
+
+impl Recorder {
+    /// Nothing was sampled yet.
+    pub(crate) const fn new(
+        collector: Arc<CounterCollector>,
+        paths: Vec<(usize, CounterPath)>,
+        of_other_hosts: usize,
+    ) -> Self {
+        Self {
+            collector,
+            paths,
+            of_other_hosts,
+            last: None,
+            waits_since: None,
+            open: None,
+            row: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    /// The paths have other places among those that are asked for.
+    pub(crate) fn place(&mut self, paths: Vec<(usize, CounterPath)>) {
+        if self.paths != paths {
+            self.paths = paths;
+            // The places of the values are found again.
+            if let Some(bound) = &mut self.open {
+                bound.forget();
+            }
+        }
+    }
+
+    /// A run begins: the first sample is due at once.
+    pub(crate) fn restart(&mut self) {
+        self.last = None;
+        self.begin_segment();
+    }
+
+    /// A new log begins with the next sample. That comes when it would have come otherwise.
+    pub(crate) fn begin_segment(&mut self) {
+        (self.open, self.waits_since, self.left_out) = (None, None, 0);
+    }
+
+    /// Instances that are there and are not in the log.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out + self.open.as_ref().map_or(0, |bound| bound.without_column)
+    }
+
+    /// Whether it is time for a sample. Collections do not begin to the millisecond, and one that is a little early is not left out.
+    pub(crate) fn is_due(&self, now: Duration) -> bool {
+        match (self.last, self.collector.interval) {
+            (None, _) => true,
+            (Some(_), SampleInterval::Once) => false,
+            (Some(last), SampleInterval::Every(interval)) => {
+                now.saturating_sub(last) >= interval.saturating_sub(interval / EARLY_PART)
+            }
+        }
+    }
+
+    /// Which replies have its values.
+    pub(crate) fn needs(&self, found: &Found) -> Kinds {
+        let meanings = self.paths.iter().filter_map(|(place, _)| found.meaning(*place));
+        meanings.fold(Kinds::default(), |all, meaning| all.or(meaning.needs))
+    }
+
+    /// Begins the log if it has not begun: its columns are those of now. It waits for replies that did not come, but not for
+    /// ever. Returns what is known of the log then.
+    pub(crate) fn begin(
+        &mut self,
+        found: &Found,
+        frame: &Frame,
+        replied: Kinds,
+        now: Duration,
+        opening: &Opening<'_>,
+    ) -> Option<LogHeader> {
+        if self.open.is_some() {
+            return None;
+        }
+        let waits_since = *self.waits_since.get_or_insert(now);
+        let patience = match self.collector.interval {
+            SampleInterval::Every(interval) => interval.saturating_mul(INTERVALS_WAITED),
+            SampleInterval::Once => Duration::MAX,
+        };
+        if !replied.have(self.needs(found)) && now.saturating_sub(waits_since) < patience {
+            return None;
+        }
+        let expanded = expand(&self.paths, found, frame, opening.machine);
+        if expanded.columns.is_empty() {
+            // There is nothing to write: none of its counters is there yet. That is looked for again after the interval.
+            if let SampleInterval::Every(_) = self.collector.interval {
+                self.last = Some(now);
+            }
+            return None;
+        }
+        self.left_out = expanded.left_out;
+        self.row = Vec::with_capacity(expanded.columns.len());
+        self.open = Some(Bound::new(expanded.slots));
+        Some(LogHeader {
+            columns: expanded.columns,
+            zone: opening.zone.clone(),
+            description: opening.description.to_owned(),
+        })
+    }
+
+    /// Takes a sample, if it is due and the replies of now have something of it. Returns its time and its values.
+    pub(crate) fn sample(
+        &mut self,
+        found: &Found,
+        frame: &Frame,
+        replied: Kinds,
+        (now, time): (Duration, Timestamp),
+    ) -> Option<(Timestamp, &[Sample])> {
+        let needs = self.needs(found);
+        let has_reply = replied.version_2 && needs.version_2 || replied.classic && needs.classic;
+        if !self.is_due(now) || !has_reply {
+            return None;
+        }
+        let bound = self.open.as_mut()?;
+        bound.update(&self.paths, found, frame);
+        self.last = Some(now);
+        self.row.clear();
+        for slot in bound.slots_mut() {
+            let Some((counter_type, reading)) = slot.reading(frame, replied) else {
+                // As with PDH, the next value has no sample before it.
+                slot.older = None;
+                self.row.push(Sample::default());
+                continue;
+            };
+            let value = match cook(counter_type, slot.older.as_ref(), &reading) {
+                Cooked::Value(value) => Some(value),
+                Cooked::NeedsTwo | Cooked::Restarted | Cooked::Undefined | Cooked::NoValue => None,
+            };
+            slot.older = Some(reading);
+            self.row.push(Sample { value, raw: Some(raw(counter_type, &reading)) });
+        }
+        Some((time, &self.row))
+    }
+}
+
+/// A sample may be early by this part of the interval.
+const EARLY_PART: u32 = 10;
+/// For replies that do not come when a log begins.
+const INTERVALS_WAITED: u32 = 2;

@@ -1,0 +1,223 @@
+//! What an exported set logs.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use counter_types::CounterPath;
+use jiff::civil;
+use jiff::tz::TimeZone;
+use ms_pla::xml::{DataCollectorSet, Date, PerformanceCounterDataCollector, Schedule};
+use ms_pla::{AutoPathFormat, FileFormat};
+use pla_engine::{NameFormat, StartSchedule};
+
+use super::logs::{
+    COLUMN_PATHS_MAX, CounterCollector, Destination, LogFormat, Logs, Name, Segment, check_path,
+};
+use super::{ProblemKind, SampleInterval, Set, clean};
+
+/// What the settings say about the logs of an exported set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LogOverrides {
+    /// The format, instead of what the set says.
+    pub(crate) format: Option<LogFormat>,
+    /// The format of logs that the set wants in the binary format.
+    pub(crate) binary: Option<LogFormat>,
+    /// The database, instead of the data source that the set names.
+    pub(crate) database: Option<String>,
+    /// The databases that there are.
+    pub(crate) databases: HashSet<String>,
+    /// The time zone.
+    pub(crate) zone: Option<TimeZone>,
+    /// For how long a run lasts, instead of the set's own time.
+    pub(crate) duration: Option<Duration>,
+}
+
+/// Why a collector is not run.
+type Refusal = (ProblemKind, String);
+
+impl Set {
+    /// Takes the data collectors of performance counters. What cannot be logged is among the set's problems; a set with a
+    /// format that there is not logs nothing.
+    pub(crate) fn add_logs(&mut self, document: &DataCollectorSet, overrides: &LogOverrides) {
+        if document.counters.is_empty() {
+            return;
+        }
+        let mut collectors: Vec<Arc<CounterCollector>> = Vec::new();
+        for (index, collector) in document.counters.iter().enumerate() {
+            // As Windows names them.
+            let own = collector.name.as_deref().map(clean).filter(|name| !name.is_empty());
+            let name = own.unwrap_or_else(|| format!("DataCollector{:02}", index + 1));
+            let name = distinct(name, |name| collectors.iter().any(|other| other.name == name));
+            match self.collector(&name, collector, overrides) {
+                Ok(collector) => collectors.push(Arc::new(collector)),
+                Err((kind, message)) => self.report(&name, kind, message),
+            }
+        }
+        let folder = match name_of(
+            document.subdirectory.as_deref(),
+            document.subdirectory_format,
+            document.subdirectory_format_pattern.as_deref(),
+        ) {
+            Ok(folder) => folder,
+            Err(reason) => {
+                let message = format!("no data are logged: the names of folders: {reason}");
+                return self.report("", ProblemKind::Collector, message);
+            }
+        };
+        let is_refused = self.problems.iter().any(|problem| problem.kind == ProblemKind::LogFormat);
+        if collectors.is_empty() || is_refused {
+            return;
+        }
+        let seconds = |seconds: Option<u32>| {
+            seconds.filter(|seconds| *seconds > 0).map(|seconds| Duration::from_secs(seconds.into()))
+        };
+        let megabytes = document.segment_size_max_mb.filter(|megabytes| *megabytes > 0);
+        self.logs = Some(Arc::new(Logs {
+            collectors,
+            schedules: document.schedules.iter().filter_map(schedule).collect(),
+            are_schedules_enabled: document.are_schedules_enabled.unwrap_or_default(),
+            zone: overrides.zone.clone().unwrap_or(TimeZone::UTC),
+            duration: overrides
+                .duration
+                .or_else(|| seconds(document.duration_s))
+                .filter(|time| !time.is_zero()),
+            segment: Segment {
+                is_continued: document.is_segmented.unwrap_or_default(),
+                duration_max: seconds(document.segment_duration_max_s),
+                bytes_max: megabytes.map(|megabytes| u64::from(megabytes) << 20),
+            },
+            stops_on_completion: document.stops_on_completion.unwrap_or_default(),
+            folder,
+            serial_number: document.serial_number.unwrap_or_default(),
+            manager: document.data_manager.clone().unwrap_or_default(),
+            task: self.task_of_set(document),
+        }));
+    }
+
+    fn collector(
+        &mut self,
+        name: &str,
+        collector: &PerformanceCounterDataCollector,
+        overrides: &LogOverrides,
+    ) -> Result<CounterCollector, Refusal> {
+        let destination = destination(name, collector, overrides)?;
+        let mut paths: Vec<CounterPath> = Vec::new();
+        for text in &collector.counters {
+            match text.trim().parse::<CounterPath>() {
+                Ok(path) => match check_path(&path) {
+                    Ok(()) if paths.contains(&path) => {}
+                    Ok(()) => paths.push(path),
+                    Err(reason) => self.report(name, ProblemKind::Counter, format!("`{path}`: {reason}")),
+                },
+                Err(error) => {
+                    let shown = clean(text);
+                    self.report(name, ProblemKind::Counter, format!("`{shown}`: {error}"));
+                }
+            }
+            if paths.len() > COLUMN_PATHS_MAX {
+                let message = format!("it has more than {COLUMN_PATHS_MAX} counter paths");
+                return Err((ProblemKind::Limit, message));
+            }
+        }
+        if paths.is_empty() {
+            return Err((ProblemKind::Collector, "it names no counter".to_owned()));
+        }
+        Ok(CounterCollector {
+            name: name.to_owned(),
+            paths,
+            interval: collector.sample_interval_s.map_or(SampleInterval::DEFAULT, SampleInterval::of_seconds),
+            destination,
+            records_max: collector.segment_records_max.filter(|records| *records > 0).map(Into::into),
+        })
+    }
+}
+
+fn destination(
+    name: &str,
+    collector: &PerformanceCounterDataCollector,
+    overrides: &LogOverrides,
+) -> Result<Destination, Refusal> {
+    // The document says nothing of a default; without a format Windows writes the binary one.
+    let own = match collector.log_file_format.unwrap_or(FileFormat::BINARY) {
+        FileFormat::COMMA_SEPARATED => Some(LogFormat::Csv),
+        FileFormat::TAB_SEPARATED => Some(LogFormat::Tsv),
+        FileFormat::SQL => Some(LogFormat::Sql),
+        _ => None,
+    };
+    let Some(format) = overrides.format.or(own).or(overrides.binary) else {
+        let message = "LogFileFormat: 0x80300101 PLA_E_PROPERTY_CONFLICT: the binary format has no public description: \
+                       write `log_format: csv` (or `tsv`, `parquet`, `sql`) at the set or the module";
+        return Err((ProblemKind::LogFormat, message.to_owned()));
+    };
+    if format == LogFormat::Sql {
+        return database(name, collector.data_source_name.as_deref().unwrap_or_default(), overrides);
+    }
+    let base = collector.file_name.as_deref().filter(|base| !base.trim().is_empty()).unwrap_or(name);
+    let name = name_of(Some(base), collector.file_name_format, collector.file_name_format_pattern.as_deref());
+    Ok(Destination::File {
+        format,
+        name: name.map_err(|reason| (ProblemKind::Collector, format!("the name of its file: {reason}")))?,
+        overwrites: collector.overwrites.unwrap_or_default(),
+        is_circular: collector.is_circular.unwrap_or_default(),
+    })
+}
+
+/// [MS-PLA] 3.2.4.6.2: `SQL:DSN-Name!LogsetName`.
+fn database(name: &str, source: &str, overrides: &LogOverrides) -> Result<Destination, Refusal> {
+    let text = source.trim();
+    let text = text.get(..4).filter(|start| start.eq_ignore_ascii_case("SQL:")).map_or(text, |_| &text[4..]);
+    let (own, log) = text.split_once('!').unwrap_or((text, ""));
+    let database = overrides.database.clone().unwrap_or_else(|| clean(own));
+    if !overrides.databases.contains(&database) {
+        let message = format!(
+            "DataSourceName: 0x80300101 PLA_E_PROPERTY_CONFLICT: `databases` names no `{database}`: add it there, or write \
+             `database` at the set"
+        );
+        return Err((ProblemKind::LogFormat, message));
+    }
+    let log = Some(clean(log)).filter(|log| !log.is_empty()).unwrap_or_else(|| name.to_owned());
+    Ok(Destination::Database { database, log })
+}
+
+fn name_of(
+    base: Option<&str>,
+    format: Option<AutoPathFormat>,
+    pattern: Option<&str>,
+) -> Result<Name, String> {
+    let bits = format.unwrap_or(AutoPathFormat::NONE).0;
+    let format =
+        NameFormat::new(bits.into(), pattern.unwrap_or_default()).map_err(|error| error.to_string())?;
+    Ok(Name { base: base.map(clean).unwrap_or_default(), format })
+}
+
+/// A schedule of a set. None of one with a date that no calendar has.
+pub(crate) fn schedule(schedule: &Schedule) -> Option<StartSchedule> {
+    let time = |time: ms_pla::xml::Time| {
+        civil::Time::new(number(time.hour)?, number(time.minute)?, number(time.second)?, 0).ok()
+    };
+    Some(StartSchedule {
+        first: day(schedule.start_date)?,
+        last: day(schedule.end_date)?,
+        time: schedule.start_time.map_or(Some(civil::Time::midnight()), time)?,
+        week_days: schedule.days.unwrap_or_default().0,
+    })
+}
+
+fn day(date: Option<Date>) -> Option<Option<civil::Date>> {
+    let Some(Date { year, month, day }) = date else { return Some(None) };
+    civil::Date::new(year.try_into().ok()?, number(month)?, number(day)?).ok().map(Some)
+}
+
+fn number(number: u8) -> Option<i8> {
+    number.try_into().ok()
+}
+
+/// A name that is not taken, with a number where it has to be.
+pub(super) fn distinct(name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_taken(&name) {
+        return name;
+    }
+    let numbered = (2_u32..).map(|number| format!("{name} ({number})"));
+    numbered.into_iter().find(|name| !is_taken(name)).unwrap_or(name)
+}

@@ -1,0 +1,222 @@
+//! Sets that log counters: when they run, and what becomes of their logs.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `calendar` | the moment of a collection |
+//! | `run` | the life of one set, by the state machine of `pla_engine` |
+//! | `collecting`, `open_log` | a collector of it, and its log in one segment |
+//! | `places`, `sink` | where a log goes |
+//! | `folder` | the folder of a set, and what is kept there of its life |
+//! | `work`, `report` | what is done beside the collections: limits, reports and the data manager |
+
+pub(crate) mod calendar;
+mod collecting;
+mod folder;
+mod open_log;
+mod places;
+mod report;
+mod run;
+mod sink;
+mod work;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use counter_poll::paths::Frame;
+use pla_engine::Moment;
+use tokio::time::Instant;
+
+pub(crate) use self::collecting::Collecting;
+use self::places::Places;
+pub(crate) use self::run::{Ended, Run};
+use crate::config::Databases;
+use crate::counters::{Found, Kinds, Paths};
+use crate::logs::Recorder;
+use crate::model::{CounterCollector, Logs, Origin, Set, Start};
+
+/// The sets of a target that log counters.
+#[derive(Debug)]
+pub(crate) struct Runs {
+    places: Arc<Places>,
+    runs: Vec<Run>,
+    /// Sets that are gone, until their work has ended.
+    leaving: Vec<Run>,
+    /// What is to be taken with the next step.
+    selected: Option<Vec<Selected>>,
+}
+
+/// A set as the settings have it now.
+#[derive(Debug)]
+struct Selected {
+    name: String,
+    logs: Arc<Logs>,
+    start: Start,
+    /// By collector: its counters of this host with their places, and how many are of others.
+    paths: Vec<(Vec<(usize, counter_types::CounterPath)>, usize)>,
+}
+
+impl Runs {
+    /// None yet. `machine` is the host in the names of columns, folders and files.
+    pub(crate) fn new(machine: String, directory: Option<PathBuf>, databases: Databases) -> Self {
+        let places = Arc::new(Places::new(machine, directory, databases));
+        Self { places, runs: Vec::new(), leaving: Vec::new(), selected: None }
+    }
+
+    /// Logs go to another folder and other databases from now on, if they are others.
+    pub(crate) fn reconfigure(&mut self, directory: Option<PathBuf>, databases: Databases) {
+        if !self.places.are(directory.as_ref(), &databases) {
+            self.places = Arc::new(Places::new(self.places.machine.clone(), directory, databases));
+        }
+    }
+
+    /// Whether a set has a place for its logs.
+    pub(crate) fn has_place(&self, logs: &Logs) -> bool {
+        logs.collectors.iter().all(|one| self.places.has(&one.destination))
+    }
+
+    /// Takes the sets as they are now, with the next step, and adds the paths of their counters.
+    ///
+    /// `is_own` says whether a path that names a host means this target.
+    pub(crate) fn select<'a>(
+        &mut self,
+        sets: impl Iterator<Item = &'a Set>,
+        paths: &mut Paths,
+        is_own: impl Fn(&str) -> bool,
+    ) {
+        let places = &self.places;
+        let own = sets.filter(|set| set.origin != Origin::Host);
+        let selected = own.filter_map(|set| {
+            let logs = set.logs.clone()?;
+            if !logs.collectors.iter().all(|one| places.has(&one.destination)) {
+                return None;
+            }
+            let of = |collector: &Arc<CounterCollector>| {
+                let own = collector.paths.iter().filter(|path| path.machine.as_deref().is_none_or(&is_own));
+                let own: Vec<_> = own.map(|path| (paths.add(path), path.clone())).collect();
+                let others = collector.paths.len() - own.len();
+                (own, others)
+            };
+            let paths = logs.collectors.iter().map(of).collect();
+            Some(Selected { name: set.name.clone(), start: set.start, paths, logs })
+        });
+        self.selected = Some(selected.collect());
+    }
+
+    /// Time has passed. `is_triggered` says whether alerts want a set to run. It does not wait for disks beyond `patience`.
+    pub(crate) async fn step(
+        &mut self,
+        is_triggered: impl Fn(&str) -> bool,
+        moment: Moment,
+        patience: Instant,
+    ) {
+        if let Some(selected) = self.selected.take() {
+            self.take(selected, moment);
+        }
+        for run in &mut self.leaving {
+            run.step(false, moment);
+        }
+        self.leaving.retain(|run| run.at_work > 0);
+        for run in &mut self.runs {
+            run.load(moment, patience).await;
+            run.step(is_triggered(&run.name), moment);
+            run.hand_over(moment, patience).await;
+            run.store(moment, patience).await;
+        }
+    }
+
+    fn take(&mut self, selected: Vec<Selected>, moment: Moment) {
+        let before = std::mem::take(&mut self.runs);
+        let mut before: HashMap<Arc<str>, Run> =
+            before.into_iter().map(|run| (Arc::clone(&run.name), run)).collect();
+        self.places.share(selected.iter().map(|set| set.logs.collectors.len()).sum());
+        for Selected { name, logs, start, paths } in selected {
+            let known = before.remove(&*name);
+            let collectors = |paths: Vec<(Vec<_>, usize)>| -> Vec<Collecting> {
+                let all = logs.collectors.iter().zip(paths);
+                all.map(|(one, (own, others))| Collecting::new(Recorder::new(Arc::clone(one), own, others)))
+                    .collect()
+            };
+            let run = match known {
+                Some(mut run) if !Arc::ptr_eq(&run.places, &self.places) => {
+                    run.stop(moment);
+                    self.leaving.push(run);
+                    Run::new(&name, (Arc::clone(&logs), start), Arc::clone(&self.places), collectors(paths))
+                }
+                Some(mut run) if run.logs == logs && run.start == start => {
+                    for (collecting, (own, _)) in run.collectors.iter_mut().zip(paths) {
+                        collecting.recorder.place(own);
+                    }
+                    run
+                }
+                Some(mut run) => {
+                    let collectors = collectors(paths);
+                    run.redefine(logs, start, collectors, moment);
+                    run
+                }
+                None => {
+                    Run::new(&name, (Arc::clone(&logs), start), Arc::clone(&self.places), collectors(paths))
+                }
+            };
+            self.runs.push(run);
+        }
+        for mut run in before.into_values() {
+            run.stop(moment);
+            self.leaving.push(run);
+        }
+    }
+
+    /// Which replies are needed for what is due.
+    pub(crate) fn due(&self, found: &Found, now: Duration) -> Kinds {
+        self.runs.iter().fold(Kinds::default(), |all, run| all.or(run.due(found, now)))
+    }
+
+    /// Takes the samples that are due from the replies of now.
+    pub(crate) fn sample(
+        &mut self,
+        values: (&Found, &Frame, Kinds),
+        is_triggered: impl Fn(&str) -> bool,
+        now: Duration,
+        moment: Moment,
+    ) {
+        for run in &mut self.runs {
+            // An alert may have started it just now.
+            run.follow(is_triggered(&run.name), moment);
+            run.sample(values, now, moment);
+        }
+    }
+
+    /// Stores what has to outlive the process.
+    pub(crate) async fn store(&mut self, moment: Moment, patience: Instant) {
+        for run in &mut self.runs {
+            run.store(moment, patience).await;
+        }
+    }
+
+    /// Runs that have ended since the last call, of sets with a task.
+    pub(crate) fn take_ended(&mut self) -> Vec<Ended> {
+        self.runs.iter_mut().chain(&mut self.leaving).flat_map(|run| std::mem::take(&mut run.ended)).collect()
+    }
+
+    /// Counters of the logs of a set that are of other hosts.
+    pub(crate) fn counters_elsewhere(&self, set: &str) -> usize {
+        let runs = self.runs.iter().filter(|run| &*run.name == set);
+        runs.flat_map(|run| &run.collectors).map(Collecting::counters_elsewhere).sum()
+    }
+
+    /// The sets.
+    pub(crate) fn all(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Ends all logs by `deadline`.
+    pub(crate) async fn end(self, deadline: Instant) {
+        let moment = calendar::now();
+        let mut ends = tokio::task::JoinSet::new();
+        for run in self.runs.into_iter().chain(self.leaving) {
+            ends.spawn(run.end(moment, deadline));
+        }
+        while ends.join_next().await.is_some() {}
+    }
+}

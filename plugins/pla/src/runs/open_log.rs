@@ -1,0 +1,105 @@
+//! The log of one collector in one segment, from its first record to its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use counter_log::{LogHeader, Row, Sample};
+use jiff::Timestamp;
+use log_writer::{FileProgress, LogCounts, LogQueue, QueueOptions, log_queue};
+use pla_report::{Gap, Statistics};
+use tokio::time::Instant;
+
+use super::sink::AnySink;
+
+/// A log that is written. Its writer is a task of its own: neither a slow disk nor a dead database delays a collection.
+#[derive(Debug)]
+pub(super) struct OpenLog {
+    /// The side of the collection.
+    pub(super) queue: LogQueue,
+    /// What is known of its file.
+    progress: Option<Arc<FileProgress>>,
+    header: Arc<LogHeader>,
+    /// Of all records.
+    statistics: Statistics,
+    /// When the last record was taken.
+    last: Option<Timestamp>,
+    /// Times in which the host gave nothing.
+    gaps: Vec<Gap>,
+    /// Between two of these there is a gap.
+    interval: Option<Duration>,
+    /// Records of this segment.
+    pub(super) records: u64,
+}
+
+/// A log that has ended.
+#[derive(Debug)]
+pub(super) struct ClosedLog {
+    /// The collector.
+    pub(super) collector: String,
+    /// The name of its file, if it has one.
+    pub(super) file: Option<String>,
+    pub(super) bytes: u64,
+    pub(super) header: Arc<LogHeader>,
+    pub(super) statistics: Statistics,
+    pub(super) gaps: Vec<Gap>,
+    pub(super) counts: LogCounts,
+}
+
+impl OpenLog {
+    /// Must be called inside the library's runtime.
+    pub(super) fn open(
+        header: Arc<LogHeader>,
+        sink: AnySink,
+        progress: Option<Arc<FileProgress>>,
+        (interval, bytes_max): (Option<Duration>, usize),
+    ) -> Self {
+        let columns = header.columns.len();
+        let (queue, writer) =
+            log_queue(columns, sink, QueueOptions { bytes_max: bytes_max.min(QUEUE.bytes_max), ..QUEUE });
+        tokio::spawn(writer.run());
+        let statistics = Statistics::new(columns);
+        Self { queue, progress, header, statistics, last: None, gaps: Vec::new(), interval, records: 0 }
+    }
+
+    /// Takes a record.
+    pub(super) fn push(&mut self, time: Timestamp, samples: &[Sample]) {
+        self.statistics.add(Row { time, samples });
+        self.queue.push(time, samples.iter().copied());
+        self.records += 1;
+        if let (Some(last), Some(interval)) = (self.last.replace(time), self.interval) {
+            let passed = Duration::try_from(time.duration_since(last)).unwrap_or_default();
+            if passed >= interval * INTERVALS_OF_GAP && self.gaps.len() < GAPS_MAX {
+                self.gaps.push(Gap { start: last, end: time, reason: NO_VALUES.to_owned() });
+            }
+        }
+    }
+
+    /// The size of its file.
+    pub(super) fn bytes(&self) -> u64 {
+        self.progress.as_ref().map_or(0, |progress| progress.bytes())
+    }
+
+    /// Writes what waits, until `deadline`.
+    pub(super) async fn close(self, collector: String, deadline: Instant) -> ClosedLog {
+        let Self { queue, progress, header, statistics, gaps, .. } = self;
+        let counts = queue.finish(deadline).await;
+        let file = progress.as_ref().and_then(|progress| progress.name());
+        let bytes = progress.as_ref().map_or(counts.bytes, |progress| progress.bytes());
+        ClosedLog { collector, file, bytes, header, statistics, gaps, counts }
+    }
+}
+
+/// Why there is a gap that is no fault of the log.
+const NO_VALUES: &str = "the host gave no values, or was not asked";
+/// Two samples are missing at least.
+const INTERVALS_OF_GAP: u32 = 2;
+/// Of one log, that are told.
+const GAPS_MAX: usize = 100;
+/// A log that cannot be written keeps these records, or fewer if they are large.
+const QUEUE: QueueOptions = QueueOptions {
+    records_max: 10_000,
+    bytes_max: 64 << 20,
+    batch_records_max: 1_000,
+    pause_min: Duration::from_secs(1),
+    pause_max: Duration::from_secs(60),
+};

@@ -1,0 +1,142 @@
+//! Where logs go: the folder of the target.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use counter_log::{LogHeader, SinkError, SinkErrorKind};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use log_database::{Log, SqliteFile, SqliteSink};
+use log_writer::{Existing, FileFormat, FileLog, FileOptions, OpenFolder};
+use pla_engine::{NameParts, component};
+
+use super::folder::SetFolder;
+use super::open_log::OpenLog;
+use super::sink::{AnySink, Server};
+use crate::config::{Database, Databases};
+use crate::model::{CounterCollector, Destination, LogFormat, SampleInterval};
+
+/// What the logs of a target are opened with.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// The host in the names of columns, folders and files.
+    pub(super) machine: String,
+    /// The folder of the target.
+    directory: Option<PathBuf>,
+    databases: Databases,
+    /// How many logs there are, which share the memory for records that wait.
+    logs: AtomicUsize,
+}
+
+impl Places {
+    pub(crate) const fn new(machine: String, directory: Option<PathBuf>, databases: Databases) -> Self {
+        Self { machine, directory, databases, logs: AtomicUsize::new(1) }
+    }
+
+    /// Whether this is the folder of the target, and these are the databases.
+    pub(super) fn are(&self, directory: Option<&PathBuf>, databases: &Databases) -> bool {
+        self.directory.as_ref() == directory && self.databases == *databases
+    }
+
+    /// There are so many logs.
+    pub(super) fn share(&self, logs: usize) {
+        self.logs.store(logs.max(1), Ordering::Relaxed);
+    }
+
+    /// What one log may keep in memory.
+    fn bytes_max(&self) -> usize {
+        BYTES_WAITING_MAX / self.logs.load(Ordering::Relaxed)
+    }
+
+    /// The folder of a set.
+    pub(super) fn folder(&self, set: &str) -> Option<SetFolder> {
+        self.directory.clone().map(|directory| SetFolder::new(directory, set))
+    }
+
+    /// Whether a log can be written.
+    pub(super) fn has(&self, destination: &Destination) -> bool {
+        match destination {
+            Destination::File { .. } => self.directory.is_some(),
+            Destination::Database { database, .. } => match self.databases.get(database) {
+                Some(Database::Sqlite(_)) => self.directory.is_some(),
+                Some(Database::Postgresql(_)) => true,
+                None => false,
+            },
+        }
+    }
+
+    /// Opens the log of a collector. `files` has the names that other collectors of the segment have.
+    pub(super) fn open(
+        &self,
+        (set, zone, collector): (Option<&SetFolder>, &TimeZone, &CounterCollector),
+        (serial_number, folder, began): (u32, &str, Timestamp),
+        files: &mut Vec<String>,
+        header: LogHeader,
+    ) -> Option<OpenLog> {
+        let header = Arc::new(header);
+        let interval = match collector.interval {
+            SampleInterval::Every(interval) => Some(interval),
+            SampleInterval::Once => None,
+        };
+        match &collector.destination {
+            Destination::File { format, name, overwrites, is_circular } => {
+                let time = began.to_zoned_datetime(zone.clone());
+                let parts =
+                    NameParts { computer: &self.machine, base: &name.base, serial_number, time: &time };
+                let stem = name.format.component(&parts).unwrap_or_else(|| component(&collector.name));
+                let (format, ending) = match format {
+                    LogFormat::Tsv => (FileFormat::Tsv, "tsv"),
+                    LogFormat::Parquet => (FileFormat::Parquet, "parquet"),
+                    LogFormat::Csv | LogFormat::Sql => (FileFormat::Csv, "csv"),
+                };
+                let file = format!("{stem}.{ending}");
+                // A file of this very segment is never replaced.
+                let is_taken = files.contains(&file);
+                files.push(file.clone());
+                let existing = if *overwrites && !is_taken { Existing::Replace } else { Existing::Keep };
+                let circular_bytes_max = is_circular.then_some(CIRCULAR_BYTES_MAX);
+                let (set, folder) = (set?.clone(), folder.to_owned());
+                let open: OpenFolder = Arc::new(move || set.run(&folder));
+                let options = FileOptions { format, existing, circular_bytes_max };
+                let log = FileLog::new(open, &file, Arc::clone(&header), options);
+                let progress = log.progress();
+                Some(OpenLog::open(
+                    header,
+                    AnySink::File(Box::new(log)),
+                    Some(progress),
+                    (interval, self.bytes_max()),
+                ))
+            }
+            Destination::Database { database, log } => {
+                let sink = self.database(database, log, &header).unwrap_or_else(|message| {
+                    AnySink::Refused(SinkError { kind: SinkErrorKind::Refused, message })
+                });
+                Some(OpenLog::open(header, sink, None, (interval, self.bytes_max())))
+            }
+        }
+    }
+}
+
+impl Places {
+    /// The tables of a log. The host is in the names of its counters, so that hosts may share a database.
+    fn database(&self, database: &str, log: &str, header: &LogHeader) -> Result<AnySink, String> {
+        let name = format!("{}: {log}", self.machine);
+        let log = Log::new(&name, header.clone()).map_err(|error| error.to_string())?;
+        match (self.databases.get(database), &self.directory) {
+            (Some(Database::Sqlite(file)), Some(directory)) => {
+                let file = SqliteFile::at(&directory.join(file)).map_err(|error| error.to_string())?;
+                Ok(AnySink::Sqlite(Box::new(SqliteSink::new(file, log))))
+            }
+            (Some(Database::Postgresql(settings)), _) => {
+                Ok(AnySink::Postgresql(Box::new(Server::new(Arc::clone(settings), log))))
+            }
+            _ => Err(format!("there is no database `{database}`")),
+        }
+    }
+}
+
+/// Records of all logs of a target that wait.
+const BYTES_WAITING_MAX: usize = 256 << 20;
+/// A circular file of a set without a limit of its size.
+const CIRCULAR_BYTES_MAX: u64 = 100 << 20;

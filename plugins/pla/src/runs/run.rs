@@ -1,0 +1,272 @@
+//! The life of one set that logs.
+
+mod kept;
+mod sampling;
+mod segment;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pla_engine::{Action, Moment, RunError, RunState, SetDefinition, SetRun, StopReason};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use self::kept::Loaded;
+use super::collecting::Collecting;
+use super::folder::SetFolder;
+use super::open_log::ClosedLog;
+use super::places::Places;
+use super::work::{Compiled, Event};
+use crate::model::{Logs, Start, TaskCall};
+
+/// A set that logs counters.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// Its name.
+    pub(crate) name: Arc<str>,
+    pub(super) logs: Arc<Logs>,
+    pub(super) start: Start,
+    pub(super) places: Arc<Places>,
+    pub(super) folder: Option<SetFolder>,
+    /// Not before what is kept of it was read.
+    life: Option<SetRun>,
+    loading: Option<JoinHandle<Loaded>>,
+    /// While it lives, no other instance has the set.
+    claim: Option<File>,
+    /// Whether it was said that another one has it.
+    is_taken: bool,
+    storing: Option<JoinHandle<()>>,
+    /// The revision that is stored.
+    stored: u64,
+    pub(super) collectors: Vec<Collecting>,
+    segment: Option<Segment>,
+    /// The logs of segments that ended, until the data manager has them.
+    closing: HashMap<u32, Closing>,
+    events: (mpsc::UnboundedSender<Event>, mpsc::UnboundedReceiver<Event>),
+    /// Work beside the collections that has not ended.
+    pub(super) at_work: usize,
+    /// It does not start again by itself.
+    is_over: bool,
+    /// When it may be started again after a failure.
+    retry_at: Option<Duration>,
+    /// What the data manager did.
+    pub(crate) compiled: Compiled,
+    /// Runs that ended since the last look.
+    pub(super) ended: Vec<Ended>,
+}
+
+/// A run that has ended, for the task of the set.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    /// The set.
+    pub(crate) set: Arc<str>,
+    /// The task that follows.
+    pub(crate) task: TaskCall,
+    /// The full paths of the files of its last segment, with blanks between them.
+    pub(crate) logs: String,
+}
+
+/// A segment that has ended.
+#[derive(Debug)]
+struct Closing {
+    segment: Option<Segment>,
+    logs: JoinHandle<Vec<ClosedLog>>,
+}
+
+/// The segment that is written.
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    serial_number: u32,
+    /// The name of its folder.
+    folder: String,
+    began: Moment,
+    /// Names of files that collectors of this segment have.
+    files: Vec<String>,
+    /// Whether it may begin: the limits were checked.
+    is_ready: bool,
+}
+
+impl Run {
+    /// Nothing is known of it yet. Must be called inside the library's runtime.
+    pub(super) fn new(
+        name: &str,
+        (logs, start): (Arc<Logs>, Start),
+        places: Arc<Places>,
+        collectors: Vec<Collecting>,
+    ) -> Self {
+        let folder = places.folder(name);
+        let loading = folder.clone().map(|folder| kept::load(folder, logs.has_parquet()));
+        Self {
+            name: name.into(),
+            logs,
+            start,
+            places,
+            folder,
+            life: None,
+            loading,
+            claim: None,
+            is_taken: false,
+            storing: None,
+            stored: 0,
+            collectors,
+            segment: None,
+            closing: HashMap::new(),
+            events: mpsc::unbounded_channel(),
+            at_work: 0,
+            is_over: false,
+            retry_at: None,
+            compiled: Compiled::default(),
+            ended: Vec::new(),
+        }
+    }
+
+    /// What it does; nothing while that is not known.
+    pub(crate) fn life(&self) -> Option<&SetRun> {
+        self.life.as_ref()
+    }
+
+    /// What decides when it runs. Of a set that alerts start, these decide that, and its duration is theirs.
+    fn definition(&self) -> SetDefinition {
+        let definition = self.logs.definition();
+        match self.start {
+            Start::Always => definition,
+            Start::Triggered => SetDefinition { duration: None, are_schedules_enabled: false, ..definition },
+        }
+    }
+
+    /// Its collectors.
+    pub(crate) fn collectors(&self) -> &[Collecting] {
+        &self.collectors
+    }
+
+    /// Time has passed.
+    pub(super) fn step(&mut self, is_triggered: bool, moment: Moment) {
+        self.collectors.iter_mut().for_each(Collecting::tidy);
+        while let Ok(event) = self.events.1.try_recv() {
+            self.take(event, moment);
+        }
+        if let Some(life) = &mut self.life {
+            life.handle_time(moment);
+        }
+        self.follow(is_triggered, moment);
+    }
+
+    /// Waits until the data manager is done if a start waits for that, but not longer than until `patience`: a set that runs
+    /// always leaves out no sample between two runs.
+    pub(super) async fn hand_over(&mut self, moment: Moment, patience: Instant) {
+        while self.life.as_ref().is_some_and(|life| life.state() == RunState::Queued) {
+            let Ok(Some(event)) = tokio::time::timeout_at(patience, self.events.1.recv()).await else {
+                return;
+            };
+            self.take(event, moment);
+            self.act(moment);
+        }
+    }
+
+    /// Starts and stops it by what alerts want. One without schedules runs always.
+    pub(super) fn follow(&mut self, is_triggered: bool, moment: Moment) {
+        let Some(life) = &mut self.life else { return };
+        let is_paused = self.retry_at.is_some_and(|at| moment.monotonic < at);
+        let runs = matches!(life.state(), RunState::Running | RunState::Queued);
+        let changed = match self.start {
+            Start::Triggered if is_triggered && !runs && !is_paused => life.handle_start(moment),
+            Start::Triggered if !is_triggered && runs => life.handle_stop(moment),
+            Start::Always if !self.logs.is_scheduled() && !runs && !self.is_over && !is_paused => {
+                life.handle_start(moment)
+            }
+            _ => Ok(()),
+        };
+        if changed == Err(RunError::SerialNumbersUsedUp) {
+            self.is_over = true;
+        }
+        self.act(moment);
+    }
+
+    /// Another definition holds. A run goes on with it, in other files.
+    pub(super) fn redefine(
+        &mut self,
+        logs: Arc<Logs>,
+        start: Start,
+        collectors: Vec<Collecting>,
+        moment: Moment,
+    ) {
+        let serial_number = self.segment.as_ref().map(|segment| segment.serial_number);
+        if let Some(serial_number) = serial_number {
+            self.close(serial_number, FINISH);
+        }
+        (self.collectors, self.logs, self.start, self.is_over) = (collectors, logs, start, false);
+        let definition = self.definition();
+        if let Some(life) = &mut self.life {
+            life.handle_definition(definition, moment);
+        }
+        self.act(moment);
+    }
+
+    /// It ends, and does not start again.
+    pub(super) fn stop(&mut self, moment: Moment) {
+        self.is_over = true;
+        if let Some(life) = &mut self.life {
+            // One that does not run has stopped already.
+            let _ = life.handle_stop(moment);
+        }
+        self.act(moment);
+    }
+
+    fn take(&mut self, event: Event, moment: Moment) {
+        self.at_work = self.at_work.saturating_sub(1);
+        match event {
+            Event::Compiled { serial_number, compiled } => {
+                self.compiled.add(compiled);
+                if let Some(life) = &mut self.life {
+                    life.handle_compiled(serial_number, moment);
+                }
+            }
+            Event::Checked { serial_number, result } => match (result, &mut self.segment) {
+                (Ok(()), Some(segment)) if segment.serial_number == serial_number => segment.is_ready = true,
+                (Ok(()), _) => {}
+                (Err(reason), _) => {
+                    let set = &*self.name;
+                    tracing::warn!(set, reason, "The data manager of a set does not permit it to run");
+                    (self.segment, self.retry_at) = (None, Some(moment.monotonic + PAUSE));
+                    if let Some(life) = &mut self.life {
+                        life.handle_start_failed(serial_number, moment);
+                    }
+                }
+            },
+        }
+    }
+
+    /// Does what the engine wants.
+    fn act(&mut self, moment: Moment) {
+        while let Some(action) = self.life.as_mut().and_then(SetRun::poll_action) {
+            match action {
+                Action::StartRun { serial_number, .. } => {
+                    tracing::info!(set = &*self.name, serial_number, "A set runs");
+                    self.collectors.iter_mut().for_each(|one| one.recorder.restart());
+                    self.begin(serial_number, moment);
+                }
+                Action::NextSegment { serial_number, .. } => {
+                    self.close_segment();
+                    self.begin(serial_number, moment);
+                }
+                Action::StopRun { serial_number, reason } => {
+                    let (set, why) = (&*self.name, reason.as_str());
+                    tracing::info!(set, serial_number, reason = why, "A set has stopped");
+                    self.is_over |= matches!(reason, StopReason::Completed | StopReason::SerialNumbersUsedUp);
+                    let logs = self.close_segment();
+                    let task = self.logs.task.clone();
+                    self.ended.extend(task.map(|task| Ended { set: Arc::clone(&self.name), task, logs }));
+                }
+                Action::Compile { serial_number, .. } => self.compile(serial_number, moment),
+            }
+        }
+    }
+}
+
+/// What a log may take to write what waits when its segment has ended.
+const FINISH: Duration = Duration::from_secs(600);
+/// After limits that did not permit a run.
+const PAUSE: Duration = Duration::from_secs(60);

@@ -1,0 +1,67 @@
+//! The samples of a run.
+
+use std::time::Duration;
+
+use counter_poll::paths::Frame;
+use pla_engine::{Moment, Written};
+
+use super::super::collecting::Collecting;
+use super::{Run, Segment};
+use crate::counters::{Found, Kinds};
+use crate::logs::Opening;
+
+impl Run {
+    /// Whether its collectors are at work.
+    fn segment_in_work(&self) -> Option<&Segment> {
+        self.segment.as_ref().filter(|segment| segment.is_ready)
+    }
+
+    /// Which replies are needed for what is due.
+    pub(in crate::runs) fn due(&self, found: &Found, now: Duration) -> Kinds {
+        if self.segment_in_work().is_none() {
+            return Kinds::default();
+        }
+        let due = self.collectors.iter().filter(|one| one.recorder.is_due(now));
+        due.fold(Kinds::default(), |all, one| all.or(one.recorder.needs(found)))
+    }
+
+    /// Takes the samples that are due.
+    pub(in crate::runs) fn sample(
+        &mut self,
+        (found, frame, replied): (&Found, &Frame, Kinds),
+        now: Duration,
+        moment: Moment,
+    ) {
+        for index in 0..self.collectors.len() {
+            // A segment may end with any sample.
+            let Some(segment) = self.segment.as_mut().filter(|segment| segment.is_ready) else { return };
+            let collecting = &mut self.collectors[index];
+            if !collecting.recorder.is_due(now) {
+                continue;
+            }
+            let opening = Opening { machine: &self.places.machine, zone: &self.logs.zone, description: "" };
+            if let Some(header) = collecting.recorder.begin(found, frame, replied, now, &opening) {
+                let parts = (segment.serial_number, &*segment.folder, segment.began.wall);
+                let log = self.places.open(
+                    (self.folder.as_ref(), &self.logs.zone, &collecting.recorder.collector),
+                    parts,
+                    &mut segment.files,
+                    header,
+                );
+                let Some(log) = log else { continue };
+                collecting.begin(log);
+            }
+            let Collecting { recorder, log: Some(log), .. } = collecting else { continue };
+            let Some((time, samples)) = recorder.sample(found, frame, replied, (now, moment.wall)) else {
+                continue;
+            };
+            log.push(time, samples);
+            let written =
+                Written { serial_number: segment.serial_number, records: log.records, bytes: log.bytes() };
+            if let Some(life) = &mut self.life {
+                life.handle_written(index, written, moment);
+            }
+            self.act(moment);
+        }
+    }
+}

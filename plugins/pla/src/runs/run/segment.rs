@@ -1,0 +1,98 @@
+//! The segments of a run: where their files are, and how they end.
+
+use std::time::Duration;
+
+use pla_engine::{Moment, NameParts};
+use tokio::time::Instant;
+
+use super::super::report::About;
+use super::super::work;
+use super::{Closing, FINISH, Run, Segment};
+
+impl Run {
+    pub(super) fn begin(&mut self, serial_number: u32, moment: Moment) {
+        let time = moment.wall.to_zoned_datetime(self.logs.zone.clone());
+        let base = &*self.logs.folder.base;
+        let parts = NameParts { computer: &self.places.machine, base, serial_number, time: &time };
+        // A set without folders for its runs has them here all the same: else nothing of it would ever be removed.
+        let folder =
+            self.logs.folder.format.component(&parts).unwrap_or_else(|| format!("{serial_number:06}"));
+        let needs_check = self.logs.manager.checks_before_running.unwrap_or_default();
+        let checked = self.folder.clone().filter(|_| needs_check);
+        let is_ready = checked.is_none();
+        self.segment = Some(Segment { serial_number, folder, began: moment, files: Vec::new(), is_ready });
+        for collecting in &mut self.collectors {
+            collecting.recorder.begin_segment();
+        }
+        if let Some(folder) = checked {
+            self.at_work += 1;
+            work::check(folder, &self.logs.manager, serial_number, self.events.0.clone());
+        }
+    }
+
+    /// Closes the logs of the segment. Returns the full paths of its files.
+    pub(super) fn close_segment(&mut self) -> String {
+        let Some(segment) = self.segment.take() else { return String::new() };
+        let folder = self.folder.as_ref().map(|folder| folder.path_of(&segment.folder));
+        let path = |file: &String| folder.as_ref().map(|folder| folder.join(file).display().to_string());
+        let paths: Vec<String> = segment.files.iter().filter_map(path).collect();
+        self.close(segment.serial_number, FINISH);
+        if let Some(closing) = self.closing.get_mut(&segment.serial_number) {
+            closing.segment = Some(segment);
+        }
+        paths.join(" ")
+    }
+
+    /// Closes all logs that are open, beside the collections.
+    pub(super) fn close(&mut self, serial_number: u32, time: Duration) {
+        let deadline = Instant::now() + time;
+        let mut logs = Vec::new();
+        for collecting in &mut self.collectors {
+            if let Some(log) = collecting.take_log() {
+                logs.push((collecting.name().to_owned(), log));
+            }
+        }
+        let before = self.closing.remove(&serial_number);
+        let logs = tokio::spawn(async move {
+            let mut closed = match before {
+                Some(before) => before.logs.await.unwrap_or_default(),
+                None => Vec::new(),
+            };
+            for (collector, log) in logs {
+                closed.push(log.close(collector, deadline).await);
+            }
+            closed
+        });
+        // Those of a set without a data manager are not waited for.
+        self.closing.retain(|_, closing| !closing.logs.is_finished());
+        self.closing.insert(serial_number, Closing { segment: None, logs });
+    }
+
+    pub(super) fn compile(&mut self, serial_number: u32, moment: Moment) {
+        let closing = self.closing.remove(&serial_number);
+        let (segment, logs) = closing.map(|closing| (closing.segment, closing.logs)).unzip();
+        let about = |segment: Segment| {
+            let about = About {
+                set: self.name.to_string(),
+                machine: self.places.machine.clone(),
+                began: segment.began.wall,
+                ended: moment.wall,
+                zone: self.logs.zone.clone(),
+                serial_number,
+            };
+            (segment.folder, about)
+        };
+        let ended = segment.flatten().map(about);
+        let current = self.segment.as_ref().map(|segment| segment.folder.clone());
+        self.at_work += 1;
+        let job = work::Job {
+            serial_number,
+            folder: self.folder.clone(),
+            current,
+            manager: self.logs.manager.clone(),
+            ended,
+            now: moment.wall,
+        };
+        work::compile(job, logs, self.events.0.clone());
+    }
+}

@@ -1,0 +1,99 @@
+//! Where the records of a log go.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use counter_log::{Batch, LogSink, SinkError, SinkErrorKind, Written};
+use log_database::{Log, PostgresSettings, PostgresSink, SqliteSink, Tls};
+use log_writer::FileLog;
+use ssp::Secret;
+
+use crate::config::Postgresql;
+
+/// A file or tables.
+pub(super) enum AnySink {
+    File(Box<FileLog>),
+    Sqlite(Box<SqliteSink>),
+    Postgresql(Box<Server>),
+    /// One that cannot be written to.
+    Refused(SinkError),
+}
+
+/// A server, with whose password is read with the first records.
+pub(super) struct Server {
+    settings: Arc<Postgresql>,
+    log: Log,
+    sink: Option<PostgresSink>,
+}
+
+impl Server {
+    pub(super) const fn new(settings: Arc<Postgresql>, log: Log) -> Self {
+        Self { settings, log, sink: None }
+    }
+
+    async fn sink(&mut self) -> Result<&mut PostgresSink, SinkError> {
+        if self.sink.is_none() {
+            let settings = Arc::new(connection(&self.settings).await?);
+            self.sink = Some(PostgresSink::new(settings, self.log.clone()));
+        }
+        let missing = || SinkError { kind: SinkErrorKind::Other, message: "no connection".to_owned() };
+        self.sink.as_mut().ok_or_else(missing)
+    }
+}
+
+async fn connection(settings: &Postgresql) -> Result<PostgresSettings, SinkError> {
+    let Postgresql { host, port, database, user, password_file, tls, ca_file } = settings.clone();
+    let mut made = PostgresSettings::new(&host, &database, &user);
+    made.port = port;
+    made.tls = match tls {
+        Some(false) => Tls::Off,
+        Some(true) => Tls::Require { ca_file },
+        None if ca_file.is_some() => Tls::Require { ca_file },
+        None => made.tls,
+    };
+    if let Some(path) = password_file {
+        let read = tokio::task::spawn_blocking(move || password(&path)).await;
+        let failed = |message: String| SinkError { kind: SinkErrorKind::Denied, message };
+        made.password = Some(read.unwrap_or_else(|error| Err(error.to_string())).map_err(failed)?);
+    }
+    Ok(made)
+}
+
+fn password(path: &Path) -> Result<Secret, String> {
+    let said = |reason: String| format!("password file `{}`: {reason}", path.display());
+    let size = std::fs::metadata(path).map_err(|error| said(error.to_string()))?.len();
+    if size > PASSWORD_BYTES_MAX {
+        return Err(said(format!("it has more than {PASSWORD_BYTES_MAX} bytes")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| said(error.to_string()))?;
+    Ok(Secret::new(text.trim_end_matches(['\r', '\n'])))
+}
+
+impl LogSink for AnySink {
+    async fn write(&mut self, batch: &Batch) -> Written {
+        let failure = |failure| Written { failure: Some(failure), ..Written::default() };
+        match self {
+            Self::File(sink) => sink.write(batch).await,
+            Self::Sqlite(sink) => sink.write(batch).await,
+            Self::Postgresql(server) => match server.sink().await {
+                Ok(sink) => sink.write(batch).await,
+                Err(error) => failure(error),
+            },
+            Self::Refused(error) => failure(error.clone()),
+        }
+    }
+
+    async fn finish(&mut self) -> Result<(), SinkError> {
+        match self {
+            Self::File(sink) => sink.finish().await,
+            Self::Sqlite(sink) => sink.finish().await,
+            Self::Postgresql(server) => match &mut server.sink {
+                Some(sink) => sink.finish().await,
+                None => Ok(()),
+            },
+            Self::Refused(_) => Ok(()),
+        }
+    }
+}
+
+const PASSWORD_BYTES_MAX: u64 = 4_096;

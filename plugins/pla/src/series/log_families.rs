@@ -1,0 +1,191 @@
+//! The families of sets that log counters here.
+
+use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
+
+use super::families::NAMESPACE;
+
+/// Their objects. The exporter's page of logs knows them by these names.
+pub(super) const OBJECTS: [&str; 2] = [RUN, LOG];
+const RUN: &str = "Run";
+const LOG: &str = "Log";
+
+const OF_RUN: Family<'static> = Family {
+    namespace: NAMESPACE,
+    object: RUN,
+    item: "",
+    part: "",
+    kind: Kind::Gauge,
+    unit: "",
+    help: "",
+    origin: "",
+    value: ValueKind::F64,
+    display: Display::by(DisplayRule::Value),
+};
+
+const COUNTED_OF_RUN: Family<'static> =
+    Family { kind: Kind::Counter, display: Display::by(DisplayRule::Rate), ..OF_RUN };
+
+const OF_LOG: Family<'static> = Family { object: LOG, ..OF_RUN };
+
+const COUNTED_OF_LOG: Family<'static> = Family { object: LOG, ..COUNTED_OF_RUN };
+
+/// All of them.
+pub(super) static FAMILIES: &[Family<'static>] = &[
+    // By `set` and `status`.
+    Family {
+        item: "Status",
+        help: "1 for what the data collector set does here, 0 for the others: stopped, queued (its next run waits for the data \
+               manager), running, compiling (the data manager works on its last run).",
+        origin: "Status",
+        ..OF_RUN
+    },
+    // By `set`.
+    Family {
+        item: "Serial Number",
+        help: "The number of the data collector set's newest segment: it grows with each run and each segment here.",
+        origin: "SerialNumber",
+        ..OF_RUN
+    },
+    Family {
+        item: "Next Start Timestamp",
+        unit: "seconds",
+        help: "When the data collector set starts next here by its schedules.",
+        origin: "Schedules",
+        ..OF_RUN
+    },
+    Family {
+        item: "Starts",
+        help: "Runs of the data collector set that were started or resumed here since the exporter watches it.",
+        ..COUNTED_OF_RUN
+    },
+    Family {
+        item: "Missed Starts",
+        help: "Starts by schedules that were not made up for: the exporter did not run at that time, or another start came at \
+               once.",
+        ..COUNTED_OF_RUN
+    },
+    // By `set` and `kind`.
+    Family {
+        item: "Failures",
+        help: "What went wrong with runs, by kind: a start that the limits of the data manager did not permit (start), a step of \
+               the data manager (data_manager). The exporter's log has the reasons.",
+        ..COUNTED_OF_RUN
+    },
+    // By `set` and `limit`.
+    Family {
+        item: "Removed Folders",
+        help: "Folders of runs that the data manager removed, by the limit that did not hold.",
+        ..COUNTED_OF_RUN
+    },
+    // By `set`.
+    Family {
+        item: "Last Compile Timestamp",
+        unit: "seconds",
+        help: "When the data manager of the set last ended its work, by the exporter's clock.",
+        ..OF_RUN
+    },
+    Family {
+        item: "Last Compile Duration",
+        unit: "seconds",
+        help: "How long the data manager of the set worked then: reports, folder actions and limits.",
+        ..OF_RUN
+    },
+    // By `set` and `log`.
+    Family {
+        item: "Records",
+        help: "Records that were written: each has all counters of the log at one time. They survive an end of the exporter.",
+        ..COUNTED_OF_LOG
+    },
+    Family { item: "Bytes", unit: "bytes", help: "Bytes that these records took.", ..COUNTED_OF_LOG },
+    Family { item: "Segments", help: "Files that were begun, or logs in a database.", ..COUNTED_OF_LOG },
+    Family {
+        item: "Gaps",
+        help: "Holes in the log: runs of records that were dropped, because the disk or the database did not take them for too \
+               long.",
+        ..COUNTED_OF_LOG
+    },
+    Family { item: "Dropped Records", help: "Records in these holes.", ..COUNTED_OF_LOG },
+    Family {
+        item: "Waiting",
+        help: "Records that wait to be written now. They are in memory only.",
+        ..OF_LOG
+    },
+    Family {
+        item: "Left Out Instances",
+        help: "Instances that the host has now and the log has not: they came after the log had begun, or are above the limit of \
+               20,000 columns. The next segment has them.",
+        ..OF_LOG
+    },
+    // By `set`, `log` and `kind`.
+    Family {
+        item: "Failures",
+        help: "Writes that failed, by kind: full (the disk), denied (a file or folder may not be written), unavailable (the \
+               folder or the server is not there), refused (the data), other. Each is tried again; nothing is lost before \
+               records are dropped.",
+        ..COUNTED_OF_LOG
+    },
+];
+
+/// The indexes of the families.
+pub(super) const STATUS: usize = 0;
+pub(super) const SERIAL_NUMBER: usize = 1;
+pub(super) const NEXT_START: usize = 2;
+pub(super) const STARTS: usize = 3;
+pub(super) const MISSED: usize = 4;
+pub(super) const RUN_FAILURES: usize = 5;
+pub(super) const REMOVED: usize = 6;
+pub(super) const COMPILED_AT: usize = 7;
+pub(super) const COMPILE_TIME: usize = 8;
+pub(super) const RECORDS: usize = 9;
+pub(super) const BYTES: usize = 10;
+pub(super) const SEGMENTS: usize = 11;
+pub(super) const GAPS: usize = 12;
+pub(super) const DROPPED: usize = 13;
+pub(super) const WAITING: usize = 14;
+pub(super) const WITHOUT_COLUMN: usize = 15;
+pub(super) const LOG_FAILURES: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_is_the_place_of_its_family() {
+        let items: Vec<(&str, &str)> = FAMILIES.iter().map(|family| (family.object, family.item)).collect();
+        let of_runs = [
+            STATUS,
+            SERIAL_NUMBER,
+            NEXT_START,
+            STARTS,
+            MISSED,
+            RUN_FAILURES,
+            REMOVED,
+            COMPILED_AT,
+            COMPILE_TIME,
+        ];
+        let expected = [
+            "Status",
+            "Serial Number",
+            "Next Start Timestamp",
+            "Starts",
+            "Missed Starts",
+            "Failures",
+            "Removed Folders",
+            "Last Compile Timestamp",
+            "Last Compile Duration",
+        ];
+        assert_eq!(of_runs.map(|index| items[index]), expected.map(|item| (RUN, item)));
+        let of_logs = [RECORDS, BYTES, SEGMENTS, GAPS, DROPPED, WAITING, WITHOUT_COLUMN, LOG_FAILURES];
+        let expected = [
+            "Records",
+            "Bytes",
+            "Segments",
+            "Gaps",
+            "Dropped Records",
+            "Waiting",
+            "Left Out Instances",
+            "Failures",
+        ];
+        assert_eq!(of_logs.map(|index| items[index]), expected.map(|item| (LOG, item)));
+    }
+}

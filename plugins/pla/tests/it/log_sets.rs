@@ -1,0 +1,168 @@
+//! Exported sets that log, databases, tasks, and sets that alerts start.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::logging::{Place, cells, status, until, written};
+use crate::steered::Mill;
+use crate::world::{Ended, Plugin};
+
+const LOAD: &str = r"\Wheels(*)\Load";
+const LEVEL: &str = r"\Water\Level";
+
+/// A set as a host exports it, with this collector of counters.
+fn exported(place: &Place, collector: &str) -> PathBuf {
+    let path = place.path().join("set.xml");
+    let text = format!(
+        "<DataCollectorSet><Name>Nightly</Name><SubdirectoryFormat>512</SubdirectoryFormat>\
+         <Subdirectory>..\\out</Subdirectory><PerformanceCounterDataCollector><Name>Counters</Name>{collector}\
+         </PerformanceCounterDataCollector></DataCollectorSet>"
+    );
+    fs::write(&path, text).expect("a file in a new folder");
+    path
+}
+
+fn problem(ended: &Ended, kind: &str) -> f64 {
+    let all = ended.of("Set", "Problems").into_iter();
+    all.filter(|(labels, _)| labels.ends_with(&format!("|{kind}"))).map(|(_, value)| value).sum()
+}
+
+#[test]
+fn an_exported_set_logs_as_it_says_with_wildcards_for_counters() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let path = exported(
+        &place,
+        r"<FileName>wheels</FileName><LogFileFormat>1</LogFileFormat><SampleInterval>30</SampleInterval>
+          <Counter>\Wheels(*)\*</Counter><Counter>\\db7\Wheels(*)\Load</Counter><Counter>\Wheels(none)\Load</Counter>",
+    );
+    let watch = plugin.watch(&mill.sim, place.settings(&json!([{"file": path}])));
+    let ended = watch.full();
+    assert_eq!((problem(&ended, "collector"), problem(&ended, "other_host")), (0.0, 1.0));
+    mill.pass(15);
+    watch.full();
+    mill.pass(15);
+    watch.full();
+    written(&watch, "Nightly", 2.0);
+    plugin.end(watch);
+    let files = place.files("Nightly");
+    assert_eq!(files.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["%2E.%5Cout_000001/wheels.tsv"]);
+    let lines: Vec<&str> = files[0].1.lines().collect();
+    let columns: Vec<&str> = lines[0].split('\t').map(|cell| cell.trim_matches('"')).collect();
+    // A text is no column; a counter of one instance is, although that is not there.
+    let expected = [
+        r"\\web1\Wheels(big)\Load",
+        r"\\web1\Wheels(big)\Turns/sec",
+        r"\\web1\Wheels(big)\Grain/Sack",
+        r"\\web1\Wheels(none)\Load",
+    ];
+    assert_eq!(columns[1..5], expected);
+    assert_eq!(lines.len(), 3, "one in 30 s");
+}
+
+#[test]
+fn a_set_with_the_binary_format_logs_only_in_a_format_that_the_settings_say() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let path = exported(&place, r"<LogFileFormat>3</LogFileFormat><Counter>\Water\Level</Counter>");
+    let watch = plugin.watch(&mill.sim, place.settings(&json!([{"file": path}])));
+    let ended = watch.full();
+    assert_eq!(problem(&ended, "log_format"), 1.0);
+    assert_eq!(ended.of("Run", "Status"), []);
+    let mut settings = place.settings(&json!([{"file": path}]));
+    settings["log_format"] = json!("csv");
+    watch.reconfigure(settings);
+    mill.pass(15);
+    assert_eq!(problem(&watch.full(), "log_format"), 0.0);
+    written(&watch, "Nightly", 1.0);
+    plugin.end(watch);
+    assert_eq!(cells(&place.lines("Nightly")[0])[1], r"\\web1\Water\Level");
+}
+
+#[test]
+fn a_set_without_a_directory_for_files_is_refused() {
+    let plugin = Plugin::new();
+    let settings = json!({"sets": [{"name": "Mill", "counters": [LEVEL]}]});
+    let config = plugin_host::InstanceConfig { settings, ..plugin_host::InstanceConfig::default() };
+    let found = plugin.library.validate("pla", &config).expect("it answers");
+    let expected =
+        "the set `Mill` logs to files: configure `storage: {directory: …}` in the exporter's configuration";
+    assert_eq!(found[0].message, expected);
+}
+
+#[test]
+fn records_go_to_tables_of_sqlite_with_their_raw_values() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let mut settings =
+        place.settings(&json!([{"name": "Mill", "counters": [LOAD, LEVEL], "database": "archive"}]));
+    settings["databases"] = json!({"archive": {"sqlite": "archive.db"}});
+    let watch = plugin.watch(&mill.sim, settings);
+    mill.wheel("big", |wheel| wheel.load = 9);
+    watch.full();
+    mill.pass(15);
+    watch.full();
+    written(&watch, "Mill", 2.0);
+    plugin.end(watch);
+    let bytes = fs::read(place.directory().join("archive.db")).expect("the file is there");
+    assert!(bytes.starts_with(b"SQLite format 3\0"));
+    let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    assert!(has("CounterData") && has("DisplayToID") && has(r"\\web1") && has("Wheels") && has("web1: Mill"));
+}
+
+#[test]
+fn a_set_that_an_alert_starts_logs_for_its_duration_and_its_task_gets_the_files() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let told = place.path().join("told");
+    let script = format!("printf '%s|' \"$@\" > {}", told.display());
+    let mut settings = place.settings(&json!([
+        {"name": "Watch", "alerts": [{"name": "load", "counter": LOAD, "above": 80, "start_set": "Mill"}]},
+        {
+            "name": "Mill", "start": "triggered", "duration": "30s", "counters": [LEVEL],
+            "task": "Tell", "task_arguments": "{name} {state} {logs} {usertext}", "task_text": "a b",
+        },
+    ]));
+    settings["tasks"] = json!({"Tell": {"command": ["/bin/sh", "-c", script, "tell"]}});
+    let watch = plugin.watch(&mill.sim, settings);
+    watch.full();
+    assert_eq!(place.files("Mill"), []);
+    mill.wheel("big", |wheel| wheel.load = 90);
+    mill.pass(15);
+    assert_eq!(status(&watch.full()), "Mill|running", "at once");
+    mill.wheel("big", |wheel| wheel.load = 1);
+    mill.pass(15);
+    watch.full();
+    mill.pass(15);
+    watch.full();
+    mill.pass(15);
+    until(&watch, |ended| {
+        let all = ended.of("Alert", "Actions");
+        all.iter().any(|(labels, value)| labels == "Mill||task|done" && *value == 1.0)
+    });
+    plugin.end(watch);
+    let files = place.files("Mill");
+    let csv = files.iter().find(|(name, _)| name.ends_with(".csv")).expect("a log");
+    assert_eq!(csv.1.lines().count(), 3, "two records: {csv:?}");
+    let path = place.directory().join("Mill").join(&csv.0);
+    let expected: Value = json!(format!("Mill|0|{}|a b|", path.display()));
+    assert_eq!(json!(fs::read_to_string(&told).expect("it ran")), expected);
+}
+
+#[test]
+fn folders_above_the_limit_are_removed_and_counted() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let set =
+        json!([{"name": "Mill", "counters": [LEVEL], "segment": {"records": 1}, "keep": {"folders": 2}}]);
+    let watch = plugin.watch(&mill.sim, place.settings(&set));
+    for _ in 0..6 {
+        watch.full();
+        mill.pass(15);
+    }
+    let removed =
+        |ended: &Ended| -> f64 { ended.of("Run", "Removed Folders").iter().map(|(_, value)| *value).sum() };
+    let ended = until(&watch, |ended| removed(ended) >= 4.0);
+    assert!(ended.of("Run", "Removed Folders")[0].0.starts_with("Mill|"));
+    plugin.end(watch);
+    let folders = fs::read_dir(place.directory().join("Mill")).expect("it is there");
+    let runs = folders.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().is_dir())).count();
+    assert!(runs <= 4, "{runs}: two, that which is written, and one that ended with the plugin");
+}

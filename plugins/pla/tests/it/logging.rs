@@ -1,0 +1,347 @@
+//! Sets that log counters to files: what is in them, and what metrics say of that.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::steered::Mill;
+use crate::world::{Ended, Plugin, Watch};
+
+const LOAD: &str = r"\Wheels(*)\Load";
+const TURNS: &str = r"\Wheels(*)\Turns/sec";
+const LEVEL: &str = r"\Water\Level";
+
+/// The folder that the exporter has for the target, in a folder that is there.
+pub(crate) struct Place(tempfile::TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.0.path().join("web1")
+    }
+
+    /// The folder that it is in.
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Settings with these sets.
+    pub(crate) fn settings(&self, sets: &Value) -> Value {
+        json!({"sets": sets, "storage": {"directory": self.directory()}})
+    }
+
+    /// The files below the folder of a set that are not hidden, by their paths in it.
+    pub(crate) fn files(&self, set: &str) -> Vec<(String, String)> {
+        let root = self.directory().join(set);
+        let mut files = Vec::new();
+        collect(&root, &root, &mut files);
+        files.sort();
+        files
+    }
+
+    /// The lines of the only file of a set.
+    #[track_caller]
+    pub(crate) fn lines(&self, set: &str) -> Vec<String> {
+        let files = self.files(set);
+        let [(_, text)] = &files[..] else { panic!("one file, and not {files:?}") };
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries {
+        let path = entry.expect("it is read").path();
+        if path.is_dir() {
+            collect(root, &path, files);
+        } else if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
+            let name = path.strip_prefix(root).expect("it is below").display().to_string();
+            files.push((name, String::from_utf8_lossy(&fs::read(&path).expect("it is read")).into_owned()));
+        }
+    }
+}
+
+/// Collects until this is so: what is beside collections is another thread's.
+#[track_caller]
+pub(crate) fn until(watch: &Watch, is_so: impl Fn(&Ended) -> bool) -> Ended {
+    let mut ended = watch.full();
+    for _ in 0..2_000 {
+        if is_so(&ended) {
+            return ended;
+        }
+        std::thread::yield_now();
+        ended = watch.full();
+    }
+    panic!("it does not come to that: {}", ended.page());
+}
+
+/// Collects until all records that were taken are written.
+#[track_caller]
+pub(crate) fn written(watch: &Watch, set: &str, records: f64) -> Ended {
+    let label = format!("{set}|");
+    until(watch, |ended| {
+        let of = |item: &str| -> f64 {
+            let all = ended.of("Log", item).into_iter();
+            all.filter(|(labels, _)| labels.starts_with(&label)).map(|(_, value)| value).sum()
+        };
+        of("Waiting") == 0.0 && of("Records") >= records
+    })
+}
+
+/// The set that runs, waits or works, and what of that it does.
+pub(crate) fn status(ended: &Ended) -> String {
+    let all = ended.of("Run", "Status").into_iter();
+    all.filter(|(_, value)| *value == 1.0).map(|(labels, _)| labels).collect::<Vec<_>>().join(" ")
+}
+
+/// The cells of a line of CSV.
+pub(crate) fn cells(line: &str) -> Vec<String> {
+    line.split(',').map(|cell| cell.trim_matches('"').to_owned()).collect()
+}
+
+#[test]
+fn a_log_has_the_values_that_alerts_compare() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let set = json!([{
+        "name": "Mill",
+        "counters": [LOAD, TURNS, LEVEL],
+        "alerts": [
+            {"name": "load", "counter": LOAD, "above": -1},
+            {"name": "turns", "counter": TURNS, "above": -1},
+            {"name": "level", "counter": LEVEL, "above": -1},
+        ],
+    }]);
+    let watch = plugin.watch(&mill.sim, place.settings(&set));
+    mill.wheel("small", |wheel| wheel.load = 7);
+    let calls = mill.sim.calls(6);
+    watch.full();
+    assert_eq!(mill.sim.calls(6) - calls, 1, "alerts and logs are one call");
+    mill.pass(15);
+    mill.wheel("big", |wheel| (wheel.load, wheel.turns) = (90, 150));
+    mill.level(12);
+    watch.full();
+    let ended = written(&watch, "Mill", 2.0);
+    let lines = place.lines("Mill");
+    assert_eq!(lines.len(), 3, "{lines:#?}");
+    let columns = cells(&lines[0]);
+    let expected = [
+        r"\\web1\Wheels(big)\Load",
+        r"\\web1\Wheels(small)\Load",
+        r"\\web1\Wheels(big)\Turns/sec",
+        r"\\web1\Wheels(small)\Turns/sec",
+        r"\\web1\Water\Level",
+    ];
+    assert_eq!(columns[1..6], expected);
+    assert_eq!(columns[0], "(PDH-CSV 4.0) (Coordinated Universal Time)(0)");
+    let first = cells(&lines[1]);
+    assert!(first[1..6] == ["0", "7", " ", " ", "50"], "a rate has no value yet: {first:?}");
+    let numbers: Vec<f64> =
+        cells(&lines[2])[1..6].iter().map(|cell| cell.parse().expect("a number")).collect();
+    let shown: Vec<f64> = ended.of("Alert", "Value").into_iter().map(|(_, value)| value).collect();
+    // By name: level, load, turns.
+    assert_eq!(shown, [numbers[4], numbers[0], numbers[1], numbers[2], numbers[3]]);
+    assert_eq!(numbers, [90.0, 7.0, 10.0, 0.0, 12.0]);
+    assert_eq!(
+        ended.of("Run", "Status").iter().find(|(_, value)| *value == 1.0).expect("one").0,
+        "Mill|running"
+    );
+    assert_eq!(ended.of("Log", "Records"), [("Mill|counters".to_owned(), 2.0)]);
+    assert_eq!(
+        ended.of("Log", "Bytes")[0].1,
+        lines[1..].iter().map(|line| line.len() + 2).sum::<usize>() as f64
+    );
+    plugin.end(watch);
+}
+
+#[test]
+fn instances_that_come_later_are_in_the_next_segment_and_values_that_are_missing_are_blank() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let set = json!([{"name": "Mill", "counters": [LOAD], "segment": {"records": 3}}]);
+    let watch = plugin.watch(&mill.sim, place.settings(&set));
+    mill.wheel("small", |wheel| wheel.load = 7);
+    watch.full();
+    mill.wheel("new", |wheel| wheel.load = 3);
+    mill.remove("small");
+    mill.pass(15);
+    let ended = watch.full();
+    assert_eq!(ended.of("Log", "Left Out Instances"), [("Mill|counters".to_owned(), 1.0)]);
+    mill.pass(15);
+    watch.full();
+    mill.pass(15);
+    watch.full();
+    written(&watch, "Mill", 4.0);
+    let files = place.files("Mill");
+    let logs: Vec<Vec<String>> = files
+        .iter()
+        .filter(|(name, _)| name.ends_with(".csv"))
+        .map(|(_, text)| text.lines().map(str::to_owned).collect())
+        .collect();
+    let [first, second] = &logs[..] else { panic!("two segments: {files:#?}") };
+    assert_eq!(cells(&first[0])[1..3], [r"\\web1\Wheels(big)\Load", r"\\web1\Wheels(small)\Load"]);
+    let values: Vec<Vec<String>> = first[1..].iter().map(|line| cells(line)[1..3].to_vec()).collect();
+    assert_eq!(values, [["0", "7"], ["0", " "], ["0", " "]]);
+    assert_eq!(cells(&second[0])[1..3], [r"\\web1\Wheels(big)\Load", r"\\web1\Wheels(new)\Load"]);
+    assert_eq!(second.len(), 2);
+    plugin.end(watch);
+}
+
+#[test]
+fn a_run_goes_on_after_a_new_start_with_the_next_serial_number() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let settings = place.settings(&json!([{"name": "Mill", "counters": [LOAD]}]));
+    let serial = |ended: &Ended| ended.of("Run", "Serial Number")[0].1;
+    for start in 1..=3_u32 {
+        let watch = plugin.watch(&mill.sim, settings.clone());
+        let ended = watch.full();
+        assert_eq!(serial(&ended), f64::from(start));
+        mill.pass(15);
+        watch.full();
+        // It ends in the middle: what was taken is written.
+        plugin.end(watch);
+        mill.pass(60);
+    }
+    let lines: Vec<usize> = place
+        .files("Mill")
+        .iter()
+        .filter(|(name, _)| name.ends_with(".csv"))
+        .map(|(_, text)| text.lines().count())
+        .collect();
+    assert_eq!(lines, [3, 3, 3]);
+}
+
+#[test]
+fn a_reload_keeps_the_log_of_a_set_that_stays_and_ends_that_of_one_that_goes() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let (stays, goes) =
+        (json!({"name": "Stays", "counters": [LOAD]}), json!({"name": "Goes", "counters": [LEVEL]}));
+    let watch = plugin.watch(&mill.sim, place.settings(&json!([goes, stays])));
+    watch.full();
+    watch.reconfigure(place.settings(&json!([stays, {"name": "New", "counters": [TURNS]}])));
+    mill.pass(15);
+    watch.full();
+    let ended = written(&watch, "Stays", 2.0);
+    assert_eq!(ended.of("Run", "Serial Number"), [("New".to_owned(), 1.0), ("Stays".to_owned(), 1.0)]);
+    plugin.end(watch);
+    assert_eq!(place.lines("Stays").len(), 3, "one file");
+    let gone: Vec<String> = place.files("Goes").into_iter().map(|(name, _)| name).collect();
+    let ends = |ending: &str| gone.iter().any(|name| name.ends_with(ending));
+    assert!(ends("/counters.csv") && ends("/report.xml") && ends("/report.html"), "{gone:?}");
+}
+
+#[test]
+fn a_set_starts_by_its_schedule_ends_after_its_duration_and_leaves_a_report() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let now = jiff::Timestamp::now().to_zoned_datetime(jiff::tz::TimeZone::UTC);
+    let at = (now + jiff::SignedDuration::from_secs(120)).strftime("%H:%M:%S").to_string();
+    let set = json!([{"name": "Mill", "counters": [LOAD], "schedules": [{"at": at}], "duration": "1m"}]);
+    let watch = plugin.watch(&mill.sim, place.settings(&set));
+    let calls = mill.sim.calls(6);
+    let ended = watch.full();
+    assert_eq!(status(&ended), "Mill|stopped");
+    let seconds = jiff::Timestamp::now().as_second() as f64;
+    let next = ended.of("Run", "Next Start Timestamp")[0].1;
+    assert!((next - seconds - 120.0).abs() < 30.0, "{next} {seconds}");
+    assert_eq!(mill.sim.calls(6), calls, "nothing is asked for before");
+    mill.pass(150);
+    assert_eq!(status(&watch.full()), "Mill|running");
+    mill.pass(15);
+    watch.full();
+    mill.pass(60);
+    let ended = until(&watch, |ended| status(ended) == "Mill|stopped");
+    assert_eq!(
+        ended.of("Run", "Failures"),
+        [("Mill|data_manager".to_owned(), 0.0), ("Mill|start".to_owned(), 0.0)]
+    );
+    let files = place.files("Mill");
+    let names: Vec<&str> =
+        files.iter().map(|(name, _)| name.rsplit('/').next().unwrap_or_default()).collect();
+    assert_eq!(names, ["counters.csv", "report.html", "report.xml"]);
+    assert!(files[2].1.contains(r"Wheels"), "{}", files[2].1);
+    plugin.end(watch);
+}
+
+#[test]
+fn names_do_not_leave_the_folder() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let names = ["../../escape", "/etc", "con", "a/b", "..", "."];
+    let sets: Vec<Value> = names.iter().map(|name| json!({"name": name, "counters": [LEVEL]})).collect();
+    let watch = plugin.watch(&mill.sim, place.settings(&json!(sets)));
+    watch.full();
+    for name in names {
+        written(&watch, name, 1.0);
+    }
+    plugin.end(watch);
+    let folders = fs::read_dir(place.directory()).expect("it is there").count();
+    assert_eq!(folders, names.len());
+    assert_eq!(fs::read_dir(place.0.path()).expect("it is there").count(), 1, "nothing beside it");
+}
+
+#[test]
+fn a_folder_that_is_not_there_delays_nothing_and_takes_what_waited_when_it_comes() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let directory = place.0.path().join("mount").join("web1");
+    let settings = json!({
+        "sets": [{"name": "Mill", "counters": [LEVEL], "alerts": [{"counter": LEVEL, "above": 1}]}],
+        "storage": {"directory": directory},
+    });
+    let watch = plugin.watch(&mill.sim, settings);
+    for _ in 0..3 {
+        let ended = watch.full();
+        assert_eq!(ended.of("Alert", "Firing")[0].1, 1.0);
+        mill.pass(15);
+    }
+    let ended = watch.full();
+    assert_eq!(ended.of("Log", "Records")[0].1, 0.0);
+    assert!(ended.of("Log", "Waiting")[0].1 >= 3.0);
+    let fails = |ended: &Ended| {
+        let failures = ended.of("Log", "Failures");
+        failures.iter().any(|(labels, count)| labels == "Mill|counters|unavailable" && *count > 0.0)
+    };
+    until(&watch, fails);
+    fs::create_dir(place.0.path().join("mount")).expect("it is made");
+    // The writer tries again at the latest when the log ends.
+    plugin.end(watch);
+    let mut files = Vec::new();
+    collect(&directory, &directory, &mut files);
+    let text = &files.iter().find(|(name, _)| name.ends_with(".csv")).expect("a log").1;
+    assert_eq!(text.lines().count(), 5, "{text}");
+}
+
+#[test]
+fn fifty_logs_are_one_call() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let sets: Vec<Value> =
+        (0..50).map(|number| json!({"name": format!("Set {number}"), "counters": [LOAD, LEVEL]})).collect();
+    let watch = plugin.watch(&mill.sim, place.settings(&json!(sets)));
+    watch.full();
+    mill.pass(15);
+    let calls = mill.sim.calls(6);
+    watch.full();
+    assert_eq!(mill.sim.calls(6) - calls, 1);
+    plugin.end(watch);
+    for number in 0..50 {
+        assert_eq!(place.lines(&format!("Set {number}")).len(), 3);
+    }
+}
+
+#[test]
+fn two_modules_with_sets_of_one_name_do_not_write_the_same_files() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let settings = place.settings(&json!([{"name": "Mill", "counters": [LEVEL]}]));
+    let first = plugin.watch(&mill.sim, settings.clone());
+    first.full();
+    let second = plugin.watch(&mill.sim, settings);
+    assert_eq!(second.full().of("Run", "Status"), []);
+    drop(first);
+    let ended = until(&second, |ended| !ended.of("Run", "Status").is_empty());
+    assert_eq!(
+        ended.of("Run", "Serial Number"),
+        [("Mill".to_owned(), 2.0)],
+        "it goes on when the first has ended"
+    );
+    plugin.end(second);
+}
