@@ -8,9 +8,12 @@ mod facts;
 mod report;
 mod rules;
 mod statistics;
+mod tree;
+pub mod xpath;
 
 pub use self::error::Error;
 pub use self::facts::{Gap, RunFacts, RunFile};
 pub use self::report::{Options, Report, Source};
 pub use self::rules::{Applied, Documents, Failure, Limits, Rules};
 pub use self::statistics::{Figures, Statistics};
+pub use self::tree::Tree;

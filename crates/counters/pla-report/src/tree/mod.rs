@@ -1,0 +1,180 @@
+//! The tree of a report, which rules read and change.
+
+mod edit;
+mod import;
+mod write;
+
+pub(crate) use self::edit::{Axis, EditError, Inserted};
+
+/// A document: elements, attributes and texts. Comments, processing instructions and white space between elements are no part
+/// of it.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// INVARIANT: the first is the root; each node but the root is a child of its parent, or was removed and has none.
+    nodes: Vec<Entry>,
+    /// The place of each node in the order of the document. INVARIANT: that of the tree where `is_ordered`.
+    order: Vec<u32>,
+    is_ordered: bool,
+    /// Nodes and attributes, and bytes of names, values and texts, also of those that were removed: all that takes memory.
+    size: Size,
+}
+
+/// How large a tree is, or may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// Nodes and attributes.
+    pub(crate) nodes: usize,
+    /// Bytes of names, values and texts.
+    pub(crate) bytes: usize,
+}
+
+/// A node of a [`Tree`], by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NodeId(u32);
+
+#[derive(Clone, Debug)]
+struct Entry {
+    parent: Option<NodeId>,
+    children: Vec<NodeId>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    Root,
+    Element { name: String, attributes: Vec<Attribute> },
+    Text(String),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Attribute {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+/// Elements in elements. A report has five of them, and rules may insert some.
+pub(crate) const DEPTH_MAX: usize = 96;
+
+impl Tree {
+    pub(crate) const ROOT: NodeId = NodeId(0);
+
+    fn new() -> Self {
+        let root = Entry { parent: None, children: Vec::new(), kind: Kind::Root };
+        Self { nodes: vec![root], order: vec![0], is_ordered: true, size: Size { nodes: 1, bytes: 0 } }
+    }
+
+    fn entry(&self, node: NodeId) -> &Entry {
+        // Numbers are only made by this tree, which forgets none.
+        &self.nodes[node.0 as usize]
+    }
+
+    fn entry_mut(&mut self, node: NodeId) -> &mut Entry {
+        &mut self.nodes[node.0 as usize]
+    }
+
+    pub(crate) fn kind(&self, node: NodeId) -> &Kind {
+        &self.entry(node).kind
+    }
+
+    pub(crate) fn parent(&self, node: NodeId) -> Option<NodeId> {
+        self.entry(node).parent
+    }
+
+    pub(crate) fn children(&self, node: NodeId) -> &[NodeId] {
+        &self.entry(node).children
+    }
+
+    /// The name of an element, else nothing.
+    pub(crate) fn name(&self, node: NodeId) -> &str {
+        if let Kind::Element { name, .. } = self.kind(node) { name } else { "" }
+    }
+
+    pub(crate) fn attributes(&self, node: NodeId) -> &[Attribute] {
+        if let Kind::Element { attributes, .. } = self.kind(node) { attributes } else { &[] }
+    }
+
+    pub(crate) fn attribute(&self, node: NodeId, name: &str) -> Option<&str> {
+        self.attributes(node)
+            .iter()
+            .find(|attribute| attribute.name == name)
+            .map(|attribute| &*attribute.value)
+    }
+
+    /// The children that are elements with this name.
+    pub(crate) fn elements<'a>(&'a self, node: NodeId, name: &'a str) -> impl Iterator<Item = NodeId> + 'a {
+        self.children(node).iter().copied().filter(move |child| self.name(*child) == name)
+    }
+
+    /// The root element.
+    pub(crate) fn document_element(&self) -> NodeId {
+        let is_element = |node: &&NodeId| matches!(self.kind(**node), Kind::Element { .. });
+        self.children(Self::ROOT).iter().find(is_element).copied().unwrap_or(Self::ROOT)
+    }
+
+    /// The nodes below a node, in the order of the document.
+    pub(crate) fn descendants(&self, node: NodeId) -> Descendants<'_> {
+        Descendants { tree: self, open: self.children(node).iter().rev().copied().collect() }
+    }
+
+    /// The texts below a node, one behind the other.
+    pub(crate) fn text(&self, node: NodeId) -> String {
+        let mut text = String::new();
+        if let Kind::Text(own) = self.kind(node) {
+            text.push_str(own);
+        }
+        for below in self.descendants(node) {
+            if let Kind::Text(part) = self.kind(below) {
+                text.push_str(part);
+            }
+        }
+        text
+    }
+
+    /// How many elements are around a node.
+    pub(crate) fn depth(&self, node: NodeId) -> usize {
+        core::iter::successors(Some(node), |node| self.parent(*node)).count() - 1
+    }
+
+    /// Whether a node is still part of the document.
+    pub(crate) fn is_attached(&self, node: NodeId) -> bool {
+        core::iter::successors(Some(node), |node| self.parent(*node)).last() == Some(Self::ROOT)
+    }
+
+    /// Numbers the nodes in the order of the document, and returns how many it numbered.
+    pub(crate) fn put_in_order(&mut self) -> usize {
+        if self.is_ordered {
+            return 0;
+        }
+        self.order.resize(self.nodes.len(), 0);
+        let mut next = 0;
+        let mut open = vec![Self::ROOT];
+        while let Some(node) = open.pop() {
+            self.order[node.0 as usize] = next;
+            next += 1;
+            open.extend(self.nodes[node.0 as usize].children.iter().rev());
+        }
+        self.is_ordered = true;
+        next as usize
+    }
+
+    /// The place in the order of the document.
+    pub(crate) fn order(&self, node: NodeId) -> u32 {
+        self.order[node.0 as usize]
+    }
+}
+
+/// See [`Tree::descendants`].
+pub(crate) struct Descendants<'a> {
+    tree: &'a Tree,
+    open: Vec<NodeId>,
+}
+
+impl Iterator for Descendants<'_> {
+    type Item = NodeId;
+
+    fn next(&mut self) -> Option<NodeId> {
+        let node = self.open.pop()?;
+        self.open.extend(self.tree.children(node).iter().rev());
+        Some(node)
+    }
+}

@@ -1,0 +1,183 @@
+use super::error::Error;
+use super::evaluate::Context;
+use super::value::{Place, Value};
+use super::work::Work;
+use super::{lexer, parse};
+use crate::tree::Tree;
+
+/// An expression of XPath 1.0 that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    pub(super) root: Expr,
+}
+
+impl Expression {
+    /// Reads an expression of at most `bytes_max` bytes, with at most `depth_max` expressions in one another.
+    ///
+    /// # Errors
+    /// When it is no expression, or above a limit.
+    pub fn parse(text: &str, bytes_max: usize, depth_max: u32) -> Result<Self, Error> {
+        if text.len() > bytes_max {
+            return Err(Error::Length { bytes: text.len(), max: bytes_max });
+        }
+        let tokens = lexer::tokens(text).map_err(|error| error.in_chars(text))?;
+        let root = parse::expression(tokens, text.len(), depth_max).map_err(|error| error.in_chars(text))?;
+        Ok(Self { root })
+    }
+
+    /// Evaluates the expression on a node. The tree has to be in order.
+    pub(crate) fn evaluate(&self, tree: &Tree, node: Place, work: &mut Work) -> Result<Value, Error> {
+        self.root.evaluate(&Context { tree, node, position: 1, size: 1 }, work)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Expr {
+    /// Operators of one rank, from left to right.
+    Chain(Box<Self>, Vec<(Operator, Self)>),
+    Negate(Box<Self>),
+    Union(Vec<Self>),
+    Path(Path),
+    Literal(String),
+    Number(f64),
+    Call(Function, Vec<Self>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Or,
+    And,
+    Equal,
+    NotEqual,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+/// Steps from somewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Path {
+    pub(super) start: Start,
+    pub(super) steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Start {
+    Root,
+    Context,
+    /// An expression whose nodes are filtered.
+    Filter(Box<Expr>, Vec<Expr>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Step {
+    pub(super) axis: Axis,
+    pub(super) test: Test,
+    pub(super) predicates: Vec<Expr>,
+}
+
+/// XPath 1.0, 2.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Axis {
+    Ancestor,
+    AncestorOrSelf,
+    Attribute,
+    Child,
+    Descendant,
+    DescendantOrSelf,
+    Following,
+    FollowingSibling,
+    Parent,
+    Preceding,
+    PrecedingSibling,
+    SelfNode,
+}
+
+impl Axis {
+    pub(super) fn by_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "ancestor" => Self::Ancestor,
+            "ancestor-or-self" => Self::AncestorOrSelf,
+            "attribute" => Self::Attribute,
+            "child" => Self::Child,
+            "descendant" => Self::Descendant,
+            "descendant-or-self" => Self::DescendantOrSelf,
+            "following" => Self::Following,
+            "following-sibling" => Self::FollowingSibling,
+            "parent" => Self::Parent,
+            "preceding" => Self::Preceding,
+            "preceding-sibling" => Self::PrecedingSibling,
+            "self" => Self::SelfNode,
+            _ => return None,
+        })
+    }
+}
+
+/// XPath 1.0, 2.3.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Test {
+    /// Any element, or any attribute on its axis.
+    Any,
+    /// Elements or attributes with this name, as it is written.
+    Name(String),
+    /// Names with this prefix.
+    Prefix(String),
+    Node,
+    Text,
+    /// Comments and processing instructions, which trees here do not have.
+    None,
+}
+
+macro_rules! functions {
+    ($($name:literal $variant:ident $min:literal $max:literal)*) => {
+        /// XPath 1.0, 4.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Function { $($variant),* }
+
+        impl Function {
+            /// The function with this name, and how many arguments it takes.
+            pub(super) fn by_name(name: &str) -> Option<(Self, usize, usize)> {
+                match name {
+                    $($name => Some((Self::$variant, $min, $max)),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    "last" Last 0 0
+    "position" Position 0 0
+    "count" Count 1 1
+    "id" Id 1 1
+    "local-name" LocalName 0 1
+    "namespace-uri" NamespaceUri 0 1
+    "name" Name 0 1
+    "string" String 0 1
+    "concat" Concat 2 1024
+    "starts-with" StartsWith 2 2
+    "contains" Contains 2 2
+    "substring-before" SubstringBefore 2 2
+    "substring-after" SubstringAfter 2 2
+    "substring" Substring 2 3
+    "string-length" StringLength 0 1
+    "normalize-space" NormalizeSpace 0 1
+    "translate" Translate 3 3
+    "boolean" Boolean 1 1
+    "not" Not 1 1
+    "true" True 0 0
+    "false" False 0 0
+    "lang" Lang 1 1
+    "number" Number 0 1
+    "sum" Sum 1 1
+    "floor" Floor 1 1
+    "ceiling" Ceiling 1 1
+    "round" Round 1 1
+}

@@ -1,0 +1,58 @@
+//! XPath 1.0, as [MS-PLA] 2.2.3.4 refers to it, on the tree of a report.
+//!
+//! All of the core library and all axes but `namespace`, as names here have no namespaces. Expressions come from exported
+//! sets, so that their depth and length are limited, and each node that is looked at and each byte that is made counts as
+//! [`Work`].
+
+mod axes;
+mod compare;
+mod error;
+mod evaluate;
+mod expression;
+mod functions;
+mod lexer;
+mod names;
+mod parse;
+mod value;
+mod work;
+
+pub use self::error::Error;
+pub use self::expression::Expression;
+pub(crate) use self::names::is_name;
+pub(crate) use self::value::{Place, Value};
+pub use self::work::Work;
+
+/// XPath 1.0, 4.2: a number as a text.
+#[must_use]
+pub fn number_text(number: f64) -> String {
+    value::to_text(number)
+}
+
+/// The result of an expression, for people and other programs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// A set of nodes: how many there are, and the text of the first.
+    Nodes(usize, String),
+    /// A truth value.
+    Boolean(bool),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+}
+
+impl Expression {
+    /// Evaluates the expression on a whole document.
+    ///
+    /// # Errors
+    /// When it has operands that it cannot have, or `work` ends.
+    pub fn answer(&self, tree: &crate::tree::Tree, work: &mut Work) -> Result<Answer, Error> {
+        let value = self.evaluate(tree, Place::node(crate::tree::Tree::ROOT), work)?;
+        Ok(match value {
+            Value::Nodes(nodes) => Answer::Nodes(nodes.len(), Value::Nodes(nodes).into_text(tree, work)?),
+            Value::Boolean(is) => Answer::Boolean(is),
+            Value::Number(number) => Answer::Number(number),
+            Value::Text(text) => Answer::Text(text),
+        })
+    }
+}
