@@ -5,6 +5,7 @@
 
 mod error;
 mod facts;
+mod html;
 mod report;
 mod rules;
 mod statistics;

@@ -1,8 +1,17 @@
+mod build;
+mod header;
+pub(crate) mod pattern;
+mod rows;
+pub(crate) mod schema;
+
 use counter_log::Column;
 use ms_pla::xml::Element;
 
+use self::build::Builder;
+use self::schema::Schema;
 use crate::facts::RunFacts;
 use crate::statistics::Statistics;
+use crate::tree::{NodeId, Tree};
 
 /// What a report is made of.
 #[derive(Clone, Copy, Debug)]
@@ -31,35 +40,98 @@ impl Default for Options {
 }
 
 /// [MS-PLA] 2.2.3.3: the report of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Report {
-    root: Element,
+    pub(crate) tree: Tree,
 }
 
 impl Report {
     /// Makes the report of a run: by a schema, the element `ReportSchema` or `Report`, else a section for each object.
     ///
-    /// What of the schema cannot be used is named in the report.
+    /// What of the schema cannot be used is named in the report. A schema without tables of counters counts as none.
     #[must_use]
-    pub fn build(_schema: Option<&Element>, _source: &Source<'_>, _options: &Options) -> Self {
-        Self { root: Element { name: "Report".to_owned(), ..Element::default() } }
+    pub fn build(schema: Option<&Element>, source: &Source<'_>, options: &Options) -> Self {
+        let mut schema = schema.map(Schema::read).unwrap_or_default();
+        let name = schema.name.clone().unwrap_or_else(|| source.facts.set.clone());
+        let mut tree = Tree::new();
+        let report = tree.add_element(
+            Tree::ROOT,
+            "Report",
+            &[
+                ("name", &name),
+                ("version", schema.version.as_deref().unwrap_or("1")),
+                ("threshold", schema.threshold.as_deref().unwrap_or(THRESHOLD)),
+                ("level", &options.level.to_string()),
+            ],
+        );
+        let header = tree.add_element(report, "Section", &[("name", "header"), ("key", "0")]);
+        add_advice(&mut tree, report);
+        let dropped = Builder::new(&mut tree, source, options).sections(report, &mut schema);
+        let mut remarks = source.facts.remarks.clone();
+        remarks.append(&mut schema.remarks);
+        if dropped > 0 {
+            remarks.push(format!(
+                "{dropped} counters are left out of this report, which has at most {}; the log has all of them.",
+                options.rows_max
+            ));
+        }
+        header::fill(&mut tree, header, source.facts, &remarks);
+        add_strings(&mut tree, report, &schema.strings);
+        tree.put_in_order();
+        Self { tree }
     }
 
     /// The report as a tree.
     #[must_use]
-    pub const fn root(&self) -> &Element {
-        &self.root
+    pub const fn tree(&self) -> &Tree {
+        &self.tree
     }
 
     /// The report as XML in UTF-8.
     #[must_use]
     pub fn to_xml(&self) -> String {
-        format!("<{}/>", self.root.name)
+        self.tree.to_xml(true)
     }
 
     /// The report as one page of HTML that needs nothing else.
     #[must_use]
     pub fn to_html(&self) -> String {
-        String::new()
+        crate::html::page(&self.tree)
+    }
+
+    /// Adds sentences for people to the section on the run.
+    pub(crate) fn add_remarks(&mut self, remarks: &[String]) {
+        if remarks.is_empty() {
+            return;
+        }
+        let report = self.tree.document_element();
+        let is_header = |section: &NodeId| self.tree.attribute(*section, "name") == Some("header");
+        let known = self.tree.elements(report, "Section").find(is_header);
+        // Rules may have deleted it.
+        let section = known
+            .unwrap_or_else(|| self.tree.add_element(report, "Section", &[("name", "header"), ("key", "0")]));
+        header::add_remarks(&mut self.tree, section, remarks);
+        self.tree.put_in_order();
+    }
+}
+
+/// [MS-PLA] 2.2.3.3: rows that are shown of a table where nothing else is said.
+const THRESHOLD: &str = "25";
+
+/// [MS-PLA] 2.2.8: rules expect that the table of warnings exists. It is empty where there are none.
+fn add_advice(tree: &mut Tree, report: NodeId) {
+    let section =
+        tree.add_element(report, "Section", &[("name", "advice"), ("key", "1"), ("expand", "true")]);
+    tree.add_element(section, "Table", &[("name", "warning")]);
+}
+
+fn add_strings(tree: &mut Tree, report: NodeId, strings: &[(String, String)]) {
+    if strings.is_empty() {
+        return;
+    }
+    let table = tree.add_element(report, "StringTable", &[]);
+    for (id, text) in strings {
+        let string = tree.add_element(table, "String", &[("ID", id)]);
+        tree.add_text(string, text);
     }
 }

@@ -58,7 +58,8 @@ pub(crate) const DEPTH_MAX: usize = 96;
 impl Tree {
     pub(crate) const ROOT: NodeId = NodeId(0);
 
-    fn new() -> Self {
+    /// A document without a root element yet.
+    pub(crate) fn new() -> Self {
         let root = Entry { parent: None, children: Vec::new(), kind: Kind::Root };
         Self { nodes: vec![root], order: vec![0], is_ordered: true, size: Size { nodes: 1, bytes: 0 } }
     }

@@ -161,7 +161,7 @@ functions! {
     "namespace-uri" NamespaceUri 0 1
     "name" Name 0 1
     "string" String 0 1
-    "concat" Concat 2 1024
+    "concat" Concat 2 4096
     "starts-with" StartsWith 2 2
     "contains" Contains 2 2
     "substring-before" SubstringBefore 2 2

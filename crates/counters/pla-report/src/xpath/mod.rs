@@ -19,13 +19,26 @@ mod work;
 pub use self::error::Error;
 pub use self::expression::Expression;
 pub(crate) use self::names::is_name;
-pub(crate) use self::value::{Place, Value};
+pub(crate) use self::value::{Place, Value, to_number};
 pub use self::work::Work;
 
 /// XPath 1.0, 4.2: a number as a text.
 #[must_use]
 pub fn number_text(number: f64) -> String {
     value::to_text(number)
+}
+
+/// XPath 1.0, 3.7: an expression whose value is a text. A literal has no escapes, so that a text with both kinds of quotes is
+/// put together.
+pub(crate) fn text_literal(text: &str) -> String {
+    if !text.contains('\'') {
+        return format!("'{text}'");
+    }
+    if !text.contains('"') {
+        return format!("\"{text}\"");
+    }
+    let parts: Vec<String> = text.split('\'').map(|part| format!("'{part}'")).collect();
+    format!("concat({})", parts.join(", \"'\", "))
 }
 
 /// The result of an expression, for people and other programs.

@@ -1,0 +1,75 @@
+use std::collections::HashMap;
+
+use crate::tree::{NodeId, Tree};
+
+/// What people read for a name: the text that the report has for it, else a word of ours, else the name.
+pub(super) struct Labels<'a> {
+    strings: HashMap<&'a str, String>,
+}
+
+/// Names that reports here, and tables of rules, have.
+const WORDS: [(&str, &str); 37] = [
+    ("advice", "Advice"),
+    ("bytes", "Bytes"),
+    ("cause", "Cause"),
+    ("component", "Component"),
+    ("counter", "Counter"),
+    ("details", "Details"),
+    ("duration", "Duration"),
+    ("end", "End"),
+    ("file", "File"),
+    ("files", "Files"),
+    ("gaps", "Gaps"),
+    ("gaptime", "Time without records"),
+    ("header", "The run"),
+    ("host", "Computer"),
+    ("instance", "Instance"),
+    ("machine", "Computer"),
+    ("max", "Maximum"),
+    ("mean", "Mean"),
+    ("min", "Minimum"),
+    ("reason", "Reason"),
+    ("records", "Records"),
+    ("recordslost", "Records lost"),
+    ("remark", "Remark"),
+    ("remarks", "Remarks"),
+    ("resolution", "Resolution"),
+    ("run", "Run"),
+    ("seconds", "Seconds"),
+    ("serialnumber", "Serial number"),
+    ("set", "Data collector set"),
+    ("start", "Start"),
+    ("status", "Status"),
+    ("symptom", "Symptom"),
+    ("sysHealthSummary", "Resource overview"),
+    ("utilization", "Utilization"),
+    ("value", "Value"),
+    ("warning", "Warnings"),
+    ("warnings", "Warnings"),
+];
+
+impl<'a> Labels<'a> {
+    /// The texts of all string tables of a report. The first of an id counts.
+    pub(super) fn of(tree: &'a Tree) -> Self {
+        let mut strings = HashMap::new();
+        for node in tree.descendants(Tree::ROOT).filter(|node| tree.name(*node) == "String") {
+            if let Some(id) = tree.attribute(node, "ID") {
+                strings.entry(id).or_insert_with(|| tree.text(node));
+            }
+        }
+        Self { strings }
+    }
+
+    /// What people read for a name, which may stand in `$(…)`.
+    pub(super) fn label<'n>(&'n self, name: &'n str) -> &'n str {
+        let id = name.strip_prefix("$(").and_then(|name| name.strip_suffix(')')).unwrap_or(name);
+        let word = || WORDS.iter().find(|(word, _)| *word == id).map_or(name, |(_, label)| *label);
+        self.strings.get(id).map_or_else(word, String::as_str)
+    }
+
+    /// The label of an element: of its attribute `label`, else `name`.
+    pub(super) fn of_element<'n>(&'n self, tree: &'n Tree, node: NodeId) -> &'n str {
+        let name = tree.attribute(node, "label").or_else(|| tree.attribute(node, "name"));
+        self.label(name.unwrap_or_default())
+    }
+}

@@ -1,0 +1,92 @@
+use std::collections::{HashMap, HashSet};
+
+use counter_log::Column;
+
+use super::Source;
+use super::schema::CounterTable;
+
+/// Which columns of a log belong to which object, in the order of the log.
+pub(super) struct Objects<'a> {
+    /// The name of each object as the log has it first, and its columns.
+    objects: Vec<(&'a str, Vec<usize>)>,
+    /// Names without case.
+    places: HashMap<String, usize>,
+}
+
+impl<'a> Objects<'a> {
+    pub(super) fn of(source: &Source<'a>) -> Self {
+        let mut found = Self { objects: Vec::new(), places: HashMap::new() };
+        for (index, column) in source.columns.iter().enumerate() {
+            let place = *found.places.entry(column.object.to_lowercase()).or_insert(found.objects.len());
+            match found.objects.get_mut(place) {
+                Some((_, columns)) => columns.push(index),
+                None => found.objects.push((&column.object, vec![index])),
+            }
+        }
+        found
+    }
+
+    /// The columns of an object, whose name is compared without case, as Windows does.
+    pub(super) fn columns(&self, object: &str) -> &[usize] {
+        let place = self.places.get(&object.to_lowercase());
+        place.and_then(|place| self.objects.get(*place)).map_or(&[], |(_, columns)| columns)
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.objects.iter().map(|(name, _)| *name)
+    }
+}
+
+/// The rows of a table, and which columns it has.
+pub(super) struct Rows {
+    /// Columns of the log, one a row.
+    pub(super) columns: Vec<usize>,
+    pub(super) shown: Vec<&'static str>,
+}
+
+/// [MS-PLA] 2.2.3.3: the columns of a counter table.
+const NAMES: [&str; 6] = ["machine", "counter", "instance", "mean", "min", "max"];
+
+impl Rows {
+    /// The rows that a table asks for. The instance is shown where the object has instances, and the machine where there are
+    /// several.
+    pub(super) fn of(table: &CounterTable, objects: &Objects<'_>, log: &[Column]) -> Self {
+        let all = objects.columns(&table.object).iter();
+        let all: Vec<(usize, &Column)> = all.filter_map(|index| Some((*index, log.get(*index)?))).collect();
+        let has_instances = all.iter().any(|(_, column)| column.instance.is_some());
+        let machines: HashSet<&str> = all.iter().map(|(_, column)| &*column.machine).collect();
+        let shown = NAMES.into_iter().filter(|name| match *name {
+            "machine" => machines.len() > 1,
+            "instance" => has_instances,
+            _ => true,
+        });
+        let shown =
+            shown.filter(|name| !table.without_columns.iter().any(|without| without == name)).collect();
+        let rows = all.iter().filter(|(_, column)| takes(table, column)).map(|(index, _)| *index);
+        Self { columns: rows.collect(), shown }
+    }
+}
+
+fn takes(table: &CounterTable, column: &Column) -> bool {
+    let is_excluded = table.without_counters.iter().any(|pattern| pattern.matches(&column.counter));
+    let label = instance_label(column);
+    let bare = column.instance.as_deref().unwrap_or_default();
+    let is_included = table.instances.is_empty()
+        || table.instances.iter().any(|pattern| pattern.matches(bare) || pattern.matches(&label));
+    !is_excluded && is_included
+}
+
+/// [MS-PLA] 2.2.10: the instance as a counter path has it.
+pub(super) fn instance_label(column: &Column) -> String {
+    let mut label = String::new();
+    if let Some(parent) = &column.parent {
+        label.push_str(parent);
+        label.push('/');
+    }
+    label.push_str(column.instance.as_deref().unwrap_or_default());
+    if column.instance_index > 0 {
+        label.push('#');
+        label.push_str(&column.instance_index.to_string());
+    }
+    label
+}

@@ -1,0 +1,227 @@
+use ms_pla::xml::{Element, Node};
+
+use super::model::{Action, Content, Inserted};
+use super::run::{Run, Stop};
+use super::template::Variable;
+use crate::report::schema::shown;
+use crate::tree::{self, Axis, EditError, Tree};
+use crate::xpath::{Place, Value};
+
+impl Run<'_> {
+    pub(super) fn block(&mut self, actions: &[Action], context: Place) -> Result<(), Stop> {
+        for action in actions {
+            self.work.charge(1)?;
+            match action {
+                Action::Variable { name, content } => self.set(name, content, context)?,
+                Action::Insert { select, inserted } => self.insert(select.as_deref(), inserted, context)?,
+                Action::Delete { select } => self.delete(select, context)?,
+                Action::Warning { select, table, tag, items } => {
+                    self.warn(select, table, tag, items, context)?
+                }
+                Action::Nothing => self.log("an event is not raised here"),
+            }
+        }
+        Ok(())
+    }
+
+    /// [MS-PLA] 2.2.4
+    fn set(&mut self, name: &str, content: &Content, context: Place) -> Result<(), Stop> {
+        let variable = match content {
+            Content::Text(text) => self.names.fill(text),
+            Content::Expression(expression) => {
+                let value = self.value(expression, context, &format!("the variable `{name}`"))?;
+                self.variable(value)?
+            }
+        };
+        let (bytes, max) = (variable.text().len(), self.limits.value_bytes_max);
+        self.work.charge_bytes(bytes)?;
+        if bytes > max {
+            return Err(Stop::Failed(format!(
+                "the variable `{name}` has {bytes} bytes, above the limit of {max}"
+            )));
+        }
+        self.names.variables.insert(name.to_owned(), variable);
+        Ok(())
+    }
+
+    /// [MS-PLA] 2.2.5, 2.2.6
+    fn insert(&mut self, select: Option<&str>, inserted: &[Inserted], context: Place) -> Result<(), Stop> {
+        let places = match select {
+            Some(select) => self.nodes(select, context, "`select` of `Insert`")?,
+            None => vec![context],
+        };
+        for place in places {
+            for what in inserted {
+                match what {
+                    Inserted::Attribute { name, value } => {
+                        let value = self.filled(value)?;
+                        let max = self.size_max();
+                        self.tree.set_attribute(place.node, name, &value, max).map_err(failed)?;
+                    }
+                    Inserted::Node { axis, document: Some(document), select, .. } => {
+                        self.insert_document(place, *axis, document, select.as_deref())?;
+                    }
+                    Inserted::Node { axis, document: None, select, nodes } => {
+                        let is_meant = match select {
+                            Some(select) => self.value(select, context, "`select` of `Node`")?.to_boolean(),
+                            None => true,
+                        };
+                        if is_meant {
+                            self.insert_nodes(place, *axis, nodes)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn insert_nodes(&mut self, place: Place, axis: Axis, nodes: &[Node]) -> Result<(), Stop> {
+        // Each one is put directly behind the place, so that the last one comes first.
+        let is_reverse = axis == Axis::FollowingSibling;
+        for index in 0..nodes.len() {
+            let index = if is_reverse { nodes.len() - 1 - index } else { index };
+            match nodes.get(index) {
+                Some(Node::Element(element)) => {
+                    let element = self.filled_element(element)?;
+                    self.insert_one(place, axis, tree::Inserted::Element(&element))?;
+                }
+                Some(Node::Text(text)) => {
+                    let text = self.filled(text)?;
+                    self.insert_one(place, axis, tree::Inserted::Text(&text))?;
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn insert_one(&mut self, place: Place, axis: Axis, what: tree::Inserted<'_>) -> Result<(), Stop> {
+        let max = self.size_max();
+        self.charge_siblings(place, axis)?;
+        self.tree.insert(place.node, axis, what, max).map_err(failed)
+    }
+
+    /// Edits look at all siblings.
+    fn charge_siblings(&mut self, place: Place, axis: Axis) -> Result<(), Stop> {
+        let parent = if axis == Axis::Child { Some(place.node) } else { self.tree.parent(place.node) };
+        let siblings = parent.map_or(0, |parent| self.tree.children(parent).len());
+        Ok(self.work.charge(siblings + 1)?)
+    }
+
+    /// [MS-PLA] 2.2.5: inserts the nodes that `select` selects in a document, or its root.
+    fn insert_document(
+        &mut self,
+        place: Place,
+        axis: Axis,
+        name: &str,
+        select: Option<&str>,
+    ) -> Result<(), Stop> {
+        let name = self.filled(name)?;
+        let expression = select.map(|select| self.expression(select, "`select` of `Node`")).transpose()?;
+        let max = self.size_max();
+        let document = self.documents.read(&name).map_err(Stop::Failed)?;
+        let mut nodes = match expression {
+            None => vec![Place::node(document.document_element())],
+            Some(expression) => {
+                match expression.evaluate(document, Place::node(Tree::ROOT), &mut self.work)? {
+                    Value::Nodes(nodes) => nodes,
+                    value if value.to_boolean() => vec![Place::node(document.document_element())],
+                    _ => Vec::new(),
+                }
+            }
+        };
+        nodes.retain(|node| node.attribute.is_none() && node.node != Tree::ROOT);
+        if axis == Axis::FollowingSibling {
+            nodes.reverse();
+        }
+        for node in nodes {
+            let siblings = self.tree.parent(place.node).map_or(0, |parent| self.tree.children(parent).len());
+            self.work.charge(1 + siblings + document.descendants(node.node).count())?;
+            self.tree
+                .insert(place.node, axis, tree::Inserted::Node(document, node.node), max)
+                .map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// [MS-PLA] 2.2.7
+    fn delete(&mut self, select: &str, context: Place) -> Result<(), Stop> {
+        let places = self.nodes(select, context, "`select` of `Delete`")?;
+        // Attributes count by their places, which those behind them lose.
+        for place in places.into_iter().rev() {
+            if let Some(attribute) = place.as_attribute(self.tree) {
+                let name = attribute.name.clone();
+                self.tree.remove_attribute(place.node, &name);
+            } else if self.tree.is_attached(place.node) {
+                self.charge_siblings(place, Axis::FollowingSibling)?;
+                self.tree.remove(place.node).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// [MS-PLA] 2.2.8
+    fn warn(
+        &mut self,
+        select: &str,
+        table: &str,
+        tag: &str,
+        items: &[Element],
+        context: Place,
+    ) -> Result<(), Stop> {
+        let tag = self.filled(tag)?;
+        let tables = self.nodes(table, context, "`table` of `Warning`")?;
+        let Some(table) = tables.into_iter().find(|place| self.tree.name(place.node) == "Table") else {
+            return Err(Stop::Failed(
+                "`table` of `Warning` selects no table, which has to be there before".to_owned(),
+            ));
+        };
+        let nodes = self.nodes(select, context, "`select` of `Warning`")?;
+        if nodes.is_empty() {
+            self.log(&format!("the warning `{}` is about nothing in the report", shown(&tag)));
+        }
+        for item in items {
+            let item = self.filled_element(item)?;
+            self.insert_one(table, Axis::Child, tree::Inserted::Element(&item))?;
+        }
+        let max = self.size_max();
+        for node in nodes {
+            self.tree.set_attribute(node.node, "warning", &tag, max).map_err(failed)?;
+        }
+        self.applied.warnings += 1;
+        Ok(())
+    }
+
+    /// A text for people, with ids and variables replaced.
+    fn filled(&mut self, text: &str) -> Result<String, Stop> {
+        let text = match self.names.fill(text) {
+            Variable::Rule(text) | Variable::Report(text) => text,
+            other => other.text(),
+        };
+        self.work.charge_bytes(text.len())?;
+        Ok(text)
+    }
+
+    /// A copy of an element with ids and variables replaced in texts and values. It is no deeper than the reader's limit.
+    fn filled_element(&mut self, element: &Element) -> Result<Element, Stop> {
+        let mut copy = Element { name: element.name.clone(), ..Element::default() };
+        for attribute in &element.attributes {
+            let mut attribute = attribute.clone();
+            attribute.value = self.filled(&attribute.value)?;
+            copy.attributes.push(attribute);
+        }
+        for node in &element.nodes {
+            self.work.charge(1)?;
+            copy.nodes.push(match node {
+                Node::Element(inner) => Node::Element(self.filled_element(inner)?),
+                Node::Text(text) => Node::Text(self.filled(text)?),
+            });
+        }
+        Ok(copy)
+    }
+}
+
+fn failed(error: EditError) -> Stop {
+    Stop::Failed(error.to_string())
+}

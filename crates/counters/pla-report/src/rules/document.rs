@@ -1,0 +1,61 @@
+use ms_pla::xml::{Element, Limits};
+
+use super::outcome::Documents;
+use crate::report::schema::shown;
+use crate::tree::Tree;
+
+/// Documents that rules have asked for, each read once.
+pub(super) struct Cache<'a> {
+    documents: &'a mut dyn Documents,
+    documents_max: usize,
+    known: Vec<(String, Result<Tree, String>)>,
+}
+
+impl<'a> Cache<'a> {
+    pub(super) fn new(documents: &'a mut dyn Documents, documents_max: usize) -> Self {
+        Self { documents, documents_max, known: Vec::new() }
+    }
+
+    /// The tree of a document of the folder of the run.
+    ///
+    /// # Errors
+    /// A phrase on why there is none.
+    pub(super) fn read(&mut self, name: &str) -> Result<&Tree, String> {
+        let known = self.known.iter().position(|(known, _)| known == name);
+        let index = match known {
+            Some(index) => index,
+            None if self.known.len() >= self.documents_max => {
+                return Err(format!("more than {} documents are not read", self.documents_max));
+            }
+            None => {
+                let tree = self.tree(name);
+                self.known.push((name.to_owned(), tree));
+                self.known.len() - 1
+            }
+        };
+        match self.known.get(index) {
+            Some((_, Ok(tree))) => Ok(tree),
+            Some((_, Err(reason))) => Err(reason.clone()),
+            None => Err("the document is not there".to_owned()),
+        }
+    }
+
+    fn tree(&mut self, name: &str) -> Result<Tree, String> {
+        if !is_file_name(name) {
+            return Err(format!(
+                "`{}` is no name of a file in the folder of the run, which has no folders in it",
+                shown(name)
+            ));
+        }
+        let named = |reason: String| format!("read `{}`: {reason}", shown(name));
+        let bytes = self.documents.read(name).map_err(named)?;
+        let element = Element::read(&bytes, &Limits::default()).map_err(|error| named(error.to_string()))?;
+        Ok(Tree::from_element(&element))
+    }
+}
+
+/// One component of a path, for Linux and for Windows.
+fn is_file_name(name: &str) -> bool {
+    let is_bad = |char: char| matches!(char, '/' | '\\' | ':') || char.is_control();
+    !name.is_empty() && name.len() <= 255 && name != "." && name != ".." && !name.contains(is_bad)
+}
