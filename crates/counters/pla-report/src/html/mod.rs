@@ -4,6 +4,7 @@ mod escape;
 mod labels;
 mod number;
 mod page;
+mod range;
 mod table;
 mod warnings;
 

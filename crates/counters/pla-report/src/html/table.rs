@@ -3,6 +3,7 @@ use std::fmt::Write;
 use super::escape::{escaped, push};
 use super::labels::Labels;
 use super::number;
+use super::range::Ranges;
 use super::warnings::{Tags, sign, text};
 use crate::tree::{NodeId, Tree};
 
@@ -77,8 +78,9 @@ impl<'a> Writer<'a> {
         let shown = own.unwrap_or(self.threshold).clamp(1, items.len());
         let (first, others) = items.split_at(shown);
         let count = (items.len() > 1).then(|| format!("{} rows", items.len()));
+        let ranges = Ranges::of(self.tree, items);
         self.begin(table, title, count.as_deref(), out);
-        self.body(&columns, first, out);
+        self.body(&columns, ranges.as_ref(), first, out);
         if !others.is_empty() {
             let _ =
                 write!(out, "<details><summary>Show {} more of {}</summary>", others.len(), escaped(title));
@@ -88,7 +90,7 @@ impl<'a> Writer<'a> {
                 "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{title}, more rows\"><table><caption>\
                  <strong>{title}</strong><span class=\"count\">more rows</span></caption>"
             );
-            self.body(&columns, others, out);
+            self.body(&columns, ranges.as_ref(), others, out);
             out.push_str("</details>");
         }
     }
@@ -100,10 +102,14 @@ impl<'a> Writer<'a> {
         let id = tag.map(|tag| self.tags.id(table, tag)).unwrap_or_default();
         let is_info = self.tree.attribute(table, "style") == Some("info");
         let class = if is_info { " class=\"info\"" } else { "" };
+        // The heading of the section stands directly above.
+        let section =
+            self.tree.parent(table).map(|section| escaped(self.labels.of_element(self.tree, section)));
+        let unseen = if section.as_ref() == Some(&title) { " class=\"unseen\"" } else { "" };
         let _ = write!(
             out,
             "<div class=\"wide\"{id} tabindex=\"0\" role=\"region\" aria-label=\"{title}\"><table{class}><caption>\
-             <strong>{title}</strong>"
+             <strong{unseen}>{title}</strong>"
         );
         out.push_str(&tag.map(|tag| self.tags.flag(tag)).unwrap_or_default());
         if let Some(count) = count {
@@ -144,7 +150,7 @@ impl<'a> Writer<'a> {
         columns
     }
 
-    fn body(&self, columns: &[Column<'_>], items: &[NodeId], out: &mut String) {
+    fn body(&self, columns: &[Column<'_>], ranges: Option<&Ranges>, items: &[NodeId], out: &mut String) {
         out.push_str("<thead><tr>");
         for column in columns {
             let class = if column.is_number { " class=\"number\"" } else { "" };
@@ -154,14 +160,17 @@ impl<'a> Writer<'a> {
             }
             out.push_str("</th>");
         }
+        if ranges.is_some() {
+            out.push_str("<th scope=\"col\" class=\"range\">Range</th>");
+        }
         out.push_str("</tr></thead><tbody>");
         for item in items {
-            self.row(columns, *item, out);
+            self.row(columns, ranges, *item, out);
         }
         out.push_str("</tbody></table></div>");
     }
 
-    fn row(&self, columns: &[Column<'_>], item: NodeId, out: &mut String) {
+    fn row(&self, columns: &[Column<'_>], ranges: Option<&Ranges>, item: NodeId, out: &mut String) {
         let tag = self.tree.attribute(item, "warning");
         let is_warned = tag.is_some()
             || self.tree.elements(item, "Data").any(|data| self.tree.attribute(data, "warning").is_some());
@@ -179,6 +188,9 @@ impl<'a> Writer<'a> {
                 }
             }
         }
+        if let Some(ranges) = ranges {
+            ranges.cell(self.tree, item, out);
+        }
         out.push_str("</tr>");
     }
 
@@ -192,6 +204,11 @@ impl<'a> Writer<'a> {
         let title = title.map(|title| format!(" title=\"{}\"", escaped(title))).unwrap_or_default();
         let class = if is_number { " class=\"number\"" } else { "" };
         let _ = write!(out, "<{element}{class}{id}{title}>");
+        let flag = tag.map(|tag| self.tags.flag(tag)).unwrap_or_default();
+        // In front of a number, it leaves the digits in line.
+        if is_number {
+            out.push_str(&flag);
+        }
         out.push_str(&tree.attribute(data, "img").map(sign).unwrap_or_default());
         let text = text(tree, data, &self.labels);
         let link = tree.attribute(data, "link").and_then(|tag| self.tags.link(tag));
@@ -211,7 +228,9 @@ impl<'a> Writer<'a> {
         if let Some(units) = tree.attribute(data, "units") {
             let _ = write!(out, " <span class=\"units\">{}</span>", escaped(self.labels.label(units)));
         }
-        out.push_str(&tag.map(|tag| self.tags.flag(tag)).unwrap_or_default());
+        if !is_number {
+            out.push_str(&flag);
+        }
         let _ = write!(out, "</{}>", &element[..2]);
     }
 }

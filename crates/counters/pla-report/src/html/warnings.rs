@@ -111,7 +111,20 @@ pub(super) fn list(tree: &Tree, items: &[NodeId], labels: &Labels<'_>, tags: &Ta
 /// The text of a `Data`, by its id where it says so.
 pub(super) fn text(tree: &Tree, data: NodeId, labels: &Labels<'_>) -> String {
     let text = tree.text(data);
+    if matches!(tree.attribute(data, "name"), Some("start" | "end")) {
+        return time(&text);
+    }
     if tree.attribute(data, "translate") == Some("value") { labels.label(&text).to_owned() } else { text }
+}
+
+/// A time of a report with blanks between its parts.
+fn time(text: &str) -> String {
+    match (text.split_once('T'), text.len().checked_sub(6).and_then(|at| text.split_at_checked(at))) {
+        (Some((date, _)), Some((local, offset))) if date.len() == 10 && offset.starts_with(['+', '-']) => {
+            format!("{} {offset}", local.replacen('T', " ", 1))
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// A picture of Windows' reports as a sign.

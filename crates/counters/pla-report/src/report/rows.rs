@@ -62,8 +62,17 @@ impl Rows {
         });
         let shown =
             shown.filter(|name| !table.without_columns.iter().any(|without| without == name)).collect();
-        let rows = all.iter().filter(|(_, column)| takes(table, column)).map(|(index, _)| *index);
-        Self { columns: rows.collect(), shown }
+        let rows = all.iter().filter(|(_, column)| takes(table, column));
+        // Rows of one counter stand side by side, in the order in which the log has the counters.
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut rows: Vec<(usize, usize)> = rows
+            .map(|(index, column)| {
+                let next = places.len();
+                (*places.entry(&column.counter).or_insert(next), *index)
+            })
+            .collect();
+        rows.sort_unstable();
+        Self { columns: rows.into_iter().map(|(_, index)| index).collect(), shown }
     }
 }
 
