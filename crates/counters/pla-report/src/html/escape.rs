@@ -10,7 +10,7 @@ pub(super) fn push(text: &str, out: &mut String) {
             '\n' | '\t' => out.push(char),
             // What turns the direction of text would move what stands behind it; control characters are no text.
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' => {
-                out.push('\u{fffd}')
+                out.push('\u{fffd}');
             }
             char if char.is_control() => out.push('\u{fffd}'),
             char => out.push(char),

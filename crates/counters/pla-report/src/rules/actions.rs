@@ -16,7 +16,7 @@ impl Run<'_> {
                 Action::Insert { select, inserted } => self.insert(select.as_deref(), inserted, context)?,
                 Action::Delete { select } => self.delete(select, context)?,
                 Action::Warning { select, table, tag, items } => {
-                    self.warn(select, table, tag, items, context)?
+                    self.warn(select, table, tag, items, context)?;
                 }
                 Action::Nothing => self.log("an event is not raised here"),
             }

@@ -85,6 +85,7 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn finish(self) -> Applied {
+        self.tree.put_in_order();
         let mut applied = self.applied;
         applied.work = self.work.done();
         applied
@@ -210,7 +211,7 @@ impl<'a> Run<'a> {
     pub(super) fn value(&mut self, template: &str, context: Place, what: &str) -> Result<Value, Stop> {
         let expression = self.expression(template, what)?;
         self.work.charge(self.tree.put_in_order())?;
-        expression.evaluate(self.tree, context, &mut self.work).map_err(|error| named(what, error))
+        expression.evaluate(self.tree, context, &mut self.work).map_err(|error| named(what, &error))
     }
 
     pub(super) fn expression(&mut self, template: &str, what: &str) -> Result<Expression, Stop> {
@@ -218,7 +219,7 @@ impl<'a> Run<'a> {
             self.names.expression(template).map_err(|reason| Stop::Failed(format!("{what}: {reason}")))?;
         self.work.charge_bytes(text.len())?;
         let Limits { expression_bytes_max, depth_max, .. } = *self.limits;
-        Expression::parse(&text, expression_bytes_max, depth_max).map_err(|error| named(what, error))
+        Expression::parse(&text, expression_bytes_max, depth_max).map_err(|error| named(what, &error))
     }
 
     pub(super) fn nodes(&mut self, template: &str, context: Place, what: &str) -> Result<Vec<Place>, Stop> {
@@ -255,8 +256,8 @@ impl<'a> Run<'a> {
     }
 }
 
-fn named(what: &str, error: Error) -> Stop {
-    if error == Error::Work { Stop::Over } else { Stop::Failed(format!("{what}: {error}")) }
+fn named(what: &str, error: &Error) -> Stop {
+    if *error == Error::Work { Stop::Over } else { Stop::Failed(format!("{what}: {error}")) }
 }
 
 /// What nodes are sorted by.

@@ -1,0 +1,10 @@
+//! Tests of reports and rules from the outside.
+
+mod host_names;
+mod pages;
+mod reports;
+mod rules;
+mod rules_limits;
+mod run;
+mod statistics;
+mod xpath;

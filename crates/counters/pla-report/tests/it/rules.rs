@@ -1,0 +1,439 @@
+use pla_report::xpath::{Answer, Expression, Work};
+use pla_report::{Applied, Limits, Options, Report, Rules};
+
+use crate::run::Run;
+
+/// A report with rules applied, and what they did.
+pub(crate) struct Ruled {
+    pub(crate) report: Report,
+    pub(crate) applied: Applied,
+}
+
+/// Applies rules to the report of the invented server. The folder of its run has one document.
+pub(crate) fn apply_all(rules: &str, limits: &Limits) -> Ruled {
+    let mut report = Report::build(None, &Run::server().source(), &Options::default());
+    let rules = Rules::read_document(rules.as_bytes(), limits).expect("the rules are rules");
+    let mut documents = |name: &str| match name {
+        "config.xml" => {
+            Ok(b"<Config><Section name='registry' key='99'><Table name='keys'/></Section><a>1</a></Config>"
+                .to_vec())
+        }
+        "bad.xml" => Ok(b"<Config>".to_vec()),
+        _ => Err("there is no such file".to_owned()),
+    };
+    let applied = rules.apply(&mut report, &mut documents, limits);
+    Ruled { report, applied }
+}
+
+/// Applies the steps of one rule.
+pub(crate) fn apply(steps: &str) -> Ruled {
+    apply_all(
+        &format!("<Rules><Group name='g'><Rule name='r'>{steps}</Rule></Group></Rules>"),
+        &Limits::default(),
+    )
+}
+
+impl Ruled {
+    /// What an expression is, as a text; how many nodes, where it selects some.
+    pub(crate) fn ask(&self, expression: &str) -> String {
+        let expression = Expression::parse(expression, 4096, 24).expect("the expression is one");
+        match expression.answer(self.report.tree(), &mut Work::new(10_000_000)) {
+            Ok(Answer::Nodes(count, text)) => format!("{count}: {text}"),
+            Ok(Answer::Boolean(is)) => is.to_string(),
+            Ok(Answer::Number(number)) => number.to_string(),
+            Ok(Answer::Text(text)) => text,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    pub(crate) fn failures(&self) -> Vec<String> {
+        self.applied.failures.iter().map(ToString::to_string).collect()
+    }
+}
+
+/// A step on the root of the report that does these actions.
+fn on_report(actions: &str) -> String {
+    format!("<Step select='/Report'><Exists><When expression='true()'>{actions}</When></Exists></Step>")
+}
+
+const TOTAL: &str = "//Table[@object=\"Processor\"]/Item[Data=\"% Processor Time\"][Data=\"_Total\"]";
+
+#[test]
+fn the_example_warns_of_busy_processors_and_slow_disks() {
+    let ruled = apply_all(include_str!("../data/rules.xml"), &Limits::default());
+    assert_eq!((ruled.failures(), ruled.applied.warnings), (vec![], 2));
+    let warnings = "/Report/Section[@name='advice']/Table[@name='warning']/Item";
+    assert_eq!(
+        ruled.ask(&format!("{warnings}/Data[@name='symptom']")),
+        "2: The processors are busy: 87.5 % of the time."
+    );
+    assert_eq!(
+        ruled.ask(&format!("string({warnings}[2]/Data[@name='symptom'])")),
+        "Reads from the disk 1 D: take 39 ms."
+    );
+    // [MS-PLA] 2.2.8: the warning and what it is about have one tag.
+    assert_eq!(ruled.ask("//Data[@warning='BusyCpu']"), "1: 87.5");
+    assert_eq!(ruled.ask("//Data[@warning='Slow 1 D:']"), "1: 0.03875");
+    assert_eq!(ruled.ask("//Data[@note='The busiest is 1']"), "2: 1");
+    assert_eq!(
+        ruled.applied.log.first().map(String::as_str),
+        Some("group `Processors`, rule `Busy processors`: step 1 is done")
+    );
+}
+
+#[test]
+fn a_fatal_step_without_anything_to_do_ends_its_rule_and_others_do_not() {
+    let steps = |fatal: &str| {
+        let step =
+            "<Step select='//Nothing' fatal='FATAL'><Exists><When expression='true()'/></Exists></Step>";
+        format!(
+            "{}{}",
+            step.replace("FATAL", fatal),
+            on_report("<Insert><Attribute name='seen' value='yes'/></Insert>")
+        )
+    };
+    assert_eq!(apply(&steps("false")).ask("/Report/@seen"), "1: yes");
+    assert_eq!(apply(&steps("true")).ask("/Report/@seen"), "0: ");
+    // Not one `When` that holds, and no `Otherwise`, is nothing to do as well.
+    let unmet = "<Step select='/Report' fatal='true'><Exists><When expression='false()'/></Exists><Otherwise/></Step>";
+    let then = on_report("<Insert><Attribute name='seen' value='yes'/></Insert>");
+    assert_eq!(apply(&format!("{unmet}{then}")).ask("/Report/@seen"), "0: ");
+    // An error is a failure, too.
+    let broken = "<Step select='//[' fatal='true'><Otherwise/></Step>";
+    let ruled = apply(&format!("{broken}{then}"));
+    assert_eq!(ruled.ask("/Report/@seen"), "0: ");
+    assert_eq!(
+        ruled.failures(),
+        [
+            "group `g`, rule `r`: step 1: `select` of the step: the expression is wrong at character 3: a name has to stand here"
+        ]
+    );
+}
+
+#[test]
+fn the_first_when_that_holds_is_done_else_otherwise() {
+    let step = |first: &str, second: &str| {
+        let mark = |name: &str| format!("<Insert><Attribute name='{name}' value='1'/></Insert>");
+        let ruled = apply(&format!(
+            "<Step select='/Report'><Exists><When expression='{first}'>{}</When><When expression='{second}'>{}</When>\
+             <Otherwise>{}</Otherwise></Exists><Otherwise>{}</Otherwise></Step>",
+            mark("first"),
+            mark("second"),
+            mark("otherwise"),
+            mark("absent")
+        ));
+        ruled.ask("name(/Report/@*[last()])")
+            + if ruled.ask("count(/Report/@*)") == "5" { "" } else { " and others" }
+    };
+    assert_eq!(step("Section", "Section"), "first");
+    assert_eq!(step("Nothing", "count(Section) = 6"), "second");
+    assert_eq!(step("0", "\"\""), "otherwise");
+    let absent = apply(
+        "<Step select='//Nothing'><Exists/><Otherwise><Insert select='/Report'><Attribute name='absent' value='1'/></Insert></Otherwise></Step>",
+    );
+    assert_eq!(absent.ask("/Report/@absent"), "1: 1");
+}
+
+#[test]
+fn sort_types_choose_the_contexts() {
+    let mark = |attributes: &str| {
+        let ruled = apply(&format!(
+            "<Step select='//Table[@object=\"Process\"]/Item' {attributes}><Exists><When expression='true()'>\
+             <Insert><Attribute name='chosen' value='yes'/></Insert></When></Exists></Step>"
+        ));
+        assert_eq!(ruled.failures(), [""; 0]);
+        ruled.ask("//Item[@chosen]/Data[@name='instance']")
+    };
+    assert_eq!(mark(""), "40: worker00");
+    assert_eq!(mark("sortType='all'"), "40: worker00");
+    assert_eq!(mark("sortType='max' sortDataType='number' sortNode='Data[@name=\"mean\"]'"), "1: worker39");
+    assert_eq!(mark("sortType='min' sortDataType='number' sortNode='-Data[@name=\"mean\"]'"), "1: worker39");
+    // As texts, 9.67 is the largest.
+    assert_eq!(mark("sortType='max' sortDataType='string' sortNode='Data[@name=\"mean\"]'"), "1: worker29");
+    assert_eq!(mark("sortType='min' sortNode='Data[@name=\"instance\"]'"), "1: worker00");
+    assert_eq!(mark("sortType='max' sortDataType='number' sortNode='Data[@name=\"instance\"]'"), "0: ");
+}
+
+#[test]
+fn variables_are_numbers_truths_and_texts_of_expressions_and_texts_of_rules() {
+    let ruled = apply(&format!(
+        "<Step select='{TOTAL}'>
+           <Variable name='busy' expression='Data[@name=\"mean\"]'/>
+           <Variable name='free' expression='100 - {{busy}}'/>
+           <Variable name='is' expression='{{busy}} &gt; 80'/>
+           <Variable name='row'>../Item[Data=&quot;_Total&quot;]</Variable>
+           <Variable name='text'>{{busy}} busy, {{free}} free, {{is}}, {{unset}}, {{AB-12}}</Variable>
+           <Exists><When expression='{{is}} and count({{row}}) = 2 and \"{{text}}\" != \"\"'>
+             <Insert select='/Report'><Attribute name='text' value='{{text}}'/></Insert></When></Exists></Step>"
+    ));
+    assert_eq!(ruled.failures(), [""; 0]);
+    assert_eq!(ruled.ask("string(/Report/@text)"), "87.5 busy, 12.5 free, true, {unset}, {AB-12}");
+}
+
+#[test]
+fn variables_that_cannot_stand_where_they_stand_are_refused_by_name() {
+    let check = |expression: &str| {
+        let ruled = apply(&format!(
+            "<Step select='{TOTAL}'><Variable name='who' expression='Data[@name=\"instance\"]'/>\
+             <Exists><When expression='{expression}'/></Exists></Step>"
+        ));
+        ruled.failures().first().cloned().unwrap_or_default()
+    };
+    assert_eq!(
+        check("{who} = 1"),
+        "group `g`, rule `r`: step 1: `expression` of `When`: the variable `who` is a text of the report, which stands in \
+         quotes: write '{who}'"
+    );
+    assert_eq!(
+        check("{nobody} = 1"),
+        "group `g`, rule `r`: step 1: `expression` of `When`: the variable `nobody` is not set"
+    );
+    assert_eq!(check("\"{who}\" = \"_Total\""), "");
+}
+
+#[test]
+fn strings_are_replaced_and_missing_ones_stop_what_they_name() {
+    let rules = |group: &str, rule: &str| {
+        let mark = |name: &str| {
+            on_report(&format!("<Insert><Attribute name='{name}' value='$(text) $(no)'/></Insert>"))
+        };
+        apply_all(
+            &format!(
+                "<Rules><StringTable><String ID='text'>words</String></StringTable>
+                 <Group name='{group}'><Rule name='{rule}'>{}</Rule><Rule name='r2'>{}</Rule></Group>
+                 <Group name='g2'><Rule name='r3'>{}</Rule></Group></Rules>",
+                mark("one"),
+                mark("two"),
+                mark("three")
+            ),
+            &Limits::default(),
+        )
+    };
+    let seen =
+        |ruled: &Ruled| ["one", "two", "three"].map(|name| ruled.ask(&format!("string(/Report/@{name})")));
+    assert_eq!(seen(&rules("$(text)", "$(text)")), ["words $(no)"; 3]);
+    // [MS-PLA] 2.2.3.4: a rule without its name is skipped; a group without its name ends all.
+    let skipped = rules("g", "$(missing)");
+    assert_eq!(seen(&skipped), ["", "words $(no)", "words $(no)"]);
+    assert_eq!(
+        skipped.failures(),
+        ["group `g`, rule `$(missing)`: no string has the id `missing`, so that the rule is skipped"]
+    );
+    let ended = rules("$(missing)", "r");
+    assert_eq!(seen(&ended), ["", "", ""]);
+    assert_eq!(
+        ended.failures(),
+        [
+            "group `$(missing)`: no string has the id `missing`, so that this group and those behind it do not run"
+        ]
+    );
+}
+
+#[test]
+fn groups_rules_and_steps_that_are_not_enabled_do_nothing() {
+    for (group, rule, step) in
+        [("false", "true", "true"), ("true", "false", "true"), ("true", "true", "false")]
+    {
+        let ruled = apply_all(
+            &format!(
+                "<Rules><Group name='g' enabled='{group}'><Rule name='r' enabled='{rule}'>\
+                 <Step select='/Report' enabled='{step}'><Exists><Otherwise><Delete select='Section'/></Otherwise></Exists></Step>\
+                 </Rule></Group></Rules>"
+            ),
+            &Limits::default(),
+        );
+        assert_eq!(ruled.ask("count(/Report/Section)"), "6");
+    }
+}
+
+#[test]
+fn nodes_are_inserted_on_three_axes_in_their_order() {
+    let node = |axis: &str| {
+        let ruled = apply(&on_report(&format!(
+            "<Variable name='v'>&lt;\"&amp;</Variable><Insert select=\"Section[@name='Memory']\"><Node axis='{axis}'>\
+             <New id='1' v='{{v}}'>{{v}}</New><New id='2'/></Node></Insert>"
+        )));
+        assert_eq!(ruled.failures(), [""; 0]);
+        (ruled.ask("//New[@id=1]/following-sibling::*[1]/@id"), ruled.ask("string(//New[1]/@v)"), ruled)
+    };
+    let (order, value, ruled) = node("child");
+    assert_eq!((&*order, &*value), ("1: 2", "<\"&"));
+    assert_eq!(ruled.ask("count(/Report/Section[@name='Memory']/New[.='<\"&' or .=''])"), "2");
+    let (order, _, ruled) = node("following-sibling");
+    assert_eq!(
+        (&*order, &*ruled.ask("string(/Report/Section[@name='Memory']/following-sibling::*[1]/@id)")),
+        ("1: 2", "1")
+    );
+    let (order, _, ruled) = node("preceding-sibling");
+    assert_eq!(
+        (&*order, &*ruled.ask("string(/Report/Section[@name='Memory']/preceding-sibling::*[1]/@id)")),
+        ("1: 2", "2")
+    );
+}
+
+#[test]
+fn a_condition_decides_whether_nodes_are_inserted() {
+    for (select, count) in [("count(Section) > 5", "1"), ("Nothing", "0")] {
+        let ruled = apply(&on_report(&format!(
+            "<Insert><Node axis='child' select='{}'><New/></Node></Insert>",
+            select.replace('>', "&gt;")
+        )));
+        assert_eq!(ruled.ask("count(/Report/New)"), count, "{select}");
+    }
+}
+
+#[test]
+fn documents_of_the_run_are_inserted() {
+    let ruled = apply(&on_report(
+        "<Insert><Node axis='child' document='config.xml' select='/Config/Section'/></Insert>",
+    ));
+    assert_eq!(
+        (ruled.failures(), ruled.ask("/Report/Section[@name='registry']/Table/@name")),
+        (vec![], "1: keys".to_owned())
+    );
+    let ruled = apply(&on_report("<Insert><Node axis='child' document='config.xml'/></Insert>"));
+    assert_eq!(ruled.ask("/Report/Config/a"), "1: 1");
+}
+
+#[test]
+fn documents_outside_of_the_folder_of_the_run_are_never_asked_for() {
+    for name in ["../secret.xml", "/etc/passwd", r"C:\secret.xml", "..", ".", "", "a/b", "file.xml:stream"] {
+        let rules = format!(
+            "<Rules><Group name='g'><Rule name='r'>{}</Rule></Group></Rules>",
+            on_report(&format!("<Insert><Node axis='child' document='{}'/></Insert>", name))
+        );
+        let rules = Rules::read_document(rules.as_bytes(), &Limits::default()).expect("the rules are rules");
+        let mut report = Report::build(None, &Run::server().source(), &Options::default());
+        let mut asked = Vec::new();
+        let mut documents = |name: &str| {
+            asked.push(name.to_owned());
+            Err(String::new())
+        };
+        let applied = rules.apply(&mut report, &mut documents, &Limits::default());
+        assert_eq!(asked, [""; 0], "{name}");
+        assert!(
+            applied.failures[0].reason.contains("is no name of a file in the folder of the run"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_document_that_cannot_be_read_is_named_in_the_report() {
+    let ruled = apply(&on_report("<Insert><Node axis='child' document='gone.xml'/></Insert>"));
+    assert_eq!(
+        ruled.ask("string(//Table[@name='remarks']/Item[last()]/Data)"),
+        "Rules: group `g`, rule `r`: step 1: read `gone.xml`: there is no such file."
+    );
+    let ruled = apply(&on_report("<Insert><Node axis='child' document='bad.xml'/></Insert>"));
+    assert!(ruled.failures()[0].contains("read `bad.xml`: line 1"), "{:?}", ruled.failures());
+}
+
+#[test]
+fn attributes_are_set_and_replaced() {
+    let ruled = apply(&on_report(
+        "<Insert select='Section'><Attribute name='key' value='7'/><Attribute name='seen' value='a'/></Insert>",
+    ));
+    assert_eq!(ruled.ask("count(/Report/Section[@key=7][@seen='a'][count(@key)=1])"), "6");
+}
+
+#[test]
+fn nodes_and_attributes_are_deleted_but_the_root_is_not() {
+    let ruled =
+        apply(&on_report("<Delete select='Section[@name=\"Memory\"] | Section/@key | //Data/text()'/>"));
+    assert_eq!(ruled.ask("count(/Report/Section) + count(//@key) + count(//Data/node())"), "5");
+    let ruled = apply(&on_report("<Delete select='/Report'/>"));
+    assert_eq!(ruled.ask("count(/Report/Section)"), "6");
+    assert!(
+        ruled.failures()[0].ends_with("the root of the report has no place beside it, and is not deleted")
+    );
+    // What is in a deleted node is gone with it, and no context any more.
+    let ruled = apply(
+        "<Step select='//Table'><Exists><When expression='true()'><Delete select='..'/></When></Exists></Step>",
+    );
+    assert_eq!((ruled.failures(), ruled.ask("count(/Report/Section)")), (vec![], "0".to_owned()));
+}
+
+#[test]
+fn backslashes_begin_absolute_paths_as_the_specification_prints_them() {
+    let ruled = apply(
+        r"<Step select='\Report\Section[@name=&quot;Memory&quot;]'><Exists><When expression='true()'>
+            <Insert select='\Report\Section'><Attribute name='absolute' value='1'/></Insert>
+            <Insert select='Table'><Attribute name='relative' value='1'/></Insert>
+            <Insert select='\\Data[.=&quot;a\b&quot;]'><Attribute name='quoted' value='1'/></Insert></When></Exists></Step>",
+    );
+    assert_eq!(
+        (ruled.failures(), ruled.ask("count(//@absolute)"), ruled.ask("count(//@relative)")),
+        (vec![], "6".to_owned(), "1".to_owned())
+    );
+}
+
+#[test]
+fn a_warning_without_its_table_fails() {
+    let ruled =
+        apply(&on_report("<Warning select='.' table='//Table[@name=\"none\"]' tag='t'><Item/></Warning>"));
+    assert_eq!(ruled.applied.warnings, 0);
+    assert!(
+        ruled.failures()[0].ends_with("`table` of `Warning` selects no table, which has to be there before")
+    );
+}
+
+#[test]
+fn imports_are_named_and_the_log_is_kept_only_where_it_is_asked_for() {
+    let rules = "<Rules>LOG<Import file='%systemroot%\\pla\\rules\\Rules.System.CPU.xml'/><Group name='g'><Rule name='r'>STEP</Rule></Group></Rules>";
+    let rules = rules.replace("STEP", &on_report("<Notify type='event'/>"));
+    let quiet = apply_all(&rules.replace("LOG", "<Logging level='0'/>"), &Limits::default());
+    assert_eq!(quiet.applied.log, [""; 0]);
+    assert_eq!(
+        quiet.ask("string(//Table[@name='remarks']/Item[last()]/Data)"),
+        "The rules import `%systemroot%\\pla\\rules\\Rules.System.CPU.xml`, a file of the host, which is not read here."
+    );
+    let loud = apply_all(&rules.replace("LOG", "<Logging level='15' file='rules.log'/>"), &Limits::default());
+    assert_eq!(
+        loud.applied.log,
+        ["group `g`, rule `r`: an event is not raised here", "group `g`, rule `r`: step 1 is done"]
+    );
+}
+
+#[test]
+fn rules_that_are_wrong_say_where() {
+    let check = |rules: &str| {
+        Rules::read_document(rules.as_bytes(), &Limits::default())
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    let wrong = |reason: &str| Err(reason.to_owned());
+    assert_eq!(check("<Other/>"), wrong("rules, line 1, column 1: the root of rules is the element `Rules`"));
+    assert_eq!(
+        check("<Rules><Group name='g'><Rule name='r'>\n <Step/></Rule></Group></Rules>"),
+        wrong("rules, group `g`, rule `r`, line 2, column 2: `Step` has no attribute `select`")
+    );
+    assert_eq!(
+        check(
+            "<Rules><Group name='g'><Rule name='r'><Step select='/' fatal='maybe'/></Rule></Group></Rules>"
+        ),
+        wrong("rules, group `g`, rule `r`, line 1, column 39: `fatal` is `maybe`, and is `true` or `false`")
+    );
+    let action = |action: &str| {
+        check(&format!(
+            "<Rules><Group name='g'><Rule name='r'><Step select='/'><Otherwise>{action}</Otherwise></Step></Rule></Group></Rules>"
+        ))
+    };
+    let place = "rules, group `g`, rule `r`, line 1, column";
+    assert_eq!(action("<Run/>"), wrong(&format!("{place} 67: `Run` is no action")));
+    assert_eq!(
+        action("<Variable name='a b'/>"),
+        wrong(&format!("{place} 67: `a b` is no name of a variable, which has letters and digits"))
+    );
+    assert_eq!(
+        action("<Insert><Attribute name='a b' value=''/></Insert>"),
+        wrong(&format!("{place} 75: `a b` is no name of an attribute"))
+    );
+    assert_eq!(
+        action("<Insert><Node axis='parent'/></Insert>"),
+        wrong(&format!(
+            "{place} 75: `axis` is `parent`, and is child, following-sibling or preceding-sibling"
+        ))
+    );
+    assert!(check("<Rules").is_err_and(|error| error.starts_with("read the rules: line 1")));
+}

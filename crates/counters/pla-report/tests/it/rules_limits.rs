@@ -1,0 +1,88 @@
+use pla_report::{Limits, Rules};
+
+use crate::rules::{apply, apply_all};
+
+#[test]
+fn work_ends_rules_and_what_was_done_before_stays() {
+    let rules = "<Rules><Group name='g'><Rule name='first'><Step select='/Report'><Exists><When expression='true()'>\
+        <Insert><Attribute name='seen' value='1'/></Insert></When></Exists></Step></Rule>\
+        <Rule name='endless'><Step select='//*[//*[//*[//*]]]'><Otherwise/></Step></Rule>\
+        <Rule name='last'><Step select='/Report'><Exists><When expression='true()'><Delete select='Section'/></When></Exists>\
+        </Step></Rule></Group></Rules>";
+    let limits = Limits { work_max: 1_000_000, ..Limits::default() };
+    let ruled = apply_all(rules, &limits);
+    assert!(ruled.applied.work <= 1_000_000);
+    assert_eq!(
+        (ruled.ask("string(/Report/@seen)"), ruled.ask("count(/Report/Section)")),
+        ("1".to_owned(), "6".to_owned())
+    );
+    assert_eq!(
+        ruled.failures(),
+        [
+            "group `g`, rule `endless`: the rules take more than 1000000 units of work, which is the limit, so that they end here"
+        ]
+    );
+}
+
+#[test]
+fn reports_that_double_with_each_step_stay_within_their_size() {
+    let step = "<Step select='//Item'><Exists><When expression='true()'><Insert><Node axis='following-sibling'>\
+        <Item><Data name='x'>some text</Data></Item></Node></Insert></When></Exists></Step>";
+    let limits = Limits { nodes_max: 5_000, ..Limits::default() };
+    let rules = format!("<Rules><Group name='g'><Rule name='r'>{}</Rule></Group></Rules>", step.repeat(20));
+    let ruled = apply_all(&rules, &limits);
+    assert!(ruled.failures()[0].contains("would have more than 5000 nodes"), "{:?}", ruled.failures());
+    assert_eq!(ruled.ask("count(//node() | //@*) <= 5000 + 200"), "true");
+}
+
+#[test]
+fn elements_are_not_inserted_in_one_another_without_end() {
+    let step = "<Step select='//Deep[not(Deep)] | /Report[not(Deep)]'><Exists><When expression='true()'><Insert><Node axis='child'>\
+        <Deep/></Node></Insert></When></Exists></Step>";
+    let ruled = apply(&step.repeat(120));
+    assert!(ruled.failures()[0].contains("elements would be 96 deep in one another, which is the limit"));
+    assert_eq!(ruled.ask("count(//Deep[last()]/ancestor::Deep) < 96"), "true");
+    // The deepest report is written and read again.
+    let limits = ms_pla::xml::Limits { depth_max: 100, ..ms_pla::xml::Limits::default() };
+    assert!(ms_pla::xml::Element::read(ruled.report.to_xml().as_bytes(), &limits).is_ok());
+    assert!(ruled.report.to_html().ends_with("</html>\n"));
+}
+
+#[test]
+fn variables_do_not_grow_without_end() {
+    let double = "<Variable name='v'>{v}{v}</Variable>".repeat(40);
+    let ruled = apply(&format!(
+        "<Step select='/Report'><Variable name='v'>0123456789</Variable>{double}<Exists><Otherwise/></Exists></Step>"
+    ));
+    assert_eq!(
+        ruled.failures(),
+        ["group `g`, rule `r`: step 1: the variable `v` has 20480 bytes, above the limit of 16384"]
+    );
+}
+
+#[test]
+fn documents_with_more_actions_than_the_limit_are_refused() {
+    let rules = |count: usize| {
+        let actions = "<Delete select='x'/>".repeat(count);
+        format!(
+            "<Rules><Group name='g'><Rule name='r'><Step select='/'><Otherwise>{actions}</Otherwise></Step></Rule></Group></Rules>"
+        )
+    };
+    let limits = Limits { actions_max: 100, ..Limits::default() };
+    assert!(Rules::read_document(rules(99).as_bytes(), &limits).is_ok());
+    let refused =
+        Rules::read_document(rules(100).as_bytes(), &limits).map(|_| ()).map_err(|error| error.to_string());
+    assert!(refused.is_err_and(|error| {
+        error.ends_with("there are more than 100 steps and actions, which is the limit")
+    }));
+}
+
+#[test]
+fn failures_and_lines_of_the_log_are_limited() {
+    let step = "<Step select='//['><Otherwise/></Step>".repeat(200);
+    let rules =
+        format!("<Rules><Logging level='1'/><Group name='g'><Rule name='r'>{step}</Rule></Group></Rules>");
+    let limits = Limits { failures_max: 5, log_lines_max: 7, ..Limits::default() };
+    let applied = apply_all(&rules, &limits).applied;
+    assert_eq!((applied.failures.len(), applied.log.len()), (5, 7));
+}
