@@ -52,9 +52,10 @@ pub(crate) enum Peer {
     GoMsrpc,
     Scapy,
     Wine,
+    Xmllint,
 }
 
-const ALL: [Peer; 17] = [
+const ALL: [Peer; 18] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -72,6 +73,7 @@ const ALL: [Peer; 17] = [
     Peer::GoMsrpc,
     Peer::Scapy,
     Peer::Wine,
+    Peer::Xmllint,
 ];
 
 impl Peer {
@@ -94,6 +96,7 @@ impl Peer {
             Self::GoMsrpc => "a client over go-msrpc, built by Go",
             Self::Scapy => "Scapy",
             Self::Wine => "Wine with widl and a compiler for Windows",
+            Self::Xmllint => "xmllint",
         }
     }
 
@@ -111,6 +114,7 @@ impl Peer {
             Self::Chromium => &["chromium", "chromium-driver"],
             Self::GrafanaSchema => &["nodejs", "npm"],
             Self::Wine => wine::PACKAGES,
+            Self::Xmllint => &["libxml2-utils"],
             Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => &[],
         }
     }
@@ -133,6 +137,7 @@ impl Peer {
             Self::GoMsrpc => go::GOMSRPC.are_there(workspace),
             Self::Scapy => scapy(workspace).is_file(),
             Self::Wine => wine::is_there(),
+            Self::Xmllint => has("xmllint"),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];

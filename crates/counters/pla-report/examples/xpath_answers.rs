@@ -1,21 +1,21 @@
-//! Evaluates expressions on a document, so that other programs can be compared: the first argument is the document, standard
-//! input has an expression on each line. Writes the document as it is evaluated, then an answer on each line.
+//! Evaluates expressions on a document, so that other programs can be compared: the arguments are the document, and a file with
+//! an expression on each line. Writes the document as it is evaluated, then an answer on each line.
 
 use std::error::Error;
-use std::io::{Read, stdin};
 
 use ms_pla::xml::{Element, Limits};
 use pla_report::Tree;
 use pla_report::xpath::{Answer, Expression, Work};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("usage: xpath_answers DOCUMENT < EXPRESSIONS")?;
-    let tree = Tree::from_element(&Element::read(&std::fs::read(path)?, &Limits::default())?);
-    let mut expressions = String::new();
-    stdin().read_to_string(&mut expressions)?;
-    println!("{}", serialise(&tree.to_xml(false)));
+    let usage = "usage: xpath_answers DOCUMENT EXPRESSIONS";
+    let mut files = std::env::args().skip(1);
+    let (document, expressions) = (files.next().ok_or(usage)?, files.next().ok_or(usage)?);
+    let tree = Tree::from_element(&Element::read(&std::fs::read(document)?, &Limits::default())?);
+    let expressions = std::fs::read_to_string(expressions)?;
+    println!("{}", on_one_line(&tree.to_xml(false)));
     for expression in expressions.lines() {
-        println!("{}", serialise(&answer(expression, &tree)));
+        println!("{}", on_one_line(&answer(expression, &tree)));
     }
     Ok(())
 }
@@ -35,6 +35,6 @@ fn answer(expression: &str, tree: &Tree) -> String {
 }
 
 /// One line for a text.
-fn serialise(text: &str) -> String {
+fn on_one_line(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\n', "\\n")
 }

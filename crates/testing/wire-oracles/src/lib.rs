@@ -38,6 +38,7 @@ pub mod ms_smb2;
 pub mod ndr;
 pub mod perflib_v1;
 pub mod pla_engine;
+pub mod pla_report;
 pub mod rpc_cells;
 pub mod seeds;
 pub mod ssp;
@@ -45,7 +46,7 @@ pub mod ssp;
 pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
-pub const ORACLES: [(&str, Oracle); 34] = [
+pub const ORACLES: [(&str, Oracle); 35] = [
     ("dtyp_values", ms_dtyp::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
@@ -65,6 +66,7 @@ pub const ORACLES: [(&str, Oracle); 34] = [
     ("pla_value_maps", ms_pla::value_maps),
     ("pla_thresholds", pla_engine::thresholds),
     ("pla_arguments", pla_engine::arguments),
+    ("pla_rules_document", pla_report::rules_document),
     ("dcom_objref", ms_dcom::objref),
     ("dcom_call_backs", dcom_exporter::call_backs),
     ("epm_tower", epm::tower),

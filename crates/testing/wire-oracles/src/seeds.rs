@@ -45,6 +45,7 @@ pub fn seeds() -> Vec<Seed> {
     let calls = crate::ms_pla::honest_inputs().into_iter();
     seeds.extend(calls.map(|(oracle, name, bytes)| (oracle, name.to_owned(), bytes)));
     seeds.extend(alerts());
+    seeds.extend(rules());
     seeds.extend(associations());
     seeds.extend(connections());
     seeds
@@ -92,6 +93,30 @@ fn texts() -> Vec<Seed> {
         r"\Processor Information(0,*\% Processor Time",
     ];
     (0..).zip(paths).map(|(n, path): (u8, _)| ("counter_path", format!("path_{n}"), path.into())).collect()
+}
+
+/// Rules with each action, and with variables whose values have quotes.
+fn rules() -> Vec<Seed> {
+    let actions = [
+        "<Variable name='x' expression='Data[2]'/><Variable name='y'>{x} $(s)</Variable>",
+        "<Insert select='//Data'><Attribute name='a' value='{x}'/><Node axis='child'><b>{y}</b></Node></Insert>",
+        "<Insert><Node axis='following-sibling' document='c.xml' select='/Config/a'/></Insert>",
+        "<Delete select='//Item[Data=\"{x}\"]/@* | //Header'/>",
+        "<Warning select='.' table='//Table[1]' tag='t'><Item><Data name='symptom' link='t'>{x}</Data></Item></Warning>",
+    ];
+    let document = |actions: &str| {
+        format!(
+            "<Rules><Logging level='1'/><StringTable><String ID='s'>text {{x}}</String></StringTable><Group name='$(s)'>\
+             <Rule name='r'><Step select='//Item' sortType='max' sortDataType='number' sortNode='Data[3]'>\
+             <Variable name='x' expression='Data[@name=\"instance\"]'/><Exists><When expression='count(Data) &gt; 2 and \
+             \"{{x}}\" != 1'>{actions}</When><Otherwise/></Exists></Step></Rule></Group></Rules>"
+        )
+    };
+    let all = std::iter::once(("all".to_owned(), actions.concat()));
+    let each = (0..).zip(actions).map(|(n, action): (u8, _)| (format!("action_{n}"), action.to_owned()));
+    all.chain(each)
+        .map(|(name, actions)| ("pla_rules_document", name, document(&actions).into_bytes()))
+        .collect()
 }
 
 /// Thresholds and arguments of tasks as people write them.

@@ -22,6 +22,7 @@ mod ndrdump;
 mod otlp;
 mod page;
 mod performance_data;
+mod pla_reports;
 mod pla_rules;
 mod probe;
 mod prometheus;
@@ -48,7 +49,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 53] = [
+const CHECKS: [Check; 55] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -122,6 +123,8 @@ const CHECKS: [Check; 53] = [
     ),
     ("rotel takes what is pushed", &[Peer::Otelcol, Peer::Rotel], otlp::by_rotel),
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
+    ("xmllint reads our reports and evaluates rules as we do", &[Peer::Xmllint], pla_reports::by_xmllint),
+    ("Chromium looks at the reports of counters", &[Peer::Chromium], pla_reports::by_chromium),
 ];
 
 const READERS_OF_HISTOGRAMS: [Peer; 5] =
