@@ -13,12 +13,13 @@ mod functions;
 mod lexer;
 mod names;
 mod parse;
+mod query;
 mod value;
 mod work;
 
 pub use self::error::Error;
-pub use self::expression::Expression;
 pub(crate) use self::names::is_name;
+pub use self::query::Expression;
 pub(crate) use self::value::{Place, Value, to_number};
 pub use self::work::Work;
 
