@@ -83,10 +83,7 @@ impl Writer<'_> {
         self.contents(&sections, out);
         for (index, section) in sections.iter().enumerate() {
             let label = escaped(self.labels.of_element(self.tree, *section));
-            let _ = write!(
-                out,
-                "<section id=\"s{index}\" aria-labelledby=\"h{index}\"><h2 id=\"h{index}\">{label}</h2>"
-            );
+            let _ = write!(out, "<section id=\"s{index}\"><h2>{label}</h2>");
             if let Some(note) = self.tree.attribute(*section, "note") {
                 let _ = write!(out, "<p>{}</p>", escaped(self.labels.label(note)));
             }

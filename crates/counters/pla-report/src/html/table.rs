@@ -84,10 +84,10 @@ impl<'a> Writer<'a> {
         if !others.is_empty() {
             let _ =
                 write!(out, "<details><summary>Show {} more of {}</summary>", others.len(), escaped(title));
-            let title = escaped(title);
+            let (title, region) = (escaped(title), self.region(table, title));
             let _ = write!(
                 out,
-                "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{title}, more rows\"><table><caption>\
+                "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{region}, more rows\"><table><caption>\
                  <strong>{title}</strong><span class=\"count\">more rows</span></caption>"
             );
             self.body(&columns, ranges.as_ref(), others, out);
@@ -95,20 +95,27 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// What a table is called among all those of the page: with its section, unless that has the same name.
+    fn region(&self, table: NodeId, title: &str) -> String {
+        let section = self.tree.parent(table).map(|section| self.labels.of_element(self.tree, section));
+        match section.filter(|section| *section != title) {
+            Some(section) => escaped(&format!("{title}, {section}")),
+            None => escaped(title),
+        }
+    }
+
     /// The beginning of a table, with its caption.
     fn begin(&self, table: NodeId, title: &str, count: Option<&str>, out: &mut String) {
-        let title = escaped(title);
+        let (title, region) = (escaped(title), self.region(table, title));
         let tag = self.tree.attribute(table, "warning");
         let id = tag.map(|tag| self.tags.id(table, tag)).unwrap_or_default();
         let is_info = self.tree.attribute(table, "style") == Some("info");
         let class = if is_info { " class=\"info\"" } else { "" };
         // The heading of the section stands directly above.
-        let section =
-            self.tree.parent(table).map(|section| escaped(self.labels.of_element(self.tree, section)));
-        let unseen = if section.as_ref() == Some(&title) { " class=\"unseen\"" } else { "" };
+        let unseen = if region == title { " class=\"unseen\"" } else { "" };
         let _ = write!(
             out,
-            "<div class=\"wide\"{id} tabindex=\"0\" role=\"region\" aria-label=\"{title}\"><table{class}><caption>\
+            "<div class=\"wide\"{id} tabindex=\"0\" role=\"region\" aria-label=\"{region}\"><table{class}><caption>\
              <strong{unseen}>{title}</strong>"
         );
         out.push_str(&tag.map(|tag| self.tags.flag(tag)).unwrap_or_default());

@@ -60,6 +60,10 @@ impl Tree {
         max: Size,
     ) -> Result<(), EditError> {
         let (parent, index) = self.insertion(place, axis)?;
+        // There are no texts without characters.
+        if matches!(what, Inserted::Text("")) {
+            return Ok(());
+        }
         let (size, depth) = what.extent();
         self.check_size(size, max)?;
         if self.depth(parent) + depth > DEPTH_MAX {

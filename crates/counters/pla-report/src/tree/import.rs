@@ -21,12 +21,14 @@ impl Tree {
             .collect();
         let copy = self.add(Kind::Element { name: element.name.clone(), attributes });
         // What was read is no deeper than the limit of the reader.
-        for (index, node) in element.nodes.iter().enumerate() {
+        for node in &element.nodes {
             let child = match node {
                 Node::Element(child) => self.import(child),
+                // There are no texts without characters.
+                Node::Text(text) if text.is_empty() => continue,
                 Node::Text(text) => self.add(Kind::Text(text.clone())),
             };
-            self.attach(copy, index, child);
+            self.attach(copy, self.children(copy).len(), child);
         }
         copy
     }

@@ -11,8 +11,7 @@ fn between<'a>(text: &'a str, begin: &str, end: &str) -> Vec<&'a str> {
 #[test]
 fn warnings_stand_first_and_lead_to_what_they_are_about_and_back() {
     let html = apply_all(include_str!("../data/rules.xml"), &Limits::default()).report.to_html();
-    let headings: Vec<&str> =
-        between(&html, "<h2 ", "</h2>").iter().filter_map(|heading| heading.split('>').nth(1)).collect();
+    let headings: Vec<&str> = between(&html, "<h2>", "</h2>");
     assert_eq!(headings, ["Advice", "Processor", "PhysicalDisk", "Memory", "Process", "The run"]);
     let links = between(&html, "<p class=\"symptom\">", "</p>");
     assert!(
@@ -39,6 +38,24 @@ fn every_link_of_a_page_leads_somewhere_and_ids_are_unique() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), count);
+}
+
+#[test]
+fn tables_have_names_that_tell_them_apart() {
+    let html = Report::build(None, &Run::server().source(), &Options::default()).to_html();
+    let regions = between(&html, "role=\"region\" aria-label=\"", "\"");
+    assert_eq!(
+        regions,
+        [
+            "Processor",
+            "PhysicalDisk",
+            "Memory",
+            "Process",
+            "Process, more rows",
+            "Files, The run",
+            "Gaps, The run"
+        ]
+    );
 }
 
 #[test]

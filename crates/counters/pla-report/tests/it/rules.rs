@@ -330,6 +330,17 @@ fn a_document_that_cannot_be_read_is_named_in_the_report() {
 }
 
 #[test]
+fn texts_that_are_empty_are_no_nodes() {
+    let ruled = apply(&on_report(
+        "<Variable name='v'></Variable><Insert><Node axis='child'><New>{v}</New></Node><Node axis='child'>{v}</Node></Insert>",
+    ));
+    assert_eq!(
+        (ruled.ask("count(/Report/New)"), ruled.ask("count(/Report/New/node() | /Report/text())")),
+        ("1".to_owned(), "0".to_owned())
+    );
+}
+
+#[test]
 fn attributes_are_set_and_replaced() {
     let ruled = apply(&on_report(
         "<Insert select='Section'><Attribute name='key' value='7'/><Attribute name='seen' value='a'/></Insert>",
