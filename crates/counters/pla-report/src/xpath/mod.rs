@@ -27,6 +27,7 @@ mod lexer;
 mod names;
 mod parse;
 mod query;
+mod shorten;
 mod value;
 mod work;
 
