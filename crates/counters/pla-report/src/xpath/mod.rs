@@ -3,6 +3,19 @@
 //! All of the core library and all axes but `namespace`, as names here have no namespaces. Expressions come from exported
 //! sets, so that their depth and length are limited, and each node that is looked at and each byte that is made counts as
 //! [`Work`].
+//!
+//! It is ours because no kept library does what rules need. Of 361 expressions (`tests/data/xpath.txt`), so many agree with
+//! xmllint, where digits of numbers that xmllint rounds do not count:
+//!
+//! | | agree | what is wrong with the rest |
+//! | --- | --- | --- |
+//! | this | 354 | the namespace axis is refused; else as the recommendation says |
+//! | sxd-xpath 0.4.2 | 333 | `set > number` asks the first node only; panics on prefixes; no limit on work |
+//! | uppsala 0.12.0 | 330 | `set > number` asks the first node only; `(set)[1]` is refused |
+//! | xee-xpath 0.1.5 | 295 | XPath 3.1: other types and errors; no limit on work |
+//! | amxml 0.5.3 | 254 | XPath 3.1 in part; panics |
+//!
+//! The first fault alone makes a rule silently say that all is well.
 
 mod axes;
 mod compare;
@@ -14,6 +27,7 @@ mod lexer;
 mod names;
 mod parse;
 mod query;
+mod shorten;
 mod value;
 mod work;
 

@@ -116,7 +116,7 @@ impl Parser {
         if self.take_sign("//") {
             path.start = Start::Root;
             path.steps.push(ANY_BELOW);
-            path.steps.push(self.step()?);
+            path.add(self.step()?);
         } else if self.take_sign("/") {
             path.start = Start::Root;
             if !self.begins_step() {
@@ -140,7 +140,7 @@ impl Parser {
             } else if !self.take_sign("/") {
                 return Ok(Expr::Path(path));
             }
-            path.steps.push(self.step()?);
+            path.add(self.step()?);
         }
     }
 

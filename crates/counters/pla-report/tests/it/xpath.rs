@@ -58,6 +58,20 @@ fn expressions_are_what_xmllint_says() {
 }
 
 #[test]
+fn a_search_of_the_whole_document_looks_at_each_node_once() {
+    let tree = document();
+    let work = |expression: &str| {
+        let mut work = Work::new(100_000);
+        let expression = Expression::parse(expression, 4096, 24).expect("it is an expression");
+        (expression.answer(&tree, &mut work).expect("it has a value"), work.done())
+    };
+    let (found, units) = work("//Item");
+    let (same, more) = work("/descendant-or-self::node()[true()]/child::Item");
+    assert_eq!(found, same);
+    assert!(units * 2 < more, "{units} and {more}");
+}
+
+#[test]
 fn errors_say_where_an_expression_is_wrong() {
     let check = |expression| answer(expression, &document(), 1000).map_err(|error| error.to_string());
     let wrong = |reason: &str| Err(reason.to_owned());
