@@ -56,6 +56,24 @@ fn a_start_is_not_repeated_when_the_clock_is_set_back() {
 }
 
 #[test]
+fn a_run_that_is_as_good_as_over_makes_room_for_the_next_one() {
+    let around_the_clock = SetDefinition { duration: Some(DAY), ..daily(time(4, 0, 0, 0)) };
+    for (seconds, runs) in [(9, 2), (11, 1)] {
+        let mut world = World::new("2026-01-30T03:00Z", around_the_clock.clone());
+        // The next start comes so many seconds before the end.
+        world.pass(HOUR * 2).set_clock(SignedDuration::from_secs(seconds)).pass(DAY);
+        assert_eq!(world.run.counts().runs, runs, "{:?}", world.log());
+    }
+    // A short run is not cut by ten seconds.
+    let short = SetDefinition { duration: Some(MINUTE / 2), ..around_the_clock };
+    let mut schedules = short.schedules.clone();
+    schedules.extend(daily(time(4, 0, 25, 0)).schedules);
+    let mut world = World::new("2026-01-30T03:59Z", SetDefinition { schedules, ..short });
+    world.pass(HOUR);
+    assert_eq!(world.log(), ["30T04:00:00 start 1: due at 30T04:00", "30T04:00:30 stop 1: duration"]);
+}
+
+#[test]
 fn a_start_waits_for_the_clock_that_is_set_back_before_it() {
     let mut world = World::new("2026-01-31T03:59Z", at_four());
     world.set_clock(AN_HOUR * -1).pass(HOUR);
