@@ -7,6 +7,8 @@ const VALUES: TaskValues<'_> = TaskValues {
     date: "2026-11-25 12:00:00",
     threshold: "80",
     value: "93.5",
+    logs: r"/logs/web1/Nightly/000001/Nightly.csv",
+    state: "0",
     user_text: r#"ch&(26D@!k "{name}" $(reboot)"#,
 };
 
@@ -21,14 +23,15 @@ fn values_are_inserted_after_words_were_split() {
         words(r#"--at="{date} UTC"  {counter}"#),
         ["--at=2026-11-25 12:00:00 UTC", r"\Processor(_Total)\% Processor Time"]
     );
+    assert_eq!(words("{state}={logs}"), [format!("0={}", VALUES.logs)]);
     assert_eq!(words("{usertext}"), [VALUES.user_text], "variables in it stay as they are");
 }
 
 #[test]
 fn what_is_no_variable_stays_as_it_is() {
     assert_eq!(
-        words(r#"{logs} { name} {{name}} {name "" {}"#),
-        ["{logs}", "{", "name}", "{my alert}", "{name", "", "{}"]
+        words(r#"{key} { name} {{name}} {name "" {}"#),
+        ["{key}", "{", "name}", "{my alert}", "{name", "", "{}"]
     );
     assert_eq!(words("  "), [] as [String; 0]);
 }
