@@ -1,6 +1,6 @@
 //! The report of a segment: XML and HTML in its folder, made of what was counted while it was sampled.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::Read as _;
 
 use cap_std::fs::Dir;
 use jiff::Timestamp;
@@ -8,7 +8,9 @@ use jiff::tz::TimeZone;
 use ms_pla::xml;
 use pla_engine::component;
 use pla_report::{Limits, Options, Report, Rules, RunFacts, RunFile, Source};
+use rustix::fs::OFlags;
 
+use super::folder::{open_file, replace};
 use super::open_log::ClosedLog;
 
 /// What a report says of the run itself.
@@ -56,7 +58,7 @@ pub(super) fn write(
             (name(manager.report_file_name.as_ref(), "report.html"), report.to_html()),
         ];
         for (name, text) in files {
-            if let Err(error) = save(folder, &name, &text) {
+            if let Err(error) = replace(folder, &name, text.as_bytes()) {
                 failures.push(format!("`{name}`: {error}"));
             }
         }
@@ -85,16 +87,8 @@ fn facts(about: &About, logs: &[ClosedLog], log: &ClosedLog) -> RunFacts {
     }
 }
 
-/// All of a file, or none of it.
-fn save(folder: &Dir, name: &str, text: &str) -> io::Result<()> {
-    let new = format!(".{name}.new");
-    let mut file = folder.create(&new)?;
-    file.write_all(text.as_bytes())?;
-    folder.rename(&new, folder, name)
-}
-
 fn document(folder: &Dir, name: &str) -> Result<Vec<u8>, String> {
-    let file = folder.open(name).map_err(|error| error.to_string())?;
+    let file = open_file(folder, &component(name), OFlags::RDONLY).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     file.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > DOCUMENT_BYTES_MAX {

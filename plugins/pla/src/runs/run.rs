@@ -5,8 +5,8 @@ mod sampling;
 mod segment;
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pla_engine::{Action, Moment, RunError, RunState, SetDefinition, SetRun, StopReason};
@@ -30,15 +30,16 @@ pub(crate) struct Run {
     pub(super) logs: Arc<Logs>,
     pub(super) start: Start,
     pub(super) places: Arc<Places>,
+    /// Where its files are. When its state was read, this keeps other instances out.
     pub(super) folder: Option<SetFolder>,
     /// Not before what is kept of it was read.
     life: Option<SetRun>,
     loading: Option<JoinHandle<Loaded>>,
-    /// While it lives, no other instance has the set.
-    claim: Option<File>,
-    /// Whether it was said that another one has it.
+    /// Whether it was said that another one has the set.
     is_taken: bool,
     storing: Option<JoinHandle<()>>,
+    /// Tells the data manager to stop: the next instance runs it again.
+    stop: Arc<AtomicBool>,
     /// The revision that is stored.
     stored: u64,
     pub(super) collectors: Vec<Collecting>,
@@ -90,7 +91,7 @@ pub(super) struct Segment {
 }
 
 impl Run {
-    /// Nothing is known of it yet. Must be called inside the library's runtime.
+    /// Nothing is known of it yet.
     pub(super) fn new(
         name: &str,
         (logs, start): (Arc<Logs>, Start),
@@ -98,7 +99,6 @@ impl Run {
         collectors: Vec<Collecting>,
     ) -> Self {
         let folder = places.folder(name);
-        let loading = folder.clone().map(|folder| kept::load(folder, logs.has_parquet()));
         Self {
             name: name.into(),
             logs,
@@ -106,10 +106,10 @@ impl Run {
             places,
             folder,
             life: None,
-            loading,
-            claim: None,
+            loading: None,
             is_taken: false,
             storing: None,
+            stop: Arc::default(),
             stored: 0,
             collectors,
             segment: None,

@@ -1,5 +1,8 @@
 //! What is done beside the collections: limits before a run, and the data manager after it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use cap_std::fs::Dir;
 use data_manager::{DataManager, Managed, ManagerSettings, Request};
 use jiff::Timestamp;
@@ -46,6 +49,8 @@ pub(super) struct Job {
     /// The folder of the segment that ended, and what its report says of it; nothing if that was before this process.
     pub(super) ended: Option<(String, About)>,
     pub(super) now: Timestamp,
+    /// Whether the instance ends.
+    pub(super) stop: Arc<AtomicBool>,
 }
 
 /// Checks whether the limits permit a run.
@@ -86,7 +91,9 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
         Some(Ok(root)) => {
             compiled.report(job, closed);
             let manager = DataManager::new(ManagerSettings::from(&job.manager));
-            let request = Request { current: job.current.as_deref(), ..Request::new(&root, job.now) };
+            let stop = || job.stop.load(Ordering::Relaxed);
+            let request =
+                Request { current: job.current.as_deref(), stop: &stop, ..Request::new(&root, job.now) };
             compiled.take(&manager.run(&request));
         }
         Some(Err(error)) => {

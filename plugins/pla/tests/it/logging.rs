@@ -327,21 +327,3 @@ fn fifty_logs_are_one_call() {
         assert_eq!(place.lines(&format!("Set {number}")).len(), 3);
     }
 }
-
-#[test]
-fn two_modules_with_sets_of_one_name_do_not_write_the_same_files() {
-    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
-    let settings = place.settings(&json!([{"name": "Mill", "counters": [LEVEL]}]));
-    let first = plugin.watch(&mill.sim, settings.clone());
-    first.full();
-    let second = plugin.watch(&mill.sim, settings);
-    assert_eq!(second.full().of("Run", "Status"), []);
-    drop(first);
-    let ended = until(&second, |ended| !ended.of("Run", "Status").is_empty());
-    assert_eq!(
-        ended.of("Run", "Serial Number"),
-        [("Mill".to_owned(), 2.0)],
-        "it goes on when the first has ended"
-    );
-    plugin.end(second);
-}

@@ -8,6 +8,7 @@ mod crowded;
 mod due;
 mod files;
 mod firing;
+mod handing_over;
 mod host_starts;
 mod hostile;
 mod live;

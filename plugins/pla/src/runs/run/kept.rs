@@ -1,7 +1,7 @@
 //! What of a set outlives the process.
 
-use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use pla_engine::{Moment, RunSnapshot, SetRun};
 use tokio::task::JoinHandle;
@@ -15,31 +15,39 @@ use super::Run;
 pub(super) enum Loaded {
     /// Another instance has the set.
     Taken,
-    /// It is ours.
-    Own(Option<File>, Result<Option<RunSnapshot>, String>),
+    /// It is ours, as long as the folder lives, if that could be taken.
+    Own(Option<SetFolder>, Result<Option<RunSnapshot>, String>),
 }
 
-/// Reads what is kept of a set, and brings logs to an end that a process left behind if it may have such.
-pub(super) fn load(folder: SetFolder, has_journals: bool) -> JoinHandle<Loaded> {
+/// Reads what is kept of a set, and brings logs to an end that a process left behind if it may have such. `first` is the serial
+/// number that the set itself begins with.
+fn load(set: Arc<str>, folder: SetFolder, has_journals: bool, first: u32) -> JoinHandle<Loaded> {
     tokio::task::spawn_blocking(move || {
-        let claim = match folder.claim() {
-            Ok(None) => return Loaded::Taken,
-            Ok(claim) => claim,
+        let set = &*set;
+        if let Err(error) = folder.open() {
             // A folder that is not there has no state; it is tried again with the first record.
+            tracing::debug!(set, %error, "The folder of a set cannot be opened");
+            return Loaded::Own(None, Ok(None));
+        }
+        let claimed = match folder.claim() {
+            Ok(None) => return Loaded::Taken,
+            Ok(claimed) => claimed,
             Err(error) => {
-                tracing::debug!(%error, "The folder of a set cannot be opened");
-                return Loaded::Own(None, Ok(None));
+                tracing::warn!(set, %error, "A set cannot be locked: no other module of the target may have one of this name");
+                None
             }
         };
-        let loaded = folder.load();
-        let was_running = matches!(&loaded, Ok(Some(before)) if before.running.is_some());
+        let loaded = folder.load(first);
+        // After a state that cannot be read there may be anything.
+        let was_running =
+            !matches!(&loaded, Ok(None)) && !matches!(&loaded, Ok(Some(before)) if before.running.is_none());
         if was_running
             && has_journals
             && let Err(error) = folder.recover()
         {
-            tracing::warn!(%error, "Logs of an earlier process cannot be looked for");
+            tracing::warn!(set, %error, "Logs of an earlier process cannot be looked for");
         }
-        Loaded::Own(claim, loaded)
+        Loaded::Own(claimed, loaded)
     })
 }
 
@@ -49,30 +57,28 @@ impl Run {
         if self.life.is_some() {
             return;
         }
-        let loaded = match &mut self.loading {
+        let loaded = match self.folder.clone() {
             None => Ok(None),
-            Some(loading) => match tokio::time::timeout_at(patience, loading).await {
-                Err(_) => return,
-                Ok(Err(error)) => Err(error.to_string()),
-                Ok(Ok(Loaded::Own(claim, loaded))) => {
-                    self.claim = claim;
-                    loaded
-                }
-                Ok(Ok(Loaded::Taken)) => {
-                    if !std::mem::replace(&mut self.is_taken, true) {
-                        let set = &*self.name;
-                        tracing::warn!(
-                            set,
-                            "Another module of the target has a set of this name: it does not run here"
-                        );
+            Some(folder) => {
+                let set = Arc::clone(&self.name);
+                let mut loading = self
+                    .loading
+                    .take()
+                    .unwrap_or_else(|| load(set, folder, self.logs.has_parquet(), self.logs.serial_number));
+                match tokio::time::timeout_at(patience, &mut loading).await {
+                    Err(_) => {
+                        self.loading = Some(loading);
+                        return;
                     }
-                    // The other one may be at its end.
-                    self.loading = self.folder.clone().map(|folder| load(folder, self.logs.has_parquet()));
-                    return;
+                    Ok(Err(error)) => Err(error.to_string()),
+                    Ok(Ok(Loaded::Own(claimed, loaded))) => {
+                        self.folder = claimed.or(self.folder.take());
+                        loaded
+                    }
+                    Ok(Ok(Loaded::Taken)) => return self.report_taken(),
                 }
-            },
+            }
         };
-        self.loading = None;
         let definition = self.definition();
         self.life = Some(match loaded {
             Ok(Some(snapshot)) => SetRun::resume(definition, &snapshot, moment),
@@ -83,6 +89,17 @@ impl Run {
                 SetRun::new(definition, moment)
             }
         });
+    }
+
+    /// Another instance has the set. That may be at its end: the next collection tries again.
+    fn report_taken(&mut self) {
+        if !std::mem::replace(&mut self.is_taken, true) {
+            let set = &*self.name;
+            tracing::info!(
+                set,
+                "A set waits for the end of an earlier instance, or of another module's set of this name"
+            );
+        }
     }
 
     /// Stores what has to outlive the process, and waits for that until `patience`.
@@ -113,9 +130,11 @@ impl Run {
     pub(in crate::runs) async fn end(mut self, moment: Moment, deadline: Instant) {
         let serial_number = self.segment.as_ref().map_or(0, |segment| segment.serial_number);
         self.close(serial_number, deadline.saturating_duration_since(Instant::now()));
+        self.stop.store(true, Ordering::Relaxed);
         for (_, closing) in std::mem::take(&mut self.closing) {
-            // Each log ends by the deadline; what panicked has nothing to wait for.
-            let _ = closing.logs.await;
+            // What panicked has nothing to wait for. Logs of earlier segments may go on after the deadline; until then, the set
+            // is theirs.
+            let _ = tokio::time::timeout_at(deadline, closing.logs).await;
         }
         self.stored = self.stored.wrapping_sub(1);
         self.store(moment, deadline).await;

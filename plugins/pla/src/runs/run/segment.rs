@@ -1,5 +1,6 @@
 //! The segments of a run: where their files are, and how they end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pla_engine::{Moment, NameParts};
@@ -92,6 +93,7 @@ impl Run {
             manager: self.logs.manager.clone(),
             ended,
             now: moment.wall,
+            stop: Arc::clone(&self.stop),
         };
         work::compile(job, logs, self.events.0.clone());
     }
