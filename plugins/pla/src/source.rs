@@ -22,7 +22,7 @@ use self::host_sets::share;
 use crate::actions::{Actions, Moment};
 use crate::board::{Board, Watched};
 use crate::clock::{ReplyKind, SampleClock};
-use crate::config::{self, Module, Settings};
+use crate::config::{self, LogPlaces, Module, Settings};
 use crate::counters::{Counters, Fetched, Kinds, Open, Paths};
 use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime, Starter};
@@ -90,7 +90,7 @@ impl Source for PlaSource {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, handle, is_on_demand } = setup;
         let Module { sets, wanted, control } = config::compile(&settings)?;
-        let (tasks, databases) = (config::tasks(&settings), config::databases(&settings));
+        let (tasks, places) = (config::tasks(&settings), LogPlaces::new(&settings, is_on_demand));
         let transport = settings.transport;
         let at = |port| host_session::Target::new(target.host.clone(), port);
         let smb = at(transport.smb_port(target.port).unwrap_or(SMB_PORT));
@@ -100,12 +100,7 @@ impl Source for PlaSource {
             live: LiveSets::new(dcom.clone(), wanted, transport.clone()),
             starter: Starter::new(dcom, transport),
             actions: Actions::new(&target.name, &target.host),
-            runs: Runs::new(
-                target.name.clone(),
-                // Two sources do not write the same files.
-                settings.storage.map(|storage| storage.directory).filter(|_| !is_on_demand),
-                databases,
-            ),
+            runs: Runs::new(target.name.clone(), places),
             target,
             sets: sets::loaded(sets),
             local_time: LocalTime::default(),
@@ -133,9 +128,7 @@ impl Source for PlaSource {
         self.actions.allow(config::tasks(&settings), control);
         self.connection.reconfigure(settings.transport.clone());
         self.starter.reconfigure(settings.transport.clone());
-        let databases = config::databases(&settings);
-        let directory = settings.storage.map(|storage| storage.directory).filter(|_| !self.is_on_demand);
-        self.runs.reconfigure(directory, databases);
+        self.runs.reconfigure(LogPlaces::new(&settings, self.is_on_demand));
         self.live.reconfigure(wanted, settings.transport);
         self.pause = Pause::default();
         self.select();

@@ -7,8 +7,10 @@ use std::time::Duration;
 use counter_types::CounterPath;
 use jiff::civil;
 use jiff::tz::TimeZone;
-use ms_pla::xml::{DataCollectorSet, Date, PerformanceCounterDataCollector, Schedule};
-use ms_pla::{AutoPathFormat, FileFormat};
+use ms_pla::xml::{
+    DataCollectorSet, DataManager, Date, FolderAction, PerformanceCounterDataCollector, Schedule,
+};
+use ms_pla::{AutoPathFormat, FileFormat, FolderActionSteps};
 use pla_engine::{NameFormat, StartSchedule};
 
 use super::logs::{
@@ -31,6 +33,8 @@ pub(crate) struct LogOverrides {
     pub(crate) zone: Option<TimeZone>,
     /// For how long a run lasts, instead of the set's own time.
     pub(crate) duration: Option<Duration>,
+    /// Whether there is a folder to which cabinet files are sent.
+    pub(crate) sends_cabinets: bool,
 }
 
 /// Why a collector is not run.
@@ -69,6 +73,9 @@ impl Set {
         if collectors.is_empty() || is_refused {
             return;
         }
+        if let Some(manager) = document.data_manager.as_ref().filter(|_| !overrides.sends_cabinets) {
+            self.report_unsent_cabinets(manager);
+        }
         let seconds = |seconds: Option<u32>| {
             seconds.filter(|seconds| *seconds > 0).map(|seconds| Duration::from_secs(seconds.into()))
         };
@@ -93,6 +100,21 @@ impl Set {
             manager: document.data_manager.clone().unwrap_or_default(),
             task: self.task_of_set(document),
         }));
+    }
+
+    /// A share of Windows is no folder of this machine.
+    fn report_unsent_cabinets(&mut self, manager: &DataManager) {
+        let sends = |action: &&FolderAction| {
+            let steps = action.actions.unwrap_or(FolderActionSteps(0));
+            manager.is_enabled == Some(true) && steps.contains(FolderActionSteps::SEND_CAB)
+        };
+        if let Some(action) = manager.folder_actions.iter().find(sends) {
+            let share = clean(action.send_cab_to.as_deref().unwrap_or_default());
+            let message = format!(
+                "cabinet files for `{share}` are not sent: write `cabinets: DIRECTORY` at the module for a directory of this machine"
+            );
+            self.report("", ProblemKind::Storage, message);
+        }
     }
 
     fn collector(

@@ -20,7 +20,6 @@ mod sink;
 mod work;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +30,7 @@ use tokio::time::Instant;
 pub(crate) use self::collecting::Collecting;
 use self::places::Places;
 pub(crate) use self::run::{Ended, Run};
-use crate::config::Databases;
+use crate::config::LogPlaces;
 use crate::counters::{Found, Kinds, Paths};
 use crate::logs::Recorder;
 use crate::model::{CounterCollector, Logs, Origin, Set, Start};
@@ -59,15 +58,15 @@ struct Selected {
 
 impl Runs {
     /// None yet. `machine` is the host in the names of columns, folders and files.
-    pub(crate) fn new(machine: String, directory: Option<PathBuf>, databases: Databases) -> Self {
-        let places = Arc::new(Places::new(machine, directory, databases));
+    pub(crate) fn new(machine: String, places: LogPlaces) -> Self {
+        let places = Arc::new(Places::new(machine, places));
         Self { places, runs: Vec::new(), leaving: Vec::new(), selected: None }
     }
 
-    /// Logs go to another folder and other databases from now on, if they are others.
-    pub(crate) fn reconfigure(&mut self, directory: Option<PathBuf>, databases: Databases) {
-        if !self.places.are(directory.as_ref(), &databases) {
-            self.places = Arc::new(Places::new(self.places.machine.clone(), directory, databases));
+    /// Logs go to other places from now on, if they are others.
+    pub(crate) fn reconfigure(&mut self, places: LogPlaces) {
+        if !self.places.are(&places) {
+            self.places = Arc::new(Places::new(self.places.machine.clone(), places));
         }
     }
 

@@ -1,6 +1,5 @@
 //! Where logs go: the folder of the target.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,7 +13,7 @@ use pla_engine::{NameParts, component};
 use super::folder::SetFolder;
 use super::open_log::OpenLog;
 use super::sink::{AnySink, Server};
-use crate::config::{Database, Databases};
+use crate::config::{Database, LogPlaces};
 use crate::model::{CounterCollector, Destination, LogFormat, SampleInterval};
 
 /// What the logs of a target are opened with.
@@ -22,21 +21,19 @@ use crate::model::{CounterCollector, Destination, LogFormat, SampleInterval};
 pub(crate) struct Places {
     /// The host in the names of columns, folders and files.
     pub(super) machine: String,
-    /// The folder of the target.
-    directory: Option<PathBuf>,
-    databases: Databases,
+    places: LogPlaces,
     /// How many logs there are, which share the memory for records that wait.
     logs: AtomicUsize,
 }
 
 impl Places {
-    pub(crate) const fn new(machine: String, directory: Option<PathBuf>, databases: Databases) -> Self {
-        Self { machine, directory, databases, logs: AtomicUsize::new(1) }
+    pub(crate) const fn new(machine: String, places: LogPlaces) -> Self {
+        Self { machine, places, logs: AtomicUsize::new(1) }
     }
 
-    /// Whether this is the folder of the target, and these are the databases.
-    pub(super) fn are(&self, directory: Option<&PathBuf>, databases: &Databases) -> bool {
-        self.directory.as_ref() == directory && self.databases == *databases
+    /// Whether these are the places.
+    pub(super) fn are(&self, places: &LogPlaces) -> bool {
+        self.places == *places
     }
 
     /// There are so many logs.
@@ -51,15 +48,21 @@ impl Places {
 
     /// The folder of a set.
     pub(super) fn folder(&self, set: &str) -> Option<SetFolder> {
-        self.directory.clone().map(|directory| SetFolder::new(directory, set))
+        self.places.directory.clone().map(|directory| SetFolder::new(directory, set))
+    }
+
+    /// The folder to which cabinet files of a set are sent. It is of this set alone: names of folders are unique in a set only.
+    pub(super) fn cabinets(&self, set: &str) -> Option<SetFolder> {
+        let target = self.places.cabinets.as_ref()?.join(component(&self.machine));
+        Some(SetFolder::new(target, set))
     }
 
     /// Whether a log can be written.
     pub(super) fn has(&self, destination: &Destination) -> bool {
         match destination {
-            Destination::File { .. } => self.directory.is_some(),
-            Destination::Database { database, .. } => match self.databases.get(database) {
-                Some(Database::Sqlite(_)) => self.directory.is_some(),
+            Destination::File { .. } => self.places.directory.is_some(),
+            Destination::Database { database, .. } => match self.places.databases.get(database) {
+                Some(Database::Sqlite(_)) => self.places.directory.is_some(),
                 Some(Database::Postgresql(_)) => true,
                 None => false,
             },
@@ -123,7 +126,7 @@ impl Places {
     fn database(&self, database: &str, log: &str, header: &LogHeader) -> Result<AnySink, String> {
         let name = format!("{}: {log}", self.machine);
         let log = Log::new(&name, header.clone()).map_err(|error| error.to_string())?;
-        match (self.databases.get(database), &self.directory) {
+        match (self.places.databases.get(database), &self.places.directory) {
             (Some(Database::Sqlite(file)), Some(directory)) => {
                 let file = SqliteFile::at(&directory.join(file)).map_err(|error| error.to_string())?;
                 Ok(AnySink::Sqlite(Box::new(SqliteSink::new(file, log))))

@@ -6,7 +6,6 @@ mod segment;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pla_engine::{Action, Moment, RunError, RunState, SetDefinition, SetRun, StopReason};
@@ -19,7 +18,7 @@ use super::collecting::Collecting;
 use super::folder::SetFolder;
 use super::open_log::ClosedLog;
 use super::places::Places;
-use super::work::{Compiled, Event};
+use super::work::{Compiled, Event, Upkeep};
 use crate::model::{Logs, Start, TaskCall};
 
 /// A set that logs counters.
@@ -38,8 +37,7 @@ pub(crate) struct Run {
     /// Whether it was said that another one has the set.
     is_taken: bool,
     storing: Option<JoinHandle<()>>,
-    /// Tells the data manager to stop: the next instance runs it again.
-    stop: Arc<AtomicBool>,
+    upkeep: Arc<Upkeep>,
     /// The revision that is stored.
     stored: u64,
     pub(super) collectors: Vec<Collecting>,
@@ -109,7 +107,7 @@ impl Run {
             loading: None,
             is_taken: false,
             storing: None,
-            stop: Arc::default(),
+            upkeep: Arc::default(),
             stored: 0,
             collectors,
             segment: None,
@@ -195,7 +193,7 @@ impl Run {
     ) {
         let serial_number = self.segment.as_ref().map(|segment| segment.serial_number);
         if let Some(serial_number) = serial_number {
-            self.close(serial_number, FINISH);
+            self.close(serial_number, FINISH, false);
         }
         (self.collectors, self.logs, self.start, self.is_over) = (collectors, logs, start, false);
         let definition = self.definition();
@@ -230,6 +228,7 @@ impl Run {
                 (Err(reason), _) => {
                     let set = &*self.name;
                     tracing::warn!(set, reason, "The data manager of a set does not permit it to run");
+                    self.upkeep.end(serial_number);
                     (self.segment, self.retry_at) = (None, Some(moment.monotonic + PAUSE));
                     if let Some(life) = &mut self.life {
                         life.handle_start_failed(serial_number, moment);

@@ -1,12 +1,12 @@
 //! What is done beside the collections: limits before a run, and the data manager after it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cap_std::fs::Dir;
 use data_manager::{DataManager, Managed, ManagerSettings, Request};
 use jiff::Timestamp;
-use ms_pla::xml;
+use ms_pla::{FolderActionSteps, xml};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -43,14 +43,46 @@ pub(crate) struct Compiled {
 pub(super) struct Job {
     pub(super) serial_number: u32,
     pub(super) folder: Option<SetFolder>,
-    /// The folder of the segment that is written, which is not touched.
-    pub(super) current: Option<String>,
+    /// Where cabinet files are sent.
+    pub(super) cabinets: Option<SetFolder>,
     pub(super) manager: xml::DataManager,
     /// The folder of the segment that ended, and what its report says of it; nothing if that was before this process.
     pub(super) ended: Option<(String, About)>,
     pub(super) now: Timestamp,
-    /// Whether the instance ends.
-    pub(super) stop: Arc<AtomicBool>,
+    pub(super) upkeep: Arc<Upkeep>,
+}
+
+/// What the works on the folder of one set know of each other.
+#[derive(Debug, Default)]
+pub(super) struct Upkeep {
+    /// Held by the data manager that works: another one would change the same files.
+    turn: tokio::sync::Mutex<()>,
+    /// The segments whose logs are not at their end, with the names of their folders.
+    written: Mutex<Vec<(u32, String)>>,
+    /// Whether the instance ends: the next one does what is left.
+    stop: AtomicBool,
+}
+
+impl Upkeep {
+    /// A segment is written in this folder.
+    pub(super) fn begin(&self, serial_number: u32, folder: &str) {
+        self.written().push((serial_number, folder.to_owned()));
+    }
+
+    /// All logs of a segment are at their end.
+    pub(super) fn end(&self, serial_number: u32) {
+        self.written().retain(|(number, _)| *number != serial_number);
+    }
+
+    /// Ends what can be done by the next instance.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Per segment there is one entry, so that no panic leaves half of something.
+    fn written(&self) -> MutexGuard<'_, Vec<(u32, String)>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Checks whether the limits permit a run.
@@ -78,6 +110,8 @@ pub(super) fn compile(job: Job, closing: Option<JoinHandle<Vec<ClosedLog>>>, eve
             None => Vec::new(),
         };
         let serial_number = job.serial_number;
+        let upkeep = Arc::clone(&job.upkeep);
+        let _turn = upkeep.turn.lock().await;
         let compiled = spawn_blocking(move || run(&job, &closed)).await.unwrap_or_default();
         // If nobody listens any more, the set is gone.
         let _ = events.send(Event::Compiled { serial_number, compiled });
@@ -91,9 +125,13 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
         Some(Ok(root)) => {
             compiled.report(job, closed);
             let manager = DataManager::new(ManagerSettings::from(&job.manager));
-            let stop = || job.stop.load(Ordering::Relaxed);
-            let request =
-                Request { current: job.current.as_deref(), stop: &stop, ..Request::new(&root, job.now) };
+            let (cabinets, upkeep) = (compiled.cabinets(job), &*job.upkeep);
+            let request = Request {
+                is_in_use: &|folder| upkeep.written().iter().any(|(_, other)| other == folder),
+                send_to: cabinets.as_ref(),
+                stop: &|| upkeep.stop.load(Ordering::Relaxed),
+                ..Request::new(&root, job.now)
+            };
             compiled.take(&manager.run(&request));
         }
         Some(Err(error)) => {
@@ -121,6 +159,21 @@ impl Compiled {
             tracing::warn!(set = about.set, folder, reason, "A report is not complete");
         }
         self.failures += u64::try_from(failures.len()).unwrap_or(u64::MAX);
+    }
+
+    /// Opens the folder for cabinet files, if some are sent.
+    fn cabinets(&mut self, job: &Job) -> Option<Dir> {
+        let sends = |action: &xml::FolderAction| {
+            action.actions.is_some_and(|steps| steps.contains(FolderActionSteps::SEND_CAB))
+        };
+        let folder = job.cabinets.as_ref().filter(|_| job.manager.folder_actions.iter().any(sends))?;
+        let opened = folder.open();
+        if let Err(error) = &opened {
+            let path = folder.path_of("");
+            tracing::warn!(path = %path.display(), %error, "The folder for cabinet files cannot be opened: they wait");
+            self.failures += 1;
+        }
+        opened.ok()
     }
 
     fn take(&mut self, managed: &Managed) {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod actions;
+mod cabinets;
 mod classic;
 mod commands;
 mod crowded;

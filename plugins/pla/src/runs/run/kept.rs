@@ -1,7 +1,6 @@
 //! What of a set outlives the process.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use pla_engine::{Moment, RunSnapshot, SetRun};
 use tokio::task::JoinHandle;
@@ -129,8 +128,8 @@ impl Run {
     /// Ends its logs by `deadline`. What it did is kept, so that it goes on with a new start.
     pub(in crate::runs) async fn end(mut self, moment: Moment, deadline: Instant) {
         let serial_number = self.segment.as_ref().map_or(0, |segment| segment.serial_number);
-        self.close(serial_number, deadline.saturating_duration_since(Instant::now()));
-        self.stop.store(true, Ordering::Relaxed);
+        self.close(serial_number, deadline.saturating_duration_since(Instant::now()), true);
+        self.upkeep.stop();
         for (_, closing) in std::mem::take(&mut self.closing) {
             // What panicked has nothing to wait for. Logs of earlier segments may go on after the deadline; until then, the set
             // is theirs.

@@ -21,6 +21,7 @@ impl Run {
         let needs_check = self.logs.manager.checks_before_running.unwrap_or_default();
         let checked = self.folder.clone().filter(|_| needs_check);
         let is_ready = checked.is_none();
+        self.upkeep.begin(serial_number, &folder);
         self.segment = Some(Segment { serial_number, folder, began: moment, files: Vec::new(), is_ready });
         for collecting in &mut self.collectors {
             collecting.recorder.begin_segment();
@@ -37,15 +38,15 @@ impl Run {
         let folder = self.folder.as_ref().map(|folder| folder.path_of(&segment.folder));
         let path = |file: &String| folder.as_ref().map(|folder| folder.join(file).display().to_string());
         let paths: Vec<String> = segment.files.iter().filter_map(path).collect();
-        self.close(segment.serial_number, FINISH);
+        self.close(segment.serial_number, FINISH, true);
         if let Some(closing) = self.closing.get_mut(&segment.serial_number) {
             closing.segment = Some(segment);
         }
         paths.join(" ")
     }
 
-    /// Closes all logs that are open, beside the collections.
-    pub(super) fn close(&mut self, serial_number: u32, time: Duration) {
+    /// Closes all logs that are open, beside the collections. The segment may go on in others.
+    pub(super) fn close(&mut self, serial_number: u32, time: Duration, is_last: bool) {
         let deadline = Instant::now() + time;
         let mut logs = Vec::new();
         for collecting in &mut self.collectors {
@@ -54,6 +55,7 @@ impl Run {
             }
         }
         let before = self.closing.remove(&serial_number);
+        let upkeep = Arc::clone(&self.upkeep);
         let logs = tokio::spawn(async move {
             let mut closed = match before {
                 Some(before) => before.logs.await.unwrap_or_default(),
@@ -61,6 +63,9 @@ impl Run {
             };
             for (collector, log) in logs {
                 closed.push(log.close(collector, deadline).await);
+            }
+            if is_last {
+                upkeep.end(serial_number);
             }
             closed
         });
@@ -84,16 +89,15 @@ impl Run {
             (segment.folder, about)
         };
         let ended = segment.flatten().map(about);
-        let current = self.segment.as_ref().map(|segment| segment.folder.clone());
         self.at_work += 1;
         let job = work::Job {
             serial_number,
             folder: self.folder.clone(),
-            current,
+            cabinets: self.places.cabinets(&self.name),
             manager: self.logs.manager.clone(),
             ended,
             now: moment.wall,
-            stop: Arc::clone(&self.stop),
+            upkeep: Arc::clone(&self.upkeep),
         };
         work::compile(job, logs, self.events.0.clone());
     }
