@@ -16,7 +16,7 @@ use pla_engine::{NameFormat, StartSchedule};
 use super::logs::{
     COLUMN_PATHS_MAX, CounterCollector, Destination, LogFormat, Logs, Name, Segment, check_path,
 };
-use super::{ProblemKind, SampleInterval, Set, clean};
+use super::{Neglected, ProblemKind, SampleInterval, Set, clean};
 
 /// What the settings say about the logs of an exported set.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,6 +99,7 @@ impl Set {
             serial_number: document.serial_number.unwrap_or_default(),
             manager: document.data_manager.clone().unwrap_or_default(),
             task: self.task_of_set(document),
+            remarks: remarks(document, overrides),
         }));
     }
 
@@ -185,6 +186,18 @@ fn destination(
     })
 }
 
+fn remarks(document: &DataCollectorSet, overrides: &LogOverrides) -> Vec<String> {
+    let neglected = Neglected::of(document, overrides.format.or(overrides.binary));
+    let mut remarks: Vec<String> = neglected.iter().filter_map(Neglected::remark).collect();
+    if remarks.len() > REMARKS_MAX {
+        let more = remarks.len() - REMARKS_MAX;
+        remarks.truncate(REMARKS_MAX);
+        remarks
+            .push(format!("{more} more properties are ignored or in conflict: `pla validate` lists them."));
+    }
+    remarks
+}
+
 /// [MS-PLA] 3.2.4.6.2: `SQL:DSN-Name!LogsetName`.
 fn database(name: &str, source: &str, overrides: &LogOverrides) -> Result<Destination, Refusal> {
     let text = source.trim();
@@ -243,3 +256,6 @@ pub(super) fn distinct(name: String, is_taken: impl Fn(&str) -> bool) -> String 
     let numbered = (2_u32..).map(|number| format!("{name} ({number})"));
     numbered.into_iter().find(|name| !is_taken(name)).unwrap_or(name)
 }
+
+/// Of one report.
+const REMARKS_MAX: usize = 20;

@@ -36,6 +36,8 @@ pub(crate) struct Logs {
     pub(crate) manager: xml::DataManager,
     /// The task that is started when a run has ended.
     pub(crate) task: Option<TaskCall>,
+    /// What reports say of the set: which of its properties are ignored.
+    pub(crate) remarks: Vec<String>,
 }
 
 /// [MS-PLA] 3.2.4.6: a data collector of performance counters.
@@ -108,6 +110,18 @@ pub(crate) enum LogFormat {
     Parquet,
     /// [MS-PLA] 2.2.2.7 plaSql
     Sql,
+}
+
+impl LogFormat {
+    /// Its name in the settings.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Parquet => "parquet",
+            Self::Sql => "sql",
+        }
+    }
 }
 
 impl std::str::FromStr for LogFormat {
