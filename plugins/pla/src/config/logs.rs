@@ -16,7 +16,7 @@ use crate::model::{
 };
 
 /// The key below the set that is wrong, and why.
-pub(super) type Refusal = (String, String);
+type Refusal = (String, String);
 
 /// What the settings say about the logs of an exported set.
 pub(super) fn overrides(settings: &Settings, set: &SetSettings) -> Result<LogOverrides, Refusal> {
@@ -72,6 +72,7 @@ pub(super) fn logs(
         serial_number: 0,
         manager: keep::manager(settings, set.keep.as_ref())?,
         task: task.map_err(|(key, message)| (key.to_owned(), message))?,
+        remarks: Vec::new(),
     })
 }
 

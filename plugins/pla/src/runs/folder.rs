@@ -7,9 +7,31 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use jiff::Timestamp;
 use pla_engine::{RunSnapshot, component};
 use rustix::fs::{Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+/// What is kept of a set in its folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kept {
+    /// What it did.
+    pub(crate) run: RunSnapshot,
+    /// The segment that was written.
+    pub(crate) segment: Option<KeptSegment>,
+}
+
+/// Where the files of a segment are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeptSegment {
+    pub(crate) serial_number: u32,
+    /// The name of its folder.
+    pub(crate) folder: String,
+    pub(crate) began: Timestamp,
+}
 
 /// The folder of a set. It is opened for each use: it may be away and come back.
 #[derive(Clone, Debug)]
@@ -78,6 +100,14 @@ impl SetFolder {
         below(&self.open()?, name)
     }
 
+    /// The folder of a run, if it is there.
+    pub(crate) fn earlier_run(&self, name: &str) -> io::Result<Option<Dir>> {
+        match open_folder(&self.open()?, name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
     /// Takes the set for this instance, until all clones of what is returned are gone: two modules of a target may have sets of
     /// one name, and a target that is made anew begins before the old one has ended. Nothing if another instance has it.
     pub(crate) fn claim(&self) -> io::Result<Option<Self>> {
@@ -93,7 +123,7 @@ impl SetFolder {
     ///
     /// # Errors
     /// When it cannot be read, or is no state.
-    pub(crate) fn load(&self, first: u32) -> Result<Option<RunSnapshot>, String> {
+    pub(crate) fn load(&self, first: u32) -> Result<Option<Kept>, String> {
         let read = || -> io::Result<Vec<u8>> {
             let file = open_file(&self.open()?, STATE, OFlags::RDONLY)?;
             let mut bytes = Vec::new();
@@ -108,19 +138,19 @@ impl SetFolder {
             }
             Ok(bytes) => bytes,
         };
-        let snapshot: RunSnapshot = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
-        let running = snapshot.running.map_or(0, |running| running.serial_number);
-        match snapshot.serial_number.max(running) {
+        let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+        let running = kept.run.running.map_or(0, |running| running.serial_number);
+        match kept.run.serial_number.max(running) {
             number if number.saturating_sub(first) > SEGMENTS_MAX => {
                 Err(format!("no set had {number} segments"))
             }
-            _ => Ok(Some(snapshot)),
+            _ => Ok(Some(kept)),
         }
     }
 
     /// Keeps a state: all of it, or that of before.
-    pub(crate) fn save(&self, snapshot: &RunSnapshot) -> io::Result<()> {
-        replace(&self.open()?, STATE, &serde_json::to_vec(snapshot)?)
+    pub(crate) fn save(&self, kept: &Kept) -> io::Result<()> {
+        replace(&self.open()?, STATE, &serde_json::to_vec(kept)?)
     }
 }
 
@@ -151,9 +181,12 @@ pub(super) fn open_file(folder: &Dir, name: &str, flags: OFlags) -> io::Result<f
 
 fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
     match mkdirat(folder, name, Mode::from_raw_mode(0o777)) {
-        Err(error) if error != Errno::EXIST => return Err(error.into()),
-        _ => {}
+        Err(error) if error != Errno::EXIST => Err(error.into()),
+        _ => open_folder(folder, name),
     }
+}
+
+fn open_folder(folder: &Dir, name: &str) -> io::Result<Dir> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat(folder, name, flags, Mode::empty()) {
         Ok(opened) => Ok(Dir::from_std_file(opened.into())),
@@ -183,9 +216,10 @@ mod tests {
 
     use super::*;
 
-    fn snapshot(serial_number: u32) -> RunSnapshot {
+    fn kept(serial_number: u32) -> Kept {
         let moment = Moment { wall: jiff::Timestamp::UNIX_EPOCH, monotonic: std::time::Duration::ZERO };
-        RunSnapshot { serial_number, ..SetRun::new(SetDefinition::default(), moment).snapshot(moment) }
+        let run = SetRun::new(SetDefinition::default(), moment).snapshot(moment);
+        Kept { run: RunSnapshot { serial_number, ..run }, segment: None }
     }
 
     #[test]
@@ -193,11 +227,11 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let folder = SetFolder::new(place.path().join("web1"), "../Nightly");
         assert_eq!(folder.load(0), Ok(None));
-        folder.save(&snapshot(7)).expect("it is written");
-        folder.save(&snapshot(8)).expect("it is replaced");
-        assert_eq!(folder.load(0), Ok(Some(snapshot(8))));
+        folder.save(&kept(7)).expect("it is written");
+        folder.save(&kept(8)).expect("it is replaced");
+        assert_eq!(folder.load(0), Ok(Some(kept(8))));
         let file = place.path().join("web1").join(component("../Nightly")).join(STATE);
-        fs::write(&file, b"{\"serial_number\": 9").expect("it is there");
+        fs::write(&file, b"{\"run\": {\"serial_number\": 9").expect("it is there");
         assert!(folder.load(0).is_err_and(|reason| reason.contains("EOF")));
         fs::write(&file, vec![b' '; 100_000]).expect("it is there");
         assert_eq!(folder.load(0), Err("it has more than 65536 bytes".to_owned()));
@@ -226,7 +260,7 @@ mod tests {
         link(std::path::Path::new("Other set"), "Beside");
         for set in ["Out", "Beside"] {
             let folder = SetFolder::new(place.path().to_owned(), set);
-            let error = folder.save(&snapshot(1)).expect_err("a link").to_string();
+            let error = folder.save(&kept(1)).expect_err("a link").to_string();
             assert_eq!(error, format!("`{set}` is a link or a file, and no folder: delete it"));
         }
         for folder in [other.path(), &place.path().join("Other set")] {
@@ -238,7 +272,7 @@ mod tests {
     fn a_state_that_is_a_link_or_a_pipe_is_said_and_replaced() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = SetFolder::new(place.path().to_owned(), "Nightly");
-        folder.save(&snapshot(1)).expect("it is written");
+        folder.save(&kept(1)).expect("it is written");
         let root = place.path().join("Nightly");
         let (state, precious) = (root.join(STATE), root.join("precious"));
         fs::write(&precious, "precious").expect("a file");
@@ -248,8 +282,8 @@ mod tests {
         }
         assert_eq!(folder.load(0), Err("`.run.json` is a link: delete it".to_owned()));
         assert!(folder.claim().is_err_and(|error| error.to_string() == "`.run.lock` is a link: delete it"));
-        folder.save(&snapshot(2)).expect("it is replaced");
-        assert_eq!(folder.load(0), Ok(Some(snapshot(2))));
+        folder.save(&kept(2)).expect("it is replaced");
+        assert_eq!(folder.load(0), Ok(Some(kept(2))));
         assert_eq!(fs::read_to_string(&precious).expect("a file"), "precious");
         fs::remove_file(&state).expect("it is there");
         rustix::fs::mknodat(
@@ -267,8 +301,8 @@ mod tests {
     fn a_serial_number_that_no_set_reaches_is_not_believed() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = SetFolder::new(place.path().to_owned(), "Nightly");
-        folder.save(&snapshot(u32::MAX)).expect("it is written");
+        folder.save(&kept(u32::MAX)).expect("it is written");
         assert_eq!(folder.load(0), Err("no set had 4294967295 segments".to_owned()));
-        assert_eq!(folder.load(4_294_967_000), Ok(Some(snapshot(u32::MAX))), "a set may begin there");
+        assert_eq!(folder.load(4_294_967_000), Ok(Some(kept(u32::MAX))), "a set may begin there");
     }
 }

@@ -28,7 +28,8 @@ use pla_engine::Moment;
 use tokio::time::Instant;
 
 pub(crate) use self::collecting::Collecting;
-use self::places::Places;
+pub(crate) use self::open_log::OpenLog;
+pub(crate) use self::places::Places;
 pub(crate) use self::run::{Ended, Run};
 use crate::config::LogPlaces;
 use crate::counters::{Found, Kinds, Paths};
@@ -117,6 +118,8 @@ impl Runs {
             run.step(false, moment);
         }
         self.leaving.retain(|run| run.at_work > 0);
+        // Beside each other.
+        self.runs.iter_mut().for_each(Run::begin_loading);
         for run in &mut self.runs {
             run.load(moment, patience).await;
             run.step(is_triggered(&run.name), moment);

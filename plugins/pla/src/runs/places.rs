@@ -47,7 +47,7 @@ impl Places {
     }
 
     /// The folder of a set.
-    pub(super) fn folder(&self, set: &str) -> Option<SetFolder> {
+    pub(crate) fn folder(&self, set: &str) -> Option<SetFolder> {
         self.places.directory.clone().map(|directory| SetFolder::new(directory, set))
     }
 
@@ -70,7 +70,7 @@ impl Places {
     }
 
     /// Opens the log of a collector. `files` has the names that other collectors of the segment have.
-    pub(super) fn open(
+    pub(crate) fn open(
         &self,
         (set, zone, collector): (Option<&SetFolder>, &TimeZone, &CounterCollector),
         (serial_number, folder, began): (u32, &str, Timestamp),

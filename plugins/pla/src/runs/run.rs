@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use self::kept::Loaded;
 use super::collecting::Collecting;
-use super::folder::SetFolder;
+use super::folder::{KeptSegment, SetFolder};
 use super::open_log::ClosedLog;
 use super::places::Places;
 use super::work::{Compiled, Event, Upkeep};
@@ -42,6 +42,8 @@ pub(crate) struct Run {
     stored: u64,
     pub(super) collectors: Vec<Collecting>,
     segment: Option<Segment>,
+    /// The segment that an earlier process left behind.
+    cut_off: Option<KeptSegment>,
     /// The logs of segments that ended, until the data manager has them.
     closing: HashMap<u32, Closing>,
     events: (mpsc::UnboundedSender<Event>, mpsc::UnboundedReceiver<Event>),
@@ -111,6 +113,7 @@ impl Run {
             stored: 0,
             collectors,
             segment: None,
+            cut_off: None,
             closing: HashMap::new(),
             events: mpsc::unbounded_channel(),
             at_work: 0,

@@ -48,6 +48,8 @@ pub(super) struct Job {
     pub(super) manager: xml::DataManager,
     /// The folder of the segment that ended, and what its report says of it; nothing if that was before this process.
     pub(super) ended: Option<(String, About)>,
+    /// The same for a segment that an earlier process left behind.
+    pub(super) cut_off: Option<(String, About)>,
     pub(super) now: Timestamp,
     pub(super) upkeep: Arc<Upkeep>,
 }
@@ -118,6 +120,12 @@ pub(super) fn compile(job: Job, closing: Option<JoinHandle<Vec<ClosedLog>>>, eve
     });
 }
 
+/// Writes the report of a segment that ends with the instance. The next one runs the data manager.
+pub(super) async fn report(job: Job, closed: Vec<ClosedLog>) {
+    // What panicked has nothing to wait for.
+    let _ = spawn_blocking(move || Compiled::default().report(&job, &closed)).await;
+}
+
 fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
     let began = std::time::Instant::now();
     let mut compiled = Compiled { runs: 1, ..Compiled::default() };
@@ -148,17 +156,25 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
 impl Compiled {
     /// Writes the report of the segment.
     fn report(&mut self, job: &Job, closed: &[ClosedLog]) {
-        let Some((folder, about)) = job.ended.as_ref().filter(|_| !closed.is_empty()) else { return };
-        let opened = job.folder.as_ref().map(|set| set.run(folder));
-        let failures = match opened {
-            Some(Ok(folder)) => report::write(&folder, about, &job.manager, closed),
-            Some(Err(error)) => vec![error.to_string()],
-            None => Vec::new(),
-        };
-        for reason in &failures {
-            tracing::warn!(set = about.set, folder, reason, "A report is not complete");
+        let Some(set) = &job.folder else { return };
+        let of_this = job.ended.as_ref().filter(|_| !closed.is_empty()).map(|(folder, about)| {
+            let write = |opened: Dir| report::write(&opened, about, &job.manager, closed);
+            (folder, set.run(folder).map_or_else(|error| vec![error.to_string()], write))
+        });
+        let of_earlier = job.cut_off.as_ref().map(|(folder, about)| {
+            let write = |opened: Option<Dir>| match opened {
+                Some(opened) => report::write_cut_off(&opened, about, &job.manager),
+                None => Vec::new(),
+            };
+            (folder, set.earlier_run(folder).map_or_else(|error| vec![error.to_string()], write))
+        });
+        for (folder, failures) in of_this.into_iter().chain(of_earlier) {
+            let set = job.ended.as_ref().or(job.cut_off.as_ref()).map(|(_, about)| &*about.set);
+            for reason in &failures {
+                tracing::warn!(set, folder, reason, "A report is not complete");
+            }
+            self.failures += u64::try_from(failures.len()).unwrap_or(u64::MAX);
         }
-        self.failures += u64::try_from(failures.len()).unwrap_or(u64::MAX);
     }
 
     /// Opens the folder for cabinet files, if some are sent.

@@ -43,10 +43,11 @@ impl Place {
         files
     }
 
-    /// The lines of the only file of a set.
+    /// The lines of the only log of a set.
     #[track_caller]
     pub(crate) fn lines(&self, set: &str) -> Vec<String> {
-        let files = self.files(set);
+        let mut files = self.files(set);
+        files.retain(|(name, _)| !name.contains("/report."));
         let [(_, text)] = &files[..] else { panic!("one file, and not {files:?}") };
         text.lines().map(str::to_owned).collect()
     }

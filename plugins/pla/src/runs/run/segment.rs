@@ -6,6 +6,7 @@ use std::time::Duration;
 use pla_engine::{Moment, NameParts};
 use tokio::time::Instant;
 
+use super::super::folder::KeptSegment;
 use super::super::report::About;
 use super::super::work;
 use super::{Closing, FINISH, Run, Segment};
@@ -77,28 +78,33 @@ impl Run {
     pub(super) fn compile(&mut self, serial_number: u32, moment: Moment) {
         let closing = self.closing.remove(&serial_number);
         let (segment, logs) = closing.map(|closing| (closing.segment, closing.logs)).unzip();
-        let about = |segment: Segment| {
-            let about = About {
-                set: self.name.to_string(),
-                machine: self.places.machine.clone(),
-                began: segment.began.wall,
-                ended: moment.wall,
-                zone: self.logs.zone.clone(),
-                serial_number,
-            };
-            (segment.folder, about)
-        };
-        let ended = segment.flatten().map(about);
+        let job = self.job(serial_number, segment.flatten(), moment);
         self.at_work += 1;
-        let job = work::Job {
+        work::compile(job, logs, self.events.0.clone());
+    }
+
+    /// What there is to do for a segment that has ended; without it, for one of an earlier process.
+    pub(super) fn job(&mut self, serial_number: u32, segment: Option<Segment>, moment: Moment) -> work::Job {
+        let about = |began| About {
+            set: self.name.to_string(),
+            machine: self.places.machine.clone(),
+            began,
+            ended: moment.wall,
+            zone: self.logs.zone.clone(),
+            serial_number,
+            remarks: self.logs.remarks.clone(),
+        };
+        let is_it = |cut_off: &mut KeptSegment| cut_off.serial_number == serial_number;
+        let cut_off = self.cut_off.take_if(is_it).map(|it| (it.folder, about(it.began)));
+        work::Job {
             serial_number,
             folder: self.folder.clone(),
             cabinets: self.places.cabinets(&self.name),
             manager: self.logs.manager.clone(),
-            ended,
+            ended: segment.map(|segment| (segment.folder, about(segment.began.wall))),
+            cut_off,
             now: moment.wall,
             upkeep: Arc::clone(&self.upkeep),
-        };
-        work::compile(job, logs, self.events.0.clone());
+        }
     }
 }
