@@ -91,7 +91,7 @@ impl Alerts {
         self.counters.read(Some((query, data)), false);
         let Some((found, recorder)) = self.counters.found().zip(self.recorder.as_mut()) else { return 0 };
         let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
-        let opening = Opening { machine: "web1", zone: &TimeZone::UTC, description: "" };
+        let opening = Opening { machine: "web1", zone: &TimeZone::UTC };
         let _ = recorder.begin(found, frame, replied, now, &opening);
         let record = recorder.sample(found, frame, replied, (now, Timestamp::UNIX_EPOCH));
         record.map_or(0, |(_, samples)| samples.iter().filter(|sample| sample.value.is_some()).count())

@@ -159,7 +159,7 @@ impl Source for PlaSource {
         for Ended { set, task, logs } in self.runs.take_ended() {
             self.actions.run_ended(&set, &task, &logs, SystemTime::now());
         }
-        self.runs.store(moment, patience(collection)).await;
+        self.runs.store(moment);
         self.start_on_host(collection).await;
         collected
     }

@@ -124,7 +124,7 @@ impl Set {
         collector: &PerformanceCounterDataCollector,
         overrides: &LogOverrides,
     ) -> Result<CounterCollector, Refusal> {
-        let destination = destination(name, collector, overrides)?;
+        let destination = destination((&self.name, name), collector, overrides)?;
         let mut paths: Vec<CounterPath> = Vec::new();
         for text in &collector.counters {
             match text.trim().parse::<CounterPath>() {
@@ -157,7 +157,7 @@ impl Set {
 }
 
 fn destination(
-    name: &str,
+    (set, name): (&str, &str),
     collector: &PerformanceCounterDataCollector,
     overrides: &LogOverrides,
 ) -> Result<Destination, Refusal> {
@@ -174,7 +174,11 @@ fn destination(
         return Err((ProblemKind::LogFormat, message.to_owned()));
     };
     if format == LogFormat::Sql {
-        return database(name, collector.data_source_name.as_deref().unwrap_or_default(), overrides);
+        return database(
+            &format!("{set}: {name}"),
+            collector.data_source_name.as_deref().unwrap_or_default(),
+            overrides,
+        );
     }
     let base = collector.file_name.as_deref().filter(|base| !base.trim().is_empty()).unwrap_or(name);
     let name = name_of(Some(base), collector.file_name_format, collector.file_name_format_pattern.as_deref());

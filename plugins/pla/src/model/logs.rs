@@ -55,6 +55,13 @@ pub(crate) struct CounterCollector {
     pub(crate) records_max: Option<u64>,
 }
 
+impl CounterCollector {
+    /// Whether its file has no end.
+    pub(crate) const fn is_circular(&self) -> bool {
+        matches!(self.destination, Destination::File { is_circular: true, .. })
+    }
+}
+
 /// Where the records of a collector go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {

@@ -42,13 +42,17 @@ pub(crate) struct SetFolder {
     name: String,
     /// While a clone with it lives, no other instance has the set: logs, stored states and the data manager keep one as long as
     /// they write.
-    #[expect(dead_code, reason = "it is only held")]
     claim: Option<Arc<fs::File>>,
 }
 
 impl SetFolder {
     pub(crate) fn new(directory: PathBuf, set: &str) -> Self {
         Self { directory, name: component(set), claim: None }
+    }
+
+    /// Whether this keeps other instances out.
+    pub(crate) const fn is_claimed(&self) -> bool {
+        self.claim.is_some()
     }
 
     /// The path of a run's folder, for people and tasks.
@@ -122,8 +126,8 @@ impl SetFolder {
     /// What is kept of the set; nothing if there is none yet. `first` is the serial number that the set itself begins with.
     ///
     /// # Errors
-    /// When it cannot be read, or is no state.
-    pub(crate) fn load(&self, first: u32) -> Result<Option<Kept>, String> {
+    /// When it cannot be read; [`ErrorKind::InvalidData`] when it is no state.
+    pub(crate) fn load(&self, first: u32) -> io::Result<Option<Kept>> {
         let read = || -> io::Result<Vec<u8>> {
             let file = open_file(&self.open()?, STATE, OFlags::RDONLY)?;
             let mut bytes = Vec::new();
@@ -132,17 +136,17 @@ impl SetFolder {
         };
         let bytes = match read() {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(error),
             Ok(bytes) if bytes.len() as u64 > STATE_BYTES_MAX => {
-                return Err(format!("it has more than {STATE_BYTES_MAX} bytes"));
+                return Err(no_state(format!("it has more than {STATE_BYTES_MAX} bytes")));
             }
             Ok(bytes) => bytes,
         };
-        let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+        let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| no_state(error.to_string()))?;
         let running = kept.run.running.map_or(0, |running| running.serial_number);
         match kept.run.serial_number.max(running) {
             number if number.saturating_sub(first) > SEGMENTS_MAX => {
-                Err(format!("no set had {number} segments"))
+                Err(no_state(format!("no set had {number} segments")))
             }
             _ => Ok(Some(kept)),
         }
@@ -150,7 +154,13 @@ impl SetFolder {
 
     /// Keeps a state: all of it, or that of before.
     pub(crate) fn save(&self, kept: &Kept) -> io::Result<()> {
-        replace(&self.open()?, STATE, &serde_json::to_vec(kept)?)
+        let root = self.open()?;
+        replace(&root, STATE, &serde_json::to_vec(kept)?)?;
+        // The new name is on the disk only then. Not all file systems have that for folders.
+        match rustix::fs::fsync(&root) {
+            Err(error) if error != Errno::INVAL => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -197,6 +207,10 @@ fn open_folder(folder: &Dir, name: &str) -> io::Result<Dir> {
     }
 }
 
+fn no_state(reason: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, reason)
+}
+
 fn refused(name: &str, reason: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("`{name}` {reason}"))
 }
@@ -222,19 +236,23 @@ mod tests {
         Kept { run: RunSnapshot { serial_number, ..run }, segment: None }
     }
 
+    fn loaded(folder: &SetFolder) -> Result<Option<Kept>, String> {
+        folder.load(0).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn a_state_comes_back_and_one_that_is_damaged_is_said() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = SetFolder::new(place.path().join("web1"), "../Nightly");
-        assert_eq!(folder.load(0), Ok(None));
+        assert_eq!(loaded(&folder), Ok(None));
         folder.save(&kept(7)).expect("it is written");
         folder.save(&kept(8)).expect("it is replaced");
-        assert_eq!(folder.load(0), Ok(Some(kept(8))));
+        assert_eq!(loaded(&folder), Ok(Some(kept(8))));
         let file = place.path().join("web1").join(component("../Nightly")).join(STATE);
         fs::write(&file, b"{\"run\": {\"serial_number\": 9").expect("it is there");
-        assert!(folder.load(0).is_err_and(|reason| reason.contains("EOF")));
+        assert!(loaded(&folder).is_err_and(|reason| reason.contains("EOF")));
         fs::write(&file, vec![b' '; 100_000]).expect("it is there");
-        assert_eq!(folder.load(0), Err("it has more than 65536 bytes".to_owned()));
+        assert_eq!(loaded(&folder), Err("it has more than 65536 bytes".to_owned()));
     }
 
     #[test]
@@ -280,10 +298,10 @@ mod tests {
         for name in [STATE, ".run.json.new", CLAIM] {
             std::os::unix::fs::symlink("precious", root.join(name)).expect("a link");
         }
-        assert_eq!(folder.load(0), Err("`.run.json` is a link: delete it".to_owned()));
+        assert_eq!(loaded(&folder), Err("`.run.json` is a link: delete it".to_owned()));
         assert!(folder.claim().is_err_and(|error| error.to_string() == "`.run.lock` is a link: delete it"));
         folder.save(&kept(2)).expect("it is replaced");
-        assert_eq!(folder.load(0), Ok(Some(kept(2))));
+        assert_eq!(loaded(&folder), Ok(Some(kept(2))));
         assert_eq!(fs::read_to_string(&precious).expect("a file"), "precious");
         fs::remove_file(&state).expect("it is there");
         rustix::fs::mknodat(
@@ -294,7 +312,7 @@ mod tests {
             0,
         )
         .expect("a pipe");
-        assert_eq!(folder.load(0), Err("`.run.json` is no file: delete it".to_owned()));
+        assert_eq!(loaded(&folder), Err("`.run.json` is no file: delete it".to_owned()));
     }
 
     #[test]
@@ -302,7 +320,8 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let folder = SetFolder::new(place.path().to_owned(), "Nightly");
         folder.save(&kept(u32::MAX)).expect("it is written");
-        assert_eq!(folder.load(0), Err("no set had 4294967295 segments".to_owned()));
-        assert_eq!(folder.load(4_294_967_000), Ok(Some(kept(u32::MAX))), "a set may begin there");
+        assert_eq!(loaded(&folder), Err("no set had 4294967295 segments".to_owned()));
+        let there = folder.load(4_294_967_000).expect("a set may begin there");
+        assert_eq!(there, Some(kept(u32::MAX)));
     }
 }

@@ -13,6 +13,8 @@ use pla_engine::{NameParts, component};
 use super::folder::SetFolder;
 use super::open_log::OpenLog;
 use super::sink::{AnySink, Server};
+use super::state::StateStore;
+use super::turns::Turns;
 use crate::config::{Database, LogPlaces};
 use crate::model::{CounterCollector, Destination, LogFormat, SampleInterval};
 
@@ -22,13 +24,19 @@ pub(crate) struct Places {
     /// The host in the names of columns, folders and files.
     pub(super) machine: String,
     places: LogPlaces,
+    turns: Arc<Turns>,
     /// How many logs there are, which share the memory for records that wait.
     logs: AtomicUsize,
 }
 
 impl Places {
-    pub(crate) const fn new(machine: String, places: LogPlaces) -> Self {
-        Self { machine, places, logs: AtomicUsize::new(1) }
+    pub(crate) const fn new(machine: String, places: LogPlaces, turns: Arc<Turns>) -> Self {
+        Self { machine, places, turns, logs: AtomicUsize::new(1) }
+    }
+
+    /// Other places for the logs of the same target.
+    pub(super) fn reconfigured(&self, places: LogPlaces) -> Self {
+        Self::new(self.machine.clone(), places, Arc::clone(&self.turns))
     }
 
     /// Whether these are the places.
@@ -72,8 +80,9 @@ impl Places {
     /// Opens the log of a collector. `files` has the names that other collectors of the segment have.
     pub(crate) fn open(
         &self,
-        (set, zone, collector): (Option<&SetFolder>, &TimeZone, &CounterCollector),
-        (serial_number, folder, began): (u32, &str, Timestamp),
+        (set, state): (&str, Option<&Arc<StateStore>>),
+        (zone, collector): (&TimeZone, &CounterCollector),
+        (serial_number, folder, began, bytes_max): (u32, &str, Timestamp, Option<u64>),
         files: &mut Vec<String>,
         header: LogHeader,
     ) -> Option<OpenLog> {
@@ -98,9 +107,9 @@ impl Places {
                 let is_taken = files.contains(&file);
                 files.push(file.clone());
                 let existing = if *overwrites && !is_taken { Existing::Replace } else { Existing::Keep };
-                let circular_bytes_max = is_circular.then_some(CIRCULAR_BYTES_MAX);
-                let (set, folder) = (set?.clone(), folder.to_owned());
-                let open: OpenFolder = Arc::new(move || set.run(&folder));
+                let circular_bytes_max = is_circular.then(|| bytes_max.unwrap_or(CIRCULAR_BYTES_MAX));
+                let (state, folder) = (Arc::clone(state?), folder.to_owned());
+                let open: OpenFolder = Arc::new(move || state.run(&folder));
                 let options = FileOptions { format, existing, circular_bytes_max };
                 let log = FileLog::new(open, &file, Arc::clone(&header), options);
                 let progress = log.progress();
@@ -112,7 +121,7 @@ impl Places {
                 ))
             }
             Destination::Database { database, log } => {
-                let sink = self.database(database, log, &header).unwrap_or_else(|message| {
+                let sink = self.database(set, (database, log), &header).unwrap_or_else(|message| {
                     AnySink::Refused(SinkError { kind: SinkErrorKind::Refused, message })
                 });
                 Some(OpenLog::open(header, sink, None, (interval, self.bytes_max())))
@@ -123,16 +132,22 @@ impl Places {
 
 impl Places {
     /// The tables of a log. The host is in the names of its counters, so that hosts may share a database.
-    fn database(&self, database: &str, log: &str, header: &LogHeader) -> Result<AnySink, String> {
+    fn database(
+        &self,
+        set: &str,
+        (database, log): (&str, &str),
+        header: &LogHeader,
+    ) -> Result<AnySink, String> {
+        let turn = self.turns.next(set, database, log);
         let name = format!("{}: {log}", self.machine);
         let log = Log::new(&name, header.clone()).map_err(|error| error.to_string())?;
         match (self.places.databases.get(database), &self.places.directory) {
             (Some(Database::Sqlite(file)), Some(directory)) => {
                 let file = SqliteFile::at(&directory.join(file)).map_err(|error| error.to_string())?;
-                Ok(AnySink::Sqlite(Box::new(SqliteSink::new(file, log))))
+                Ok(AnySink::Sqlite(Box::new(SqliteSink::new(file, log)), turn))
             }
             (Some(Database::Postgresql(settings)), _) => {
-                Ok(AnySink::Postgresql(Box::new(Server::new(Arc::clone(settings), log))))
+                Ok(AnySink::Postgresql(Box::new(Server::new(Arc::clone(settings), log)), turn))
             }
             _ => Err(format!("there is no database `{database}`")),
         }

@@ -13,10 +13,13 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::folder::SetFolder;
 use super::open_log::ClosedLog;
 use super::report::{self, About};
+use super::run::Ended;
 
 /// What came of it.
 #[derive(Debug)]
 pub(super) enum Event {
+    /// The logs of a segment are at their end, and the task of the set follows.
+    Closed(Ended),
     /// Whether the limits permit a run.
     Checked { serial_number: u32, result: Result<(), String> },
     /// The data manager is done.
@@ -108,13 +111,20 @@ pub(super) fn check(
 pub(super) fn compile(job: Job, closing: Option<JoinHandle<Vec<ClosedLog>>>, events: UnboundedSender<Event>) {
     tokio::spawn(async move {
         let closed = match closing {
-            Some(closing) => closing.await.unwrap_or_default(),
-            None => Vec::new(),
+            Some(closing) => closing.await.map_err(|error| error.to_string()),
+            None => Ok(Vec::new()),
         };
         let serial_number = job.serial_number;
         let upkeep = Arc::clone(&job.upkeep);
         let _turn = upkeep.turn.lock().await;
-        let compiled = spawn_blocking(move || run(&job, &closed)).await.unwrap_or_default();
+        let compiled = match closed {
+            Ok(closed) => spawn_blocking(move || run(&job, &closed)).await.map_err(|error| error.to_string()),
+            Err(reason) => Err(reason),
+        };
+        let compiled = compiled.unwrap_or_else(|reason| {
+            tracing::warn!(serial_number, reason, "The data manager of a set has failed");
+            Compiled { failures: 1, ..Compiled::default() }
+        });
         // If nobody listens any more, the set is gone.
         let _ = events.send(Event::Compiled { serial_number, compiled });
     });
@@ -217,5 +227,32 @@ impl Compiled {
         removed.into_iter().for_each(|(by, folders)| self.count(by, folders));
         (self.runs, self.failures) = (self.runs + runs, self.failures + failures);
         (self.took_s, self.ended) = (took_s, ended);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn logs_that_panicked_are_a_failure_of_the_data_manager() {
+        let job = Job {
+            serial_number: 7,
+            folder: None,
+            cabinets: None,
+            manager: xml::DataManager::default(),
+            ended: None,
+            cut_off: None,
+            now: Timestamp::UNIX_EPOCH,
+            upkeep: Arc::default(),
+        };
+        let closing: JoinHandle<Vec<ClosedLog>> = tokio::spawn(std::future::pending());
+        // As a panic, without its noise.
+        closing.abort();
+        let (events, mut ended) = tokio::sync::mpsc::unbounded_channel();
+        compile(job, Some(closing), events);
+        let event = ended.recv().await;
+        let Some(Event::Compiled { serial_number, compiled }) = event else { panic!("{event:?}") };
+        assert_eq!((serial_number, compiled.failures), (7, 1));
     }
 }

@@ -168,6 +168,23 @@ fn folders_above_the_limit_are_removed_and_counted() {
 }
 
 #[test]
+fn logs_of_exported_sets_without_names_of_their_own_are_told_apart_in_a_database() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let path = exported(&place, r"<Counter>\Water\Level</Counter>");
+    let set = |name: &str| json!({"file": path, "name": name, "log_format": "sql", "database": "archive"});
+    let mut settings = place.settings(&json!([set("Day"), set("Night")]));
+    settings["databases"] = json!({"archive": {"sqlite": "archive.db"}});
+    let watch = plugin.watch(&mill.sim, settings);
+    watch.full();
+    written(&watch, "Day", 1.0);
+    written(&watch, "Night", 1.0);
+    plugin.end(watch);
+    let bytes = fs::read(place.directory().join("archive.db")).expect("the file is there");
+    let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    assert!(has("web1: Day: Counters") && has("web1: Night: Counters"));
+}
+
+#[test]
 fn a_hundred_logs_of_exported_sets_are_one_call() {
     let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
     let collector = |number: usize| {

@@ -313,6 +313,28 @@ fn a_folder_that_is_not_there_delays_nothing_and_takes_what_waited_when_it_comes
 }
 
 #[test]
+fn a_run_begins_although_the_logs_of_the_last_one_wait_for_their_disk() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let directory = place.path().join("mount").join("web1");
+    let settings = json!({
+        "sets": [{"name": "Mill", "counters": [LEVEL], "duration": "30s"}],
+        "storage": {"directory": directory},
+    });
+    let watch = plugin.watch(&mill.sim, settings);
+    for _ in 0..4 {
+        watch.full();
+        mill.pass(15);
+    }
+    fs::create_dir(place.path().join("mount")).expect("it is made");
+    plugin.end(watch);
+    let mut files = Vec::new();
+    collect(&directory, &directory, &mut files);
+    let logs = files.iter().filter(|(name, _)| name.ends_with(".csv"));
+    let records: usize = logs.map(|(_, text)| text.lines().count() - 1).sum();
+    assert_eq!(records, 4, "{files:#?}");
+}
+
+#[test]
 fn fifty_logs_are_one_call() {
     let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
     let sets: Vec<Value> =

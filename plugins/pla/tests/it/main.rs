@@ -20,6 +20,7 @@ mod logging;
 mod many;
 mod objects;
 mod reports;
+mod segments;
 mod settings;
 mod settled;
 mod stalls;

@@ -1,12 +1,14 @@
 //! What of a set outlives the process.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use pla_engine::{Moment, SetRun, component};
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::super::folder::{Kept, KeptSegment, SetFolder};
+use super::super::state::StateStore;
 use super::super::work;
 use super::Run;
 
@@ -15,6 +17,8 @@ use super::Run;
 pub(super) enum Loaded {
     /// Another instance has the set.
     Taken,
+    /// A disk is away or denies it.
+    Unreadable(String),
     /// It is ours, as long as the folder lives, if that could be taken.
     Own(Option<SetFolder>, Result<Option<Box<Kept>>, String>),
 }
@@ -24,10 +28,15 @@ pub(super) enum Loaded {
 fn load(set: Arc<str>, folder: SetFolder, has_journals: bool, first: u32) -> JoinHandle<Loaded> {
     tokio::task::spawn_blocking(move || {
         let set = &*set;
-        if let Err(error) = folder.open() {
-            // A folder that is not there has no state; it is tried again with the first record.
-            tracing::debug!(set, %error, "The folder of a set cannot be opened");
-            return Loaded::Own(None, Ok(None));
+        match folder.open().map_err(|error| (error.kind(), error)) {
+            Ok(_) => {}
+            // A folder that is not there has no state, and what is no folder does not become one by itself. It is tried again with
+            // the first record.
+            Err((ErrorKind::NotFound | ErrorKind::InvalidData, error)) => {
+                tracing::debug!(set, %error, "The folder of a set cannot be opened");
+                return Loaded::Own(None, Ok(None));
+            }
+            Err((_, error)) => return Loaded::Unreadable(error.to_string()),
         }
         let claimed = match folder.claim() {
             Ok(None) => return Loaded::Taken,
@@ -37,11 +46,13 @@ fn load(set: Arc<str>, folder: SetFolder, has_journals: bool, first: u32) -> Joi
                 None
             }
         };
-        let loaded = folder.load(first);
-        // After a state that cannot be read there may be anything.
-        let was_running = !matches!(&loaded, Ok(None))
-            && !matches!(&loaded, Ok(Some(before)) if before.run.running.is_none());
-        if was_running
+        let loaded = match folder.load(first) {
+            Ok(loaded) => Ok(loaded),
+            Err(error) if error.kind() == ErrorKind::InvalidData => Err(error.to_string()),
+            Err(error) => return Loaded::Unreadable(error.to_string()),
+        };
+        // A run that has ended may have left them, too.
+        if !matches!(loaded, Ok(None))
             && has_journals
             && let Err(error) = folder.recover()
         {
@@ -68,17 +79,24 @@ impl Run {
         }
         let loaded = match &mut self.loading {
             None => Ok(None),
-            Some(loading) => match tokio::time::timeout_at(patience, loading).await {
+            Some(loading) => match timeout_at(patience, loading).await {
                 Err(_) => return,
                 Ok(Err(error)) => Err(error.to_string()),
                 Ok(Ok(Loaded::Own(claimed, loaded))) => {
                     self.folder = claimed.or(self.folder.take());
                     loaded
                 }
-                Ok(Ok(Loaded::Taken)) => return self.report_taken(),
+                Ok(Ok(Loaded::Taken)) => return self.report_waiting(
+                    "A set waits for the end of an earlier instance, or of another module's set of this name",
+                    "",
+                ),
+                Ok(Ok(Loaded::Unreadable(reason))) => {
+                    return self.report_waiting("A set waits for its folder, which cannot be read", &reason);
+                }
             },
         };
         self.loading = None;
+        self.state = self.folder.clone().map(|folder| Arc::new(StateStore::new(folder)));
         let definition = self.definition();
         self.life = Some(match loaded {
             Ok(Some(kept)) => {
@@ -100,70 +118,75 @@ impl Run {
         });
     }
 
-    /// Another instance has the set. That may be at its end: the next collection tries again.
-    fn report_taken(&mut self) {
+    /// Says once why the set does not run yet. The next collection tries again.
+    fn report_waiting(&mut self, message: &'static str, reason: &str) {
         self.loading = None;
-        if !std::mem::replace(&mut self.is_taken, true) {
-            let set = &*self.name;
-            tracing::info!(
-                set,
-                "A set waits for the end of an earlier instance, or of another module's set of this name"
-            );
+        if self.waits_for != Some(message) {
+            self.waits_for = Some(message);
+            match reason {
+                "" => tracing::info!(set = &*self.name, "{message}"),
+                _ => tracing::warn!(set = &*self.name, reason, "{message}"),
+            }
         }
     }
 
-    /// Stores what has to outlive the process, and waits for that until `patience`.
-    pub(in crate::runs) async fn store(&mut self, moment: Moment, patience: Instant) {
-        let Some((life, folder)) = self.life.as_ref().zip(self.folder.clone()) else { return };
-        if let Some(storing) = &mut self.storing {
-            if tokio::time::timeout_at(patience, storing).await.is_err() {
-                return;
-            }
-            self.storing = None;
+    /// Its state is what has to be stored from now on, if it is another than before.
+    pub(super) fn note_state(&mut self, moment: Moment) {
+        let Some((life, state)) = self.life.as_ref().zip(self.state.as_ref()) else { return };
+        let now = Some((life.revision(), self.segment.as_ref().map(|segment| segment.serial_number)));
+        if now != self.noted {
+            self.noted = now;
+            let segment = self.segment.as_ref().map(|segment| KeptSegment {
+                serial_number: segment.serial_number,
+                folder: segment.folder.clone(),
+                began: segment.began.wall,
+            });
+            state.set(Kept { run: life.snapshot(moment), segment });
         }
-        if life.revision() == self.stored {
-            return;
+    }
+
+    /// Stores what has to outlive the process, beside the collections.
+    pub(in crate::runs) fn store(&mut self, moment: Moment) {
+        self.note_state(moment);
+        let Some(state) = &self.state else { return };
+        if !self.is_storing() && !state.is_stored() {
+            let (state, set) = (Arc::clone(state), Arc::clone(&self.name));
+            self.storing = Some(tokio::task::spawn_blocking(move || state.save_or_warn(&set)));
         }
-        self.stored = life.revision();
-        let segment = self.segment.as_ref().map(|segment| KeptSegment {
-            serial_number: segment.serial_number,
-            folder: segment.folder.clone(),
-            began: segment.began.wall,
-        });
-        let (kept, set) = (Kept { run: life.snapshot(moment), segment }, Arc::clone(&self.name));
-        let mut storing = tokio::task::spawn_blocking(move || {
-            if let Err(error) = folder.save(&kept) {
-                tracing::warn!(set = &*set, %error, "The state of a set cannot be kept; after a new start, it begins anew");
-            }
-        });
-        if tokio::time::timeout_at(patience, &mut storing).await.is_err() {
-            self.storing = Some(storing);
-        }
+    }
+
+    pub(super) fn is_storing(&self) -> bool {
+        self.storing.as_ref().is_some_and(|storing| !storing.is_finished())
     }
 
     /// Ends its logs by `deadline`. What it did is kept, so that it goes on with a new start.
     pub(in crate::runs) async fn end(mut self, moment: Moment, deadline: Instant) {
         let serial_number = self.segment.as_ref().map_or(0, |segment| segment.serial_number);
-        self.close(serial_number, deadline.saturating_duration_since(Instant::now()), true);
+        self.close(serial_number, deadline.saturating_duration_since(Instant::now()), (true, None));
         self.upkeep.stop();
+        if let Some(storing) = self.storing.take() {
+            let _ = timeout_at(deadline, storing).await;
+        }
+        self.noted = None;
+        self.store(moment);
         for (serial_number, closing) in std::mem::take(&mut self.closing) {
             // What panicked has nothing to wait for. Logs of earlier segments may go on after the deadline; until then, the set
             // is theirs.
-            let closed = tokio::time::timeout_at(deadline, closing.logs).await;
+            let closed = timeout_at(deadline, closing.logs).await;
             let last = self.segment.clone().filter(|segment| segment.serial_number == serial_number);
             if let (Ok(Ok(logs)), Some(segment)) = (closed, last)
                 && self.logs.manager.is_enabled == Some(true)
             {
                 let job = self.job(serial_number, Some(segment), moment);
-                let _ = tokio::time::timeout_at(deadline, work::report(job, logs)).await;
+                let _ = timeout_at(deadline, work::report(job, logs)).await;
             }
         }
         // A report that is being written gets done. What a data manager was stopped at, the next instance does again.
-        while self.at_work > 0 {
-            let Ok(Some(_)) = tokio::time::timeout_at(deadline, self.events.1.recv()).await else { break };
+        while self.at_work > 0 && matches!(timeout_at(deadline, self.events.1.recv()).await, Ok(Some(_))) {
             self.at_work -= 1;
         }
-        self.stored = self.stored.wrapping_sub(1);
-        self.store(moment, deadline).await;
+        if let Some(storing) = self.storing.take() {
+            let _ = timeout_at(deadline, storing).await;
+        }
     }
 }
