@@ -74,10 +74,10 @@ pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<FileSet, String
     let (document, stamp) = document(path)?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut set = Set::of_document(&document, &stem, Origin::File(PathBuf::from(path)));
-    set.add_logs(&document, &overrides.logs);
     if let Some(name) = &overrides.name {
         name.clone_into(&mut set.name);
     }
+    set.add_logs(&document, &overrides.logs);
     set.start = overrides.start;
     set.duration = overrides.duration.unwrap_or(set.duration);
     // A threshold that cannot be read would be an alert that never fires.

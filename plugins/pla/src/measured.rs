@@ -1,5 +1,6 @@
 //! Replies in, states of alerts and records of logs out, as in each collection: what a benchmark and a test of allocations measure.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,11 +9,16 @@ use counter_types::CounterPath;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ms_pcq::perflibv2::CounterData;
+use tokio::time::Instant;
 
 use crate::board::{Board, Watched};
+use crate::config::LogPlaces;
 use crate::counters::{Counters, Kinds, Paths};
 use crate::logs::{Opening, Recorder};
-use crate::model::{Alert, CounterCollector, Destination, Origin, SampleInterval, Set, Start};
+use crate::model::{
+    Alert, CounterCollector, Destination, LogFormat, Name, Origin, SampleInterval, Set, Start,
+};
+use crate::runs::{OpenLog, Places};
 
 /// The alerts of one target.
 #[derive(Debug, Default)]
@@ -20,6 +26,8 @@ pub struct Alerts {
     board: Board,
     counters: Counters,
     recorder: Option<Recorder>,
+    places: Option<Places>,
+    log: Option<OpenLog>,
 }
 
 impl Alerts {
@@ -83,10 +91,47 @@ impl Alerts {
         self.counters.read(Some((query, data)), false);
         let Some((found, recorder)) = self.counters.found().zip(self.recorder.as_mut()) else { return 0 };
         let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
-        let opening = Opening { machine: "web1", zone: &TimeZone::UTC, description: "" };
+        let opening = Opening { machine: "web1", zone: &TimeZone::UTC };
         let _ = recorder.begin(found, frame, replied, now, &opening);
         let record = recorder.sample(found, frame, replied, (now, Timestamp::UNIX_EPOCH));
         record.map_or(0, |(_, samples)| samples.iter().filter(|sample| sample.value.is_some()).count())
+    }
+
+    /// Logs go to files below this directory. Must be followed by [`write`](Self::write) inside a runtime of tokio.
+    pub fn log_to(&mut self, directory: PathBuf) {
+        let places = LogPlaces { directory: Some(directory), ..LogPlaces::default() };
+        self.places = Some(Places::new("web1".to_owned(), places));
+    }
+
+    /// Makes a record of a reply, and passes it to the log, which begins with the first one.
+    pub fn write(&mut self, query: &PathQuery, data: &CounterData, now: Duration) {
+        self.counters.read(Some((query, data)), false);
+        let (Some(found), Some(recorder)) = (self.counters.found(), self.recorder.as_mut()) else { return };
+        let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
+        let opening = Opening { machine: "web1", zone: &TimeZone::UTC, description: "" };
+        let began = Timestamp::UNIX_EPOCH;
+        if let (Some(header), Some(places)) =
+            (recorder.begin(found, frame, replied, now, &opening), &self.places)
+        {
+            let name = Name { base: "counters".to_owned(), ..Name::default() };
+            let destination =
+                Destination::File { format: LogFormat::Csv, name, overwrites: false, is_circular: false };
+            let collector = CounterCollector { destination, ..CounterCollector::clone(&recorder.collector) };
+            let folder = places.folder("Measured");
+            let of = (folder.as_ref(), &TimeZone::UTC, &collector);
+            self.log = places.open(of, (1, "run", began), &mut Vec::new(), header);
+        }
+        if let (Some((time, samples)), Some(log)) =
+            (recorder.sample(found, frame, replied, (now, began + now)), &mut self.log)
+        {
+            log.push(time, samples);
+        }
+    }
+
+    /// Ends the log. Returns how many records are in its file.
+    pub async fn close(&mut self) -> u64 {
+        let Some(log) = self.log.take() else { return 0 };
+        log.close("Measured".to_owned(), Instant::now() + CLOSE_MAX).await.counts.written
     }
 
     /// The samples that fired so far.
@@ -95,3 +140,5 @@ impl Alerts {
         self.board.alerts().iter().map(Watched::triggered).sum()
     }
 }
+
+const CLOSE_MAX: Duration = Duration::from_secs(60);

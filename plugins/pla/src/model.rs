@@ -4,6 +4,7 @@ mod exported;
 mod exported_logs;
 pub(crate) mod links;
 mod logs;
+mod neglected;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub(crate) use self::exported_logs::{LogOverrides, schedule};
 pub(crate) use self::logs::{
     COLUMN_PATHS_MAX, COLUMNS_MAX, CounterCollector, Destination, LogFormat, Logs, Name, Segment, check_path,
 };
+pub(crate) use self::neglected::Neglected;
 
 /// A data collector set, as far as its alerts and its counters are concerned.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! One collection, from any state after the last one.
 
 mod host_sets;
+mod judging;
 
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,8 +10,8 @@ use counter_types::same_name;
 use host_session::Recovery;
 use ms_dcom::RESOLVER_PORT;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup,
-    Source, Stage, Target, Transport,
+    Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, Problem, Selects, Setup, Source, Target,
+    Transport,
 };
 use plugin_session::{
     AttemptError, DCOM_TRANSPORT, HostConnection, HostSource, KeptConnection as _, Pause, Retry,
@@ -19,11 +20,11 @@ use plugin_session::{
 use tokio::time::Instant;
 
 use self::host_sets::share;
-use crate::actions::{Actions, Moment};
+use crate::actions::Actions;
 use crate::board::{Board, Watched};
-use crate::clock::{ReplyKind, SampleClock};
-use crate::config::{self, Module, Settings};
-use crate::counters::{Counters, Fetched, Kinds, Open, Paths};
+use crate::clock::SampleClock;
+use crate::config::{self, LogPlaces, Module, Settings};
+use crate::counters::{Counters, Fetched, Kinds, Paths};
 use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime, Starter};
 use crate::model::Set;
@@ -90,7 +91,7 @@ impl Source for PlaSource {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, handle, is_on_demand } = setup;
         let Module { sets, wanted, control } = config::compile(&settings)?;
-        let (tasks, databases) = (config::tasks(&settings), config::databases(&settings));
+        let (tasks, places) = (config::tasks(&settings), LogPlaces::new(&settings, is_on_demand));
         let transport = settings.transport;
         let at = |port| host_session::Target::new(target.host.clone(), port);
         let smb = at(transport.smb_port(target.port).unwrap_or(SMB_PORT));
@@ -100,12 +101,7 @@ impl Source for PlaSource {
             live: LiveSets::new(dcom.clone(), wanted, transport.clone()),
             starter: Starter::new(dcom, transport),
             actions: Actions::new(&target.name, &target.host),
-            runs: Runs::new(
-                target.name.clone(),
-                // Two sources do not write the same files.
-                settings.storage.map(|storage| storage.directory).filter(|_| !is_on_demand),
-                databases,
-            ),
+            runs: Runs::new(target.name.clone(), places),
             target,
             sets: sets::loaded(sets),
             local_time: LocalTime::default(),
@@ -133,9 +129,7 @@ impl Source for PlaSource {
         self.actions.allow(config::tasks(&settings), control);
         self.connection.reconfigure(settings.transport.clone());
         self.starter.reconfigure(settings.transport.clone());
-        let databases = config::databases(&settings);
-        let directory = settings.storage.map(|storage| storage.directory).filter(|_| !self.is_on_demand);
-        self.runs.reconfigure(directory, databases);
+        self.runs.reconfigure(LogPlaces::new(&settings, self.is_on_demand));
         self.live.reconfigure(wanted, settings.transport);
         self.pause = Pause::default();
         self.select();
@@ -165,7 +159,7 @@ impl Source for PlaSource {
         for Ended { set, task, logs } in self.runs.take_ended() {
             self.actions.run_ended(&set, &task, &logs, SystemTime::now());
         }
-        self.runs.store(moment, patience(collection)).await;
+        self.runs.store(moment);
         self.start_on_host(collection).await;
         collected
     }
@@ -257,80 +251,6 @@ impl PlaSource {
         let due = |found| self.board.due(found, now).or(self.runs.due(found, now));
         self.counters.found().map_or(Kinds::default(), due)
     }
-
-    fn judge_and_show(&mut self, open: Option<&mut Open>, fetched: &Fetched, collection: &mut Collection) {
-        collection.enter(Stage::Decode);
-        if !self.is_on_demand {
-            self.judge(open, fetched, collection.began());
-            self.show(collection);
-        }
-        self.show_sets(collection);
-    }
-
-    fn judge(&mut self, open: Option<&mut Open>, fetched: &Fetched, at: Duration) {
-        let Self { counters, board, clock, actions, runs, is_gap, .. } = self;
-        let replied = fetched.replied();
-        let mut is_new_boot = false;
-        if replied.any() {
-            let query = open.and_then(|open| open.handles().as_ref());
-            counters.read(query.zip(fetched.data.as_ref()), fetched.has_classic);
-            let kind = if replied.version_2 { ReplyKind::Version2 } else { ReplyKind::Classic };
-            is_new_boot = clock.advance(kind, &counters.frame().clocks, at);
-        }
-        let now = clock.now();
-        actions.expire(board, now);
-        if std::mem::take(is_gap) || is_new_boot {
-            board.miss(now);
-        }
-        if is_new_boot {
-            // What the paths mean may have changed with the host.
-            counters.search_again();
-        } else if let Some(found) = counters.found() {
-            let moment = Moment { sample: now, at, time: SystemTime::now() };
-            let values = (found, counters.frame(), replied);
-            actions.judge(board, values, moment);
-            runs.sample(values, |set| actions.is_running(set), now, calendar::moment(at));
-        }
-    }
-
-    /// Reports what changed, and sends what is known of all alerts.
-    fn show(&mut self, collection: &mut Collection) {
-        self.round += 1;
-        let (now, unix_s) = (self.clock.now(), unix_seconds());
-        let mut gone = Vec::new();
-        self.reporter.begin();
-        for alert in self.board.alerts_mut() {
-            for (instance, mut row) in alert.refresh(self.round, unix_s) {
-                gone.extend(row.ids());
-                self.reporter.close(alert, &instance, &mut row);
-            }
-            self.reporter.report(alert, now);
-        }
-        for mut alert in std::mem::take(&mut self.removed) {
-            gone.extend(series::ids_of(&alert));
-            self.reporter.close_all(&mut alert);
-        }
-        self.series.send_alerts(self.board.alerts_mut(), gone, collection.output());
-        let counts = self.actions.count(self.reporter.take_reported().into_iter());
-        self.series.send_actions(counts, collection.output());
-    }
-
-    fn coverage(&self, classic_failure: Option<Failure>) -> Coverage {
-        let problems = self.counters.found().map_or(&[][..], |found| &found.problems);
-        let sentences: Vec<&str> = problems.iter().flatten().map(String::as_str).collect();
-        let failure = classic_failure.or_else(|| self.live.failure().cloned()).or_else(|| {
-            let more = sentences.len().saturating_sub(SENTENCES_MAX);
-            let mut text = sentences.iter().take(SENTENCES_MAX).copied().collect::<Vec<_>>().join("; ");
-            if more > 0 {
-                text += &format!("; and {more} more");
-            }
-            (!sentences.is_empty()).then(|| Failure::new(Stage::Query, GeneralReason::NotFound, text))
-        });
-        match failure {
-            None => Coverage::Full,
-            failure => Coverage::Partial { families: self.series.families(), failure },
-        }
-    }
 }
 
 /// What a disk may take of a collection. What is not done then is done beside the next ones.
@@ -347,5 +267,3 @@ const STALLS_MAX: u32 = 3;
 const PATIENCE_PARTS: u32 = 8;
 const PATIENCE_MAX: Duration = Duration::from_millis(500);
 const SMB_PORT: u16 = 445;
-/// Counters that the host does not have, in one failure.
-const SENTENCES_MAX: usize = 5;

@@ -20,10 +20,10 @@ pub struct RunFacts {
     pub files: Vec<RunFile>,
     /// Times in which nothing was recorded.
     pub gaps: Vec<Gap>,
-    /// Records that were written.
-    pub records: u64,
-    /// Records that were taken and could not be written.
-    pub records_lost: u64,
+    /// Records that were written; nothing where that is not known.
+    pub records: Option<u64>,
+    /// Records that were taken and could not be written; nothing where that is not known.
+    pub records_lost: Option<u64>,
     /// Sentences on what was otherwise than the set asks for, such as a format that was replaced.
     pub remarks: Vec<String>,
 }

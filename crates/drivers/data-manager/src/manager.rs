@@ -87,7 +87,7 @@ impl DataManager {
                 limits: &self.settings.limits,
                 policy: self.settings.policy,
                 scan_limits,
-                current: request.current,
+                is_in_use: request.is_in_use,
                 stop: request.stop,
             };
             freeing.run(folders, managed)?;

@@ -17,7 +17,7 @@ pub(crate) struct Freeing<'a> {
     pub(crate) limits: &'a FolderLimits,
     pub(crate) policy: ResourcePolicy,
     pub(crate) scan_limits: &'a ScanLimits,
-    pub(crate) current: Option<&'a str>,
+    pub(crate) is_in_use: &'a dyn Fn(&str) -> bool,
     pub(crate) stop: &'a dyn Fn() -> bool,
 }
 
@@ -66,13 +66,17 @@ impl Freeing<'_> {
         gone: &mut HashSet<String>,
         managed: &mut Managed,
     ) -> Result<()> {
-        let mut is_newest_spared = false;
+        let (mut is_newest_spared, mut is_one_in_use) = (false, false);
         for folder in order {
             let Some(limit) = limits::violated(self.limits, state.count, state.bytes, &state.disk) else {
                 return Ok(());
             };
             if (self.stop)() {
                 return Err(Error::Stopped);
+            }
+            if (self.is_in_use)(&folder.name) {
+                is_one_in_use = true;
+                continue;
             }
             // What fills the disk may be something else: that does not cost the newest data.
             if limit == Limit::FreeDisk && newest == Some(&folder.name) {
@@ -84,12 +88,12 @@ impl Freeing<'_> {
         }
         let left = limits::violated(self.limits, state.count, state.bytes, &state.disk);
         if let Some(limit) = left {
-            let reason = match (limit, is_newest_spared, self.current) {
+            let reason = match (limit, is_newest_spared, is_one_in_use) {
                 (Limit::FreeDisk, true, _) => {
                     "the newest folder is kept, and the rest of the disk is used by others"
                 }
-                (_, _, Some(_)) => "what is left belongs to the run that goes on, or could not be deleted",
-                (_, _, None) => "what is left could not be deleted, or is beside the folders",
+                (_, _, true) => "what is left belongs to the run that goes on, or could not be deleted",
+                (_, _, false) => "what is left could not be deleted, or is beside the folders",
             };
             managed.fail(None, Error::StillAbove { limit, reason: reason.to_owned() });
         }
@@ -123,10 +127,9 @@ impl Freeing<'_> {
         removed.map(|_| ())
     }
 
-    /// The folders that may be deleted, the first ones first.
+    /// The folders in the order in which they are deleted.
     fn order(&self, folders: &[Folder]) -> Vec<Folder> {
-        let mut order: Vec<Folder> =
-            folders.iter().filter(|folder| Some(&folder.name[..]) != self.current).cloned().collect();
+        let mut order = folders.to_vec();
         let by_age = |a: &Folder, b: &Folder| (a.created, &a.name).cmp(&(b.created, &b.name));
         if self.policy == ResourcePolicy::DELETE_OLDEST {
             order.sort_unstable_by(by_age);
@@ -137,7 +140,7 @@ impl Freeing<'_> {
     }
 
     fn newest<'f>(&self, folders: &'f [Folder]) -> Option<&'f Folder> {
-        let finished = folders.iter().filter(|folder| Some(&folder.name[..]) != self.current);
+        let finished = folders.iter().filter(|folder| !(self.is_in_use)(&folder.name));
         finished.max_by(|a, b| (a.created, &a.name).cmp(&(b.created, &b.name)))
     }
 }

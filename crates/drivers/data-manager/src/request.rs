@@ -6,8 +6,8 @@ use ms_pla::DataManagerSteps;
 pub struct Request<'a> {
     /// The set's folder.
     pub root: &'a Dir,
-    /// The folder of the run that goes on, which is not touched.
-    pub current: Option<&'a str>,
+    /// Whether a folder is of a run that goes on, and is not touched. It is asked before anything is done with a folder.
+    pub is_in_use: &'a dyn Fn(&str) -> bool,
     /// The time, from which the age of folders follows.
     pub now: Timestamp,
     /// Where cabinet files are sent. It should be a folder of this set alone: names of folders are unique in a set only.
@@ -23,6 +23,6 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn new(root: &'a Dir, now: Timestamp) -> Self {
         let steps = DataManagerSteps::FOLDER_ACTIONS | DataManagerSteps::RESOURCE_FREEING;
-        Self { root, current: None, now, send_to: None, steps, stop: &|| false }
+        Self { root, is_in_use: &|_| false, now, send_to: None, steps, stop: &|| false }
     }
 }

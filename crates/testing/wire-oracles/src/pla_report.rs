@@ -89,8 +89,8 @@ fn report() -> Report {
         serial_number: None,
         files: Vec::new(),
         gaps: Vec::new(),
-        records: 1,
-        records_lost: 0,
+        records: Some(1),
+        records_lost: Some(0),
         remarks: Vec::new(),
     };
     let source = Source { columns: &columns, statistics: &statistics, facts: &facts };

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::{Future, ready};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -74,6 +75,23 @@ impl Target {
         let reply = &self.replies[self.rounds as usize % 2];
         self.rounds += 1;
         self.alerts.record(&self.query, reply, Duration::from_secs(15) * self.rounds)
+    }
+
+    /// Logs go to files below this directory.
+    pub(crate) fn log_to(&mut self, directory: PathBuf) {
+        self.alerts.log_to(directory);
+    }
+
+    /// Makes a record of all counters for the log.
+    pub(crate) fn write(&mut self) {
+        let reply = &self.replies[self.rounds as usize % 2];
+        self.rounds += 1;
+        self.alerts.write(&self.query, reply, Duration::from_secs(15) * self.rounds);
+    }
+
+    /// Ends the log. Returns how many records are in its file.
+    pub(crate) async fn close(&mut self) -> u64 {
+        self.alerts.close().await
     }
 
     /// The samples that fired so far.

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use counter_types::PathError;
 use pla_engine::{Comparison, Threshold};
 
+use super::compile::Compiled;
 use super::settings::{AlertSettings, Limit};
-use super::{Compiled, actions, check_name};
+use super::{actions, check_name};
 use crate::model::{self, Alert, NAME_CHARS_MAX};
 
 impl Compiled {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::civil::{Date, Time};
+use ms_pla::FolderActionSteps;
 use plugin_session::command::parse_duration;
 use serde::Deserialize;
 
@@ -60,7 +61,7 @@ pub(super) struct SegmentSettings {
 }
 
 /// What the data manager keeps.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "limits of what is kept, such as `{folders: 30, size: 10GB, free: 1GB}`"
@@ -74,7 +75,46 @@ pub(super) struct KeepSettings {
     pub(super) free: Option<Megabytes>,
     #[serde(default)]
     pub(super) delete: DeleteFirst,
+    /// What is done with folders before that.
+    #[serde(default)]
+    pub(super) actions: Vec<ActionSettings>,
 }
+
+/// [MS-PLA] 3.2.4.3: what is done with folders that are old and large enough.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an action such as `{age: 7d, size: 10MB, do: [create_cab, delete_data]}`"
+)]
+pub(super) struct ActionSettings {
+    /// At any age without it.
+    #[serde(default)]
+    pub(super) age: Option<Days>,
+    /// At any size without it.
+    #[serde(default)]
+    pub(super) size: Option<Megabytes>,
+    #[serde(rename = "do")]
+    pub(super) steps: Vec<StepWord>,
+}
+
+/// [MS-PLA] 2.2.2.8: a step, by the name that it has there.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(
+    rename_all = "snake_case",
+    expecting = "`create_cab`, `delete_data`, `send_cab`, `delete_cab` or `delete_report`"
+)]
+pub(super) enum StepWord {
+    CreateCab,
+    DeleteData,
+    SendCab,
+    DeleteCab,
+    DeleteReport,
+}
+
+/// Whole days, in which ages of folders are.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String", expecting = "days such as `7d`")]
+pub(super) struct Days(pub(super) u32);
 
 /// Which folders are removed first.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -137,6 +177,29 @@ impl WeekDay {
     }
 }
 
+impl StepWord {
+    pub(super) const fn bit(self) -> FolderActionSteps {
+        match self {
+            Self::CreateCab => FolderActionSteps::CREATE_CAB,
+            Self::DeleteData => FolderActionSteps::DELETE_DATA,
+            Self::SendCab => FolderActionSteps::SEND_CAB,
+            Self::DeleteCab => FolderActionSteps::DELETE_CAB,
+            Self::DeleteReport => FolderActionSteps::DELETE_REPORT,
+        }
+    }
+}
+
+impl TryFrom<String> for Days {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        match text.strip_suffix('d').map(str::parse) {
+            Some(Ok(days @ 1..=AGE_DAYS_MAX)) => Ok(Self(days)),
+            _ => Err("write 1 to 3660 days, such as `7d`"),
+        }
+    }
+}
+
 impl TryFrom<String> for AtTime {
     type Error = &'static str;
 
@@ -190,3 +253,4 @@ impl TryFrom<String> for Megabytes {
 }
 
 const DAYS_MAX: u32 = 366;
+const AGE_DAYS_MAX: u32 = 3_660;

@@ -1,52 +1,22 @@
-//! What a set of the configuration logs, and the databases of a module.
+//! What a set of the configuration logs.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use counter_types::{CounterPath, PathError};
 use jiff::tz::TimeZone;
-use ms_pla::xml::DataManager;
-use ms_pla::{AutoPathFormat, ResourcePolicy};
+use ms_pla::AutoPathFormat;
 use pla_engine::{NameFormat, StartSchedule};
 
-use super::log_settings::{
-    DatabaseSettings, DeleteFirst, KeepSettings, PostgresqlSettings, ScheduleSettings, SegmentSettings,
-    TlsWord,
-};
+use super::log_settings::{ScheduleSettings, SegmentSettings};
 use super::settings::{Interval, SetSettings};
-use super::{Settings, actions, check_name};
+use super::{Settings, actions, keep};
 use crate::model::{
     COLUMN_PATHS_MAX, CounterCollector, Destination, LogFormat, LogOverrides, Logs, Name, Segment, check_path,
 };
 
 /// The key below the set that is wrong, and why.
 type Refusal = (String, String);
-
-/// A database of a module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Database {
-    /// A file of this name beside the folders of the target's sets.
-    Sqlite(String),
-    /// A server.
-    Postgresql(Arc<Postgresql>),
-}
-
-/// How a database of PostgreSQL is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Postgresql {
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    pub(crate) database: String,
-    pub(crate) user: String,
-    /// The file that has its password.
-    pub(crate) password_file: Option<std::path::PathBuf>,
-    /// Whether TLS is required, where the settings say so.
-    pub(crate) tls: Option<bool>,
-    pub(crate) ca_file: Option<std::path::PathBuf>,
-}
-
-/// The databases of a module by name.
-pub(crate) type Databases = BTreeMap<String, Database>;
 
 /// What the settings say about the logs of an exported set.
 pub(super) fn overrides(settings: &Settings, set: &SetSettings) -> Result<LogOverrides, Refusal> {
@@ -57,6 +27,7 @@ pub(super) fn overrides(settings: &Settings, set: &SetSettings) -> Result<LogOve
         databases: settings.databases.keys().cloned().collect::<HashSet<_>>(),
         zone: set.time_zone.as_deref().map(zone).transpose()?,
         duration: set.duration.map(|time| time.0),
+        sends_cabinets: settings.cabinets.is_some(),
     })
 }
 
@@ -99,8 +70,9 @@ pub(super) fn logs(
             format: pattern.map_err(|error| (String::new(), error.to_string()))?,
         },
         serial_number: 0,
-        manager: manager(set.keep.unwrap_or_default()),
+        manager: keep::manager(settings, set.keep.as_ref())?,
         task: task.map_err(|(key, message)| (key.to_owned(), message))?,
+        remarks: Vec::new(),
     })
 }
 
@@ -167,80 +139,7 @@ fn schedule(settings: &ScheduleSettings) -> StartSchedule {
     }
 }
 
-/// A set of the configuration has a report of each run, and limits where it says so.
-fn manager(keep: KeepSettings) -> DataManager {
-    let KeepSettings { folders, size, free, delete } = keep;
-    DataManager {
-        is_enabled: Some(true),
-        folders_max: folders,
-        size_max_mb: size.map(|size| size.0),
-        free_disk_min_mb: free.map(|free| free.0),
-        resource_policy: Some(match delete {
-            DeleteFirst::Oldest => ResourcePolicy::DELETE_OLDEST,
-            DeleteFirst::Largest => ResourcePolicy::DELETE_LARGEST,
-        }),
-        ..DataManager::default()
-    }
-}
-
-/// What is wrong with the databases, each with its place.
-pub(super) fn check(databases: &BTreeMap<String, DatabaseSettings>) -> Vec<(String, String)> {
-    let mut wrong = Vec::new();
-    if databases.len() > DATABASES_MAX {
-        wrong.push(("/databases".to_owned(), format!("name at most {DATABASES_MAX} databases")));
-    }
-    for (name, settings) in databases.iter().take(DATABASES_MAX) {
-        let place = format!("/databases/{}", name.replace('~', "~0").replace('/', "~1"));
-        let mut refuse = |key: &str, message: &str| wrong.push((format!("{place}{key}"), message.to_owned()));
-        if let Err(message) = check_name(name) {
-            refuse("", &message);
-        }
-        match settings {
-            DatabaseSettings { sqlite: Some(file), postgresql: None } => {
-                if pla_engine::component(file) != *file {
-                    refuse("/sqlite", "write the name of a file without a folder, such as `archive.db`");
-                }
-            }
-            DatabaseSettings { sqlite: None, postgresql: Some(server) } => {
-                if server.host.is_empty() || server.database.is_empty() || server.user.is_empty() {
-                    refuse("/postgresql", "write a `host`, a `database` and a `user`");
-                }
-                if server.port == Some(0) {
-                    refuse("/postgresql/port", "write a port from 1 to 65535");
-                }
-                for (key, file) in [("password_file", &server.password_file), ("ca_file", &server.ca_file)] {
-                    if file.as_ref().is_some_and(|file| !file.is_absolute()) {
-                        refuse(&format!("/postgresql/{key}"), "write an absolute path");
-                    }
-                }
-            }
-            _ => refuse("", "write `sqlite` or `postgresql`"),
-        }
-    }
-    wrong
-}
-
-/// The databases of settings that were checked.
-pub(super) fn databases(settings: &BTreeMap<String, DatabaseSettings>) -> Databases {
-    let database = |(name, settings): (&String, &DatabaseSettings)| {
-        let database = match (&settings.sqlite, &settings.postgresql) {
-            (Some(file), _) => Database::Sqlite(file.clone()),
-            (None, Some(server)) => Database::Postgresql(Arc::new(postgresql(server))),
-            (None, None) => return None,
-        };
-        Some((name.clone(), database))
-    };
-    settings.iter().filter_map(database).collect()
-}
-
-fn postgresql(server: &PostgresqlSettings) -> Postgresql {
-    let PostgresqlSettings { host, port, database, user, password_file, tls, ca_file } = server.clone();
-    let tls = tls.map(|word| word == TlsWord::Require);
-    Postgresql { host, port: port.unwrap_or(5432), database, user, password_file, tls, ca_file }
-}
-
 /// The name of the data collector of a set that is written in the configuration, and of its files.
 const COLLECTOR: &str = "counters";
 /// As Windows names folders.
 const FOLDERS: &str = r"yyyyMMdd\-NNNNNN";
-const DATABASES_MAX: usize = 16;

@@ -34,6 +34,9 @@ pub(crate) struct Settings {
     /// The databases that logs may be written to.
     #[serde(default)]
     pub(super) databases: BTreeMap<String, DatabaseSettings>,
+    /// The folder to which cabinet files are sent.
+    #[serde(default)]
+    pub(super) cabinets: Option<PathBuf>,
     /// Where the files of the target are kept; the exporter fills it in.
     #[serde(default)]
     pub(crate) storage: Option<Storage>,

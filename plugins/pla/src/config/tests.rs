@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::*;
 use crate::host::CategoryWord;
 use crate::model::SampleInterval;
@@ -172,6 +174,18 @@ fn what_a_set_logs_is_refused_where_it_is_wrong() {
             "/keep/size: write a size such as `100MB`, `2GB` or `1TB`",
         ),
         (
+            r#""counters": ["\\A\\B"], "keep": {"actions": [{"age": "1w", "do": ["create_cab"]}]}"#,
+            "/keep/actions/0/age: write 1 to 3660 days, such as `7d`",
+        ),
+        (
+            r#""counters": ["\\A\\B"], "keep": {"actions": [{"do": []}]}"#,
+            "/keep/actions/0/do: name at least one step, such as `create_cab`",
+        ),
+        (
+            r#""counters": ["\\A\\B"], "keep": {"actions": [{"do": ["create_cab", "send_cab"]}]}"#,
+            "/keep/actions/0/do: write where cabinet files are sent, `cabinets` at the module",
+        ),
+        (
             r#""alerts": [{"counter": "\\A\\B", "above": 1}], "keep": {"folders": 1}"#,
             "/keep: only a set with `counters` has `keep`",
         ),
@@ -184,6 +198,20 @@ fn what_a_set_logs_is_refused_where_it_is_wrong() {
         r#"{"sets": [{"name": "a", "counters": ["\\A\\B"]}], "databases": {"d": {"sqlite": "../a.db"}}}"#;
     let expected = "/databases/d/sqlite: write the name of a file without a folder, such as `archive.db`";
     assert_eq!(problems(databases), [expected]);
+    let cabinets = r#"{"sets": [{"name": "a", "counters": ["\\A\\B"]}], "cabinets": "cabs"}"#;
+    assert_eq!(problems(cabinets), ["/cabinets: write an absolute path, such as `/mnt/cabinets`"]);
+}
+
+#[test]
+fn actions_of_a_set_of_the_configuration_are_those_of_windows() {
+    let text = r#"{"sets": [{"name": "a", "counters": ["\\A\\B"], "keep": {"actions": [
+        {"age": "7d", "size": "1GB", "do": ["delete_cab", "create_cab", "send_cab"]}, {"do": ["delete_data", "delete_report"]}
+    ]}}], "cabinets": "/mnt/cabs"}"#;
+    let settings = plugin_sdk::parse_settings::<Settings>(text).unwrap();
+    let module = compile(&settings).unwrap();
+    let manager = &module.sets[0].set().logs.as_ref().unwrap().manager;
+    let actions = manager.folder_actions.iter().map(|it| (it.age_days, it.size_mb, it.actions.unwrap().0));
+    assert_eq!(actions.collect::<Vec<_>>(), [(Some(7), Some(1024), 0x0D), (None, None, 0x12)]);
 }
 
 #[test]

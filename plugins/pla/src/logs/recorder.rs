@@ -40,8 +40,6 @@ pub(crate) struct Opening<'a> {
     pub(crate) machine: &'a str,
     /// The time zone of its times.
     pub(crate) zone: &'a TimeZone,
-    /// What is said about it.
-    pub(crate) description: &'a str,
 }
 
 impl Recorder {
@@ -139,11 +137,7 @@ impl Recorder {
         self.left_out = expanded.left_out;
         self.row = Vec::with_capacity(expanded.columns.len());
         self.open = Some(Bound::new(expanded.slots));
-        Some(LogHeader {
-            columns: expanded.columns,
-            zone: opening.zone.clone(),
-            description: opening.description.to_owned(),
-        })
+        Some(LogHeader { columns: expanded.columns, zone: opening.zone.clone(), description: String::new() })
     }
 
     /// Takes a sample, if it is due and the replies of now have something of it. Returns its time and its values.

@@ -7,14 +7,16 @@ use std::time::Duration;
 use counter_types::CounterPath;
 use jiff::civil;
 use jiff::tz::TimeZone;
-use ms_pla::xml::{DataCollectorSet, Date, PerformanceCounterDataCollector, Schedule};
-use ms_pla::{AutoPathFormat, FileFormat};
+use ms_pla::xml::{
+    DataCollectorSet, DataManager, Date, FolderAction, PerformanceCounterDataCollector, Schedule,
+};
+use ms_pla::{AutoPathFormat, FileFormat, FolderActionSteps};
 use pla_engine::{NameFormat, StartSchedule};
 
 use super::logs::{
     COLUMN_PATHS_MAX, CounterCollector, Destination, LogFormat, Logs, Name, Segment, check_path,
 };
-use super::{ProblemKind, SampleInterval, Set, clean};
+use super::{Neglected, ProblemKind, SampleInterval, Set, clean};
 
 /// What the settings say about the logs of an exported set.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +33,8 @@ pub(crate) struct LogOverrides {
     pub(crate) zone: Option<TimeZone>,
     /// For how long a run lasts, instead of the set's own time.
     pub(crate) duration: Option<Duration>,
+    /// Whether there is a folder to which cabinet files are sent.
+    pub(crate) sends_cabinets: bool,
 }
 
 /// Why a collector is not run.
@@ -69,6 +73,9 @@ impl Set {
         if collectors.is_empty() || is_refused {
             return;
         }
+        if let Some(manager) = document.data_manager.as_ref().filter(|_| !overrides.sends_cabinets) {
+            self.report_unsent_cabinets(manager);
+        }
         let seconds = |seconds: Option<u32>| {
             seconds.filter(|seconds| *seconds > 0).map(|seconds| Duration::from_secs(seconds.into()))
         };
@@ -92,7 +99,23 @@ impl Set {
             serial_number: document.serial_number.unwrap_or_default(),
             manager: document.data_manager.clone().unwrap_or_default(),
             task: self.task_of_set(document),
+            remarks: remarks(document, overrides),
         }));
+    }
+
+    /// A share of Windows is no folder of this machine.
+    fn report_unsent_cabinets(&mut self, manager: &DataManager) {
+        let sends = |action: &&FolderAction| {
+            let steps = action.actions.unwrap_or(FolderActionSteps(0));
+            manager.is_enabled == Some(true) && steps.contains(FolderActionSteps::SEND_CAB)
+        };
+        if let Some(action) = manager.folder_actions.iter().find(sends) {
+            let share = clean(action.send_cab_to.as_deref().unwrap_or_default());
+            let message = format!(
+                "cabinet files for `{share}` are not sent: write `cabinets: DIRECTORY` at the module for a directory of this machine"
+            );
+            self.report("", ProblemKind::Storage, message);
+        }
     }
 
     fn collector(
@@ -101,7 +124,7 @@ impl Set {
         collector: &PerformanceCounterDataCollector,
         overrides: &LogOverrides,
     ) -> Result<CounterCollector, Refusal> {
-        let destination = destination(name, collector, overrides)?;
+        let destination = destination((&self.name, name), collector, overrides)?;
         let mut paths: Vec<CounterPath> = Vec::new();
         for text in &collector.counters {
             match text.trim().parse::<CounterPath>() {
@@ -134,7 +157,7 @@ impl Set {
 }
 
 fn destination(
-    name: &str,
+    (set, name): (&str, &str),
     collector: &PerformanceCounterDataCollector,
     overrides: &LogOverrides,
 ) -> Result<Destination, Refusal> {
@@ -151,7 +174,11 @@ fn destination(
         return Err((ProblemKind::LogFormat, message.to_owned()));
     };
     if format == LogFormat::Sql {
-        return database(name, collector.data_source_name.as_deref().unwrap_or_default(), overrides);
+        return database(
+            &format!("{set}: {name}"),
+            collector.data_source_name.as_deref().unwrap_or_default(),
+            overrides,
+        );
     }
     let base = collector.file_name.as_deref().filter(|base| !base.trim().is_empty()).unwrap_or(name);
     let name = name_of(Some(base), collector.file_name_format, collector.file_name_format_pattern.as_deref());
@@ -161,6 +188,18 @@ fn destination(
         overwrites: collector.overwrites.unwrap_or_default(),
         is_circular: collector.is_circular.unwrap_or_default(),
     })
+}
+
+fn remarks(document: &DataCollectorSet, overrides: &LogOverrides) -> Vec<String> {
+    let neglected = Neglected::of(document, overrides.format.or(overrides.binary));
+    let mut remarks: Vec<String> = neglected.iter().filter_map(Neglected::remark).collect();
+    if remarks.len() > REMARKS_MAX {
+        let more = remarks.len() - REMARKS_MAX;
+        remarks.truncate(REMARKS_MAX);
+        remarks
+            .push(format!("{more} more properties are ignored or in conflict: `pla validate` lists them."));
+    }
+    remarks
 }
 
 /// [MS-PLA] 3.2.4.6.2: `SQL:DSN-Name!LogsetName`.
@@ -221,3 +260,6 @@ pub(super) fn distinct(name: String, is_taken: impl Fn(&str) -> bool) -> String 
     let numbered = (2_u32..).map(|number| format!("{name} ({number})"));
     numbered.into_iter().find(|name| !is_taken(name)).unwrap_or(name)
 }
+
+/// Of one report.
+const REMARKS_MAX: usize = 20;

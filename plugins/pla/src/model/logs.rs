@@ -36,6 +36,8 @@ pub(crate) struct Logs {
     pub(crate) manager: xml::DataManager,
     /// The task that is started when a run has ended.
     pub(crate) task: Option<TaskCall>,
+    /// What reports say of the set: which of its properties are ignored.
+    pub(crate) remarks: Vec<String>,
 }
 
 /// [MS-PLA] 3.2.4.6: a data collector of performance counters.
@@ -51,6 +53,13 @@ pub(crate) struct CounterCollector {
     pub(crate) destination: Destination,
     /// Records of a file.
     pub(crate) records_max: Option<u64>,
+}
+
+impl CounterCollector {
+    /// Whether its file has no end.
+    pub(crate) const fn is_circular(&self) -> bool {
+        matches!(self.destination, Destination::File { is_circular: true, .. })
+    }
 }
 
 /// Where the records of a collector go.
@@ -108,6 +117,18 @@ pub(crate) enum LogFormat {
     Parquet,
     /// [MS-PLA] 2.2.2.7 plaSql
     Sql,
+}
+
+impl LogFormat {
+    /// Its name in the settings.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Parquet => "parquet",
+            Self::Sql => "sql",
+        }
+    }
 }
 
 impl std::str::FromStr for LogFormat {

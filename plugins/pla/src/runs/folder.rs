@@ -3,23 +3,56 @@
 use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::Dir;
+use jiff::Timestamp;
 use pla_engine::{RunSnapshot, component};
+use rustix::fs::{Mode, OFlags, mkdirat, openat, renameat, unlinkat};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
-/// The folder of a set. Nothing is open: it may be away and come back.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is kept of a set in its folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kept {
+    /// What it did.
+    pub(crate) run: RunSnapshot,
+    /// The segment that was written.
+    pub(crate) segment: Option<KeptSegment>,
+}
+
+/// Where the files of a segment are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeptSegment {
+    pub(crate) serial_number: u32,
+    /// The name of its folder.
+    pub(crate) folder: String,
+    pub(crate) began: Timestamp,
+}
+
+/// The folder of a set. It is opened for each use: it may be away and come back.
+#[derive(Clone, Debug)]
 pub(crate) struct SetFolder {
     /// That of the target. The folder above it is there.
     directory: PathBuf,
     /// One harmless component.
     name: String,
+    /// While a clone with it lives, no other instance has the set: logs, stored states and the data manager keep one as long as
+    /// they write.
+    claim: Option<Arc<fs::File>>,
 }
 
 impl SetFolder {
     pub(crate) fn new(directory: PathBuf, set: &str) -> Self {
-        Self { directory, name: component(set) }
+        Self { directory, name: component(set), claim: None }
+    }
+
+    /// Whether this keeps other instances out.
+    pub(crate) const fn is_claimed(&self) -> bool {
+        self.claim.is_some()
     }
 
     /// The path of a run's folder, for people and tasks.
@@ -71,67 +104,125 @@ impl SetFolder {
         below(&self.open()?, name)
     }
 
-    /// Takes the set for this instance, for as long as what is returned lives: two modules of a target may have sets of one name.
-    /// Nothing if another one has it.
-    pub(crate) fn claim(&self) -> io::Result<Option<fs::File>> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true);
-        let file = self.open()?.open_with(CLAIM, &options)?.into_std();
+    /// The folder of a run, if it is there.
+    pub(crate) fn earlier_run(&self, name: &str) -> io::Result<Option<Dir>> {
+        match open_folder(&self.open()?, name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
+    /// Takes the set for this instance, until all clones of what is returned are gone: two modules of a target may have sets of
+    /// one name, and a target that is made anew begins before the old one has ended. Nothing if another instance has it.
+    pub(crate) fn claim(&self) -> io::Result<Option<Self>> {
+        let file = open_file(&self.open()?, CLAIM, OFlags::WRONLY | OFlags::CREATE)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
+            Ok(()) => Ok(Some(Self { claim: Some(Arc::new(file)), ..self.clone() })),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(error)) => Err(error),
         }
     }
 
-    /// What is kept of the set; nothing if there is none yet.
+    /// What is kept of the set; nothing if there is none yet. `first` is the serial number that the set itself begins with.
     ///
     /// # Errors
-    /// When it cannot be read, or is no state.
-    pub(crate) fn load(&self) -> Result<Option<RunSnapshot>, String> {
+    /// When it cannot be read; [`ErrorKind::InvalidData`] when it is no state.
+    pub(crate) fn load(&self, first: u32) -> io::Result<Option<Kept>> {
         let read = || -> io::Result<Vec<u8>> {
-            let file = self.open()?.open(STATE)?;
+            let file = open_file(&self.open()?, STATE, OFlags::RDONLY)?;
             let mut bytes = Vec::new();
             file.take(STATE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        match read() {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.to_string()),
+        let bytes = match read() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
             Ok(bytes) if bytes.len() as u64 > STATE_BYTES_MAX => {
-                Err(format!("it has more than {STATE_BYTES_MAX} bytes"))
+                return Err(no_state(format!("it has more than {STATE_BYTES_MAX} bytes")));
             }
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| error.to_string()),
+            Ok(bytes) => bytes,
+        };
+        let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| no_state(error.to_string()))?;
+        let running = kept.run.running.map_or(0, |running| running.serial_number);
+        match kept.run.serial_number.max(running) {
+            number if number.saturating_sub(first) > SEGMENTS_MAX => {
+                Err(no_state(format!("no set had {number} segments")))
+            }
+            _ => Ok(Some(kept)),
         }
     }
 
     /// Keeps a state: all of it, or that of before.
-    pub(crate) fn save(&self, snapshot: &RunSnapshot) -> io::Result<()> {
-        let folder = self.open()?;
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        let mut file = folder.open_with(STATE_NEW, &options)?;
-        file.write_all(&serde_json::to_vec(snapshot)?)?;
-        file.sync_all()?;
-        folder.rename(STATE_NEW, &folder, STATE)
+    pub(crate) fn save(&self, kept: &Kept) -> io::Result<()> {
+        let root = self.open()?;
+        replace(&root, STATE, &serde_json::to_vec(kept)?)?;
+        // The new name is on the disk only then. Not all file systems have that for folders.
+        match rustix::fs::fsync(&root) {
+            Err(error) if error != Errno::INVAL => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 }
 
-fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
-    match folder.create_dir(name) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+/// Writes a file, all of it or none: a link or an older file of that name is replaced, and not followed.
+pub(super) fn replace(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let new = format!(".{}.new", name.trim_start_matches('.'));
+    match unlinkat(folder, &*new, rustix::fs::AtFlags::empty()) {
+        Err(error) if error != Errno::NOENT => return Err(error.into()),
         _ => {}
     }
-    folder.open_dir(name)
+    let mut file = open_file(folder, &new, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    Ok(renameat(folder, &*new, folder, name)?)
+}
+
+/// A file of a folder, which is neither a link nor a pipe.
+pub(super) fn open_file(folder: &Dir, name: &str, flags: OFlags) -> io::Result<fs::File> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = openat(folder, name, flags, Mode::from_raw_mode(0o666));
+    let file = match opened {
+        Ok(file) => fs::File::from(file),
+        Err(Errno::LOOP) => return Err(refused(name, "is a link: delete it")),
+        Err(error) => return Err(error.into()),
+    };
+    if file.metadata()?.is_file() { Ok(file) } else { Err(refused(name, "is no file: delete it")) }
+}
+
+fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
+    match mkdirat(folder, name, Mode::from_raw_mode(0o777)) {
+        Err(error) if error != Errno::EXIST => Err(error.into()),
+        _ => open_folder(folder, name),
+    }
+}
+
+fn open_folder(folder: &Dir, name: &str) -> io::Result<Dir> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat(folder, name, flags, Mode::empty()) {
+        Ok(opened) => Ok(Dir::from_std_file(opened.into())),
+        Err(Errno::LOOP | Errno::NOTDIR) => {
+            Err(refused(name, "is a link or a file, and no folder: delete it"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn no_state(reason: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, reason)
+}
+
+fn refused(name: &str, reason: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("`{name}` {reason}"))
 }
 
 /// Names of runs do not begin with a dot.
 const STATE: &str = ".run.json";
 const CLAIM: &str = ".run.lock";
-const STATE_NEW: &str = ".run.json.new";
 /// Runs of one set that are looked at.
 const FOLDERS_MAX: usize = 10_000;
 const STATE_BYTES_MAX: u64 = 64 << 10;
+/// One a second would be thirty years. A state with more was changed, and would leave the set without numbers.
+const SEGMENTS_MAX: u32 = 1_000_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -139,24 +230,29 @@ mod tests {
 
     use super::*;
 
-    fn snapshot(serial_number: u32) -> RunSnapshot {
+    fn kept(serial_number: u32) -> Kept {
         let moment = Moment { wall: jiff::Timestamp::UNIX_EPOCH, monotonic: std::time::Duration::ZERO };
-        RunSnapshot { serial_number, ..SetRun::new(SetDefinition::default(), moment).snapshot(moment) }
+        let run = SetRun::new(SetDefinition::default(), moment).snapshot(moment);
+        Kept { run: RunSnapshot { serial_number, ..run }, segment: None }
+    }
+
+    fn loaded(folder: &SetFolder) -> Result<Option<Kept>, String> {
+        folder.load(0).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_state_comes_back_and_one_that_is_damaged_is_said() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = SetFolder::new(place.path().join("web1"), "../Nightly");
-        assert_eq!(folder.load(), Ok(None));
-        folder.save(&snapshot(7)).expect("it is written");
-        folder.save(&snapshot(8)).expect("it is replaced");
-        assert_eq!(folder.load(), Ok(Some(snapshot(8))));
+        assert_eq!(loaded(&folder), Ok(None));
+        folder.save(&kept(7)).expect("it is written");
+        folder.save(&kept(8)).expect("it is replaced");
+        assert_eq!(loaded(&folder), Ok(Some(kept(8))));
         let file = place.path().join("web1").join(component("../Nightly")).join(STATE);
-        fs::write(&file, b"{\"serial_number\": 9").expect("it is there");
-        assert!(folder.load().is_err_and(|reason| reason.contains("EOF")));
+        fs::write(&file, b"{\"run\": {\"serial_number\": 9").expect("it is there");
+        assert!(loaded(&folder).is_err_and(|reason| reason.contains("EOF")));
         fs::write(&file, vec![b' '; 100_000]).expect("it is there");
-        assert_eq!(folder.load(), Err("it has more than 65536 bytes".to_owned()));
+        assert_eq!(loaded(&folder), Err("it has more than 65536 bytes".to_owned()));
     }
 
     #[test]
@@ -164,17 +260,68 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let folder = SetFolder::new(place.path().join("web1"), "Nightly");
         let claimed = folder.claim().expect("a file").expect("it is free");
-        assert!(folder.claim().expect("a file").is_none());
+        let log = claimed.clone();
         drop(claimed);
+        assert!(folder.claim().expect("a file").is_none(), "a log of it is still written");
+        drop(log);
         assert!(folder.claim().expect("a file").is_some());
     }
 
     #[test]
-    fn a_link_does_not_lead_out_of_the_folder() {
+    fn a_link_is_not_followed_even_within_the_folder() {
         let (place, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("another"));
-        std::os::unix::fs::symlink(other.path(), place.path().join("Nightly")).expect("a link");
+        let link = |to: &std::path::Path, from: &str| {
+            std::os::unix::fs::symlink(to, place.path().join(from)).expect("a link");
+        };
+        link(other.path(), "Out");
+        fs::create_dir(place.path().join("Other set")).expect("a folder");
+        link(std::path::Path::new("Other set"), "Beside");
+        for set in ["Out", "Beside"] {
+            let folder = SetFolder::new(place.path().to_owned(), set);
+            let error = folder.save(&kept(1)).expect_err("a link").to_string();
+            assert_eq!(error, format!("`{set}` is a link or a file, and no folder: delete it"));
+        }
+        for folder in [other.path(), &place.path().join("Other set")] {
+            assert_eq!(fs::read_dir(folder).expect("it is there").count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_state_that_is_a_link_or_a_pipe_is_said_and_replaced() {
+        let place = tempfile::tempdir().expect("a folder");
         let folder = SetFolder::new(place.path().to_owned(), "Nightly");
-        assert!(folder.save(&snapshot(1)).is_err());
-        assert_eq!(fs::read_dir(other.path()).expect("it is there").count(), 0);
+        folder.save(&kept(1)).expect("it is written");
+        let root = place.path().join("Nightly");
+        let (state, precious) = (root.join(STATE), root.join("precious"));
+        fs::write(&precious, "precious").expect("a file");
+        fs::remove_file(&state).expect("it is there");
+        for name in [STATE, ".run.json.new", CLAIM] {
+            std::os::unix::fs::symlink("precious", root.join(name)).expect("a link");
+        }
+        assert_eq!(loaded(&folder), Err("`.run.json` is a link: delete it".to_owned()));
+        assert!(folder.claim().is_err_and(|error| error.to_string() == "`.run.lock` is a link: delete it"));
+        folder.save(&kept(2)).expect("it is replaced");
+        assert_eq!(loaded(&folder), Ok(Some(kept(2))));
+        assert_eq!(fs::read_to_string(&precious).expect("a file"), "precious");
+        fs::remove_file(&state).expect("it is there");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &state,
+            rustix::fs::FileType::Fifo,
+            Mode::from_raw_mode(0o600),
+            0,
+        )
+        .expect("a pipe");
+        assert_eq!(loaded(&folder), Err("`.run.json` is no file: delete it".to_owned()));
+    }
+
+    #[test]
+    fn a_serial_number_that_no_set_reaches_is_not_believed() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = SetFolder::new(place.path().to_owned(), "Nightly");
+        folder.save(&kept(u32::MAX)).expect("it is written");
+        assert_eq!(loaded(&folder), Err("no set had 4294967295 segments".to_owned()));
+        let there = folder.load(4_294_967_000).expect("a set may begin there");
+        assert_eq!(there, Some(kept(u32::MAX)));
     }
 }

@@ -5,8 +5,8 @@
 //! | `calendar` | the moment of a collection |
 //! | `run` | the life of one set, by the state machine of `pla_engine` |
 //! | `collecting`, `open_log` | a collector of it, and its log in one segment |
-//! | `places`, `sink` | where a log goes |
-//! | `folder` | the folder of a set, and what is kept there of its life |
+//! | `places`, `sink`, `turns` | where a log goes |
+//! | `folder`, `state` | the folder of a set, and what is kept there of its life |
 //! | `work`, `report` | what is done beside the collections: limits, reports and the data manager |
 
 pub(crate) mod calendar;
@@ -17,10 +17,11 @@ mod places;
 mod report;
 mod run;
 mod sink;
+mod state;
+mod turns;
 mod work;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,9 +30,10 @@ use pla_engine::Moment;
 use tokio::time::Instant;
 
 pub(crate) use self::collecting::Collecting;
-use self::places::Places;
+pub(crate) use self::open_log::OpenLog;
+pub(crate) use self::places::Places;
 pub(crate) use self::run::{Ended, Run};
-use crate::config::Databases;
+use crate::config::LogPlaces;
 use crate::counters::{Found, Kinds, Paths};
 use crate::logs::Recorder;
 use crate::model::{CounterCollector, Logs, Origin, Set, Start};
@@ -59,15 +61,15 @@ struct Selected {
 
 impl Runs {
     /// None yet. `machine` is the host in the names of columns, folders and files.
-    pub(crate) fn new(machine: String, directory: Option<PathBuf>, databases: Databases) -> Self {
-        let places = Arc::new(Places::new(machine, directory, databases));
+    pub(crate) fn new(machine: String, places: LogPlaces) -> Self {
+        let places = Arc::new(Places::new(machine, places, Arc::default()));
         Self { places, runs: Vec::new(), leaving: Vec::new(), selected: None }
     }
 
-    /// Logs go to another folder and other databases from now on, if they are others.
-    pub(crate) fn reconfigure(&mut self, directory: Option<PathBuf>, databases: Databases) {
-        if !self.places.are(directory.as_ref(), &databases) {
-            self.places = Arc::new(Places::new(self.places.machine.clone(), directory, databases));
+    /// Logs go to other places from now on, if they are others.
+    pub(crate) fn reconfigure(&mut self, places: LogPlaces) {
+        if !self.places.are(&places) {
+            self.places = Arc::new(self.places.reconfigured(places));
         }
     }
 
@@ -116,13 +118,16 @@ impl Runs {
         }
         for run in &mut self.leaving {
             run.step(false, moment);
+            run.store(moment);
         }
-        self.leaving.retain(|run| run.at_work > 0);
+        self.leaving.retain(|run| !run.has_left());
+        // Beside each other.
+        self.runs.iter_mut().for_each(Run::begin_loading);
         for run in &mut self.runs {
             run.load(moment, patience).await;
             run.step(is_triggered(&run.name), moment);
             run.hand_over(moment, patience).await;
-            run.store(moment, patience).await;
+            run.store(moment);
         }
     }
 
@@ -188,13 +193,11 @@ impl Runs {
     }
 
     /// Stores what has to outlive the process.
-    pub(crate) async fn store(&mut self, moment: Moment, patience: Instant) {
-        for run in &mut self.runs {
-            run.store(moment, patience).await;
-        }
+    pub(crate) fn store(&mut self, moment: Moment) {
+        self.runs.iter_mut().chain(&mut self.leaving).for_each(|run| run.store(moment));
     }
 
-    /// Runs that have ended since the last call, of sets with a task.
+    /// Segments that have ended since the last call, of sets with a task.
     pub(crate) fn take_ended(&mut self) -> Vec<Ended> {
         self.runs.iter_mut().chain(&mut self.leaving).flat_map(|run| std::mem::take(&mut run.ended)).collect()
     }

@@ -13,7 +13,7 @@ use super::sink::AnySink;
 
 /// A log that is written. Its writer is a task of its own: neither a slow disk nor a dead database delays a collection.
 #[derive(Debug)]
-pub(super) struct OpenLog {
+pub(crate) struct OpenLog {
     /// The side of the collection.
     pub(super) queue: LogQueue,
     /// What is known of its file.
@@ -33,7 +33,7 @@ pub(super) struct OpenLog {
 
 /// A log that has ended.
 #[derive(Debug)]
-pub(super) struct ClosedLog {
+pub(crate) struct ClosedLog {
     /// The collector.
     pub(super) collector: String,
     /// The name of its file, if it has one.
@@ -42,7 +42,7 @@ pub(super) struct ClosedLog {
     pub(super) header: Arc<LogHeader>,
     pub(super) statistics: Statistics,
     pub(super) gaps: Vec<Gap>,
-    pub(super) counts: LogCounts,
+    pub(crate) counts: LogCounts,
 }
 
 impl OpenLog {
@@ -62,7 +62,7 @@ impl OpenLog {
     }
 
     /// Takes a record.
-    pub(super) fn push(&mut self, time: Timestamp, samples: &[Sample]) {
+    pub(crate) fn push(&mut self, time: Timestamp, samples: &[Sample]) {
         self.statistics.add(Row { time, samples });
         self.queue.push(time, samples.iter().copied());
         self.records += 1;
@@ -80,7 +80,7 @@ impl OpenLog {
     }
 
     /// Writes what waits, until `deadline`.
-    pub(super) async fn close(self, collector: String, deadline: Instant) -> ClosedLog {
+    pub(crate) async fn close(self, collector: String, deadline: Instant) -> ClosedLog {
         let Self { queue, progress, header, statistics, gaps, .. } = self;
         let counts = queue.finish(deadline).await;
         let file = progress.as_ref().and_then(|progress| progress.name());

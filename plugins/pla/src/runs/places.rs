@@ -1,6 +1,5 @@
 //! Where logs go: the folder of the target.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,7 +13,9 @@ use pla_engine::{NameParts, component};
 use super::folder::SetFolder;
 use super::open_log::OpenLog;
 use super::sink::{AnySink, Server};
-use crate::config::{Database, Databases};
+use super::state::StateStore;
+use super::turns::Turns;
+use crate::config::{Database, LogPlaces};
 use crate::model::{CounterCollector, Destination, LogFormat, SampleInterval};
 
 /// What the logs of a target are opened with.
@@ -22,21 +23,25 @@ use crate::model::{CounterCollector, Destination, LogFormat, SampleInterval};
 pub(crate) struct Places {
     /// The host in the names of columns, folders and files.
     pub(super) machine: String,
-    /// The folder of the target.
-    directory: Option<PathBuf>,
-    databases: Databases,
+    places: LogPlaces,
+    turns: Arc<Turns>,
     /// How many logs there are, which share the memory for records that wait.
     logs: AtomicUsize,
 }
 
 impl Places {
-    pub(crate) const fn new(machine: String, directory: Option<PathBuf>, databases: Databases) -> Self {
-        Self { machine, directory, databases, logs: AtomicUsize::new(1) }
+    pub(crate) const fn new(machine: String, places: LogPlaces, turns: Arc<Turns>) -> Self {
+        Self { machine, places, turns, logs: AtomicUsize::new(1) }
     }
 
-    /// Whether this is the folder of the target, and these are the databases.
-    pub(super) fn are(&self, directory: Option<&PathBuf>, databases: &Databases) -> bool {
-        self.directory.as_ref() == directory && self.databases == *databases
+    /// Other places for the logs of the same target.
+    pub(super) fn reconfigured(&self, places: LogPlaces) -> Self {
+        Self::new(self.machine.clone(), places, Arc::clone(&self.turns))
+    }
+
+    /// Whether these are the places.
+    pub(super) fn are(&self, places: &LogPlaces) -> bool {
+        self.places == *places
     }
 
     /// There are so many logs.
@@ -50,16 +55,22 @@ impl Places {
     }
 
     /// The folder of a set.
-    pub(super) fn folder(&self, set: &str) -> Option<SetFolder> {
-        self.directory.clone().map(|directory| SetFolder::new(directory, set))
+    pub(crate) fn folder(&self, set: &str) -> Option<SetFolder> {
+        self.places.directory.clone().map(|directory| SetFolder::new(directory, set))
+    }
+
+    /// The folder to which cabinet files of a set are sent. It is of this set alone: names of folders are unique in a set only.
+    pub(super) fn cabinets(&self, set: &str) -> Option<SetFolder> {
+        let target = self.places.cabinets.as_ref()?.join(component(&self.machine));
+        Some(SetFolder::new(target, set))
     }
 
     /// Whether a log can be written.
     pub(super) fn has(&self, destination: &Destination) -> bool {
         match destination {
-            Destination::File { .. } => self.directory.is_some(),
-            Destination::Database { database, .. } => match self.databases.get(database) {
-                Some(Database::Sqlite(_)) => self.directory.is_some(),
+            Destination::File { .. } => self.places.directory.is_some(),
+            Destination::Database { database, .. } => match self.places.databases.get(database) {
+                Some(Database::Sqlite(_)) => self.places.directory.is_some(),
                 Some(Database::Postgresql(_)) => true,
                 None => false,
             },
@@ -67,10 +78,11 @@ impl Places {
     }
 
     /// Opens the log of a collector. `files` has the names that other collectors of the segment have.
-    pub(super) fn open(
+    pub(crate) fn open(
         &self,
-        (set, zone, collector): (Option<&SetFolder>, &TimeZone, &CounterCollector),
-        (serial_number, folder, began): (u32, &str, Timestamp),
+        (set, state): (&str, Option<&Arc<StateStore>>),
+        (zone, collector): (&TimeZone, &CounterCollector),
+        (serial_number, folder, began, bytes_max): (u32, &str, Timestamp, Option<u64>),
         files: &mut Vec<String>,
         header: LogHeader,
     ) -> Option<OpenLog> {
@@ -95,9 +107,9 @@ impl Places {
                 let is_taken = files.contains(&file);
                 files.push(file.clone());
                 let existing = if *overwrites && !is_taken { Existing::Replace } else { Existing::Keep };
-                let circular_bytes_max = is_circular.then_some(CIRCULAR_BYTES_MAX);
-                let (set, folder) = (set?.clone(), folder.to_owned());
-                let open: OpenFolder = Arc::new(move || set.run(&folder));
+                let circular_bytes_max = is_circular.then(|| bytes_max.unwrap_or(CIRCULAR_BYTES_MAX));
+                let (state, folder) = (Arc::clone(state?), folder.to_owned());
+                let open: OpenFolder = Arc::new(move || state.run(&folder));
                 let options = FileOptions { format, existing, circular_bytes_max };
                 let log = FileLog::new(open, &file, Arc::clone(&header), options);
                 let progress = log.progress();
@@ -109,7 +121,7 @@ impl Places {
                 ))
             }
             Destination::Database { database, log } => {
-                let sink = self.database(database, log, &header).unwrap_or_else(|message| {
+                let sink = self.database(set, (database, log), &header).unwrap_or_else(|message| {
                     AnySink::Refused(SinkError { kind: SinkErrorKind::Refused, message })
                 });
                 Some(OpenLog::open(header, sink, None, (interval, self.bytes_max())))
@@ -120,16 +132,22 @@ impl Places {
 
 impl Places {
     /// The tables of a log. The host is in the names of its counters, so that hosts may share a database.
-    fn database(&self, database: &str, log: &str, header: &LogHeader) -> Result<AnySink, String> {
+    fn database(
+        &self,
+        set: &str,
+        (database, log): (&str, &str),
+        header: &LogHeader,
+    ) -> Result<AnySink, String> {
+        let turn = self.turns.next(set, database, log);
         let name = format!("{}: {log}", self.machine);
         let log = Log::new(&name, header.clone()).map_err(|error| error.to_string())?;
-        match (self.databases.get(database), &self.directory) {
+        match (self.places.databases.get(database), &self.places.directory) {
             (Some(Database::Sqlite(file)), Some(directory)) => {
                 let file = SqliteFile::at(&directory.join(file)).map_err(|error| error.to_string())?;
-                Ok(AnySink::Sqlite(Box::new(SqliteSink::new(file, log))))
+                Ok(AnySink::Sqlite(Box::new(SqliteSink::new(file, log)), turn))
             }
             (Some(Database::Postgresql(settings)), _) => {
-                Ok(AnySink::Postgresql(Box::new(Server::new(Arc::clone(settings), log))))
+                Ok(AnySink::Postgresql(Box::new(Server::new(Arc::clone(settings), log)), turn))
             }
             _ => Err(format!("there is no database `{database}`")),
         }

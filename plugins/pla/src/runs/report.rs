@@ -1,14 +1,16 @@
 //! The report of a segment: XML and HTML in its folder, made of what was counted while it was sampled.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 
 use cap_std::fs::Dir;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ms_pla::xml;
 use pla_engine::component;
-use pla_report::{Limits, Options, Report, Rules, RunFacts, RunFile, Source};
+use pla_report::{Limits, Options, Report, Rules, RunFacts, RunFile, Source, Statistics};
+use rustix::fs::OFlags;
 
+use super::folder::{open_file, replace};
 use super::open_log::ClosedLog;
 
 /// What a report says of the run itself.
@@ -20,6 +22,8 @@ pub(super) struct About {
     pub(super) ended: Timestamp,
     pub(super) zone: TimeZone,
     pub(super) serial_number: u32,
+    /// What is said of the set.
+    pub(super) remarks: Vec<String>,
 }
 
 /// Writes the report of each log into the folder of the segment: that of the first one has the names that the set says, those of
@@ -45,23 +49,79 @@ pub(super) fn write(
             let applied = rules.apply(&mut report, &mut documents, &Limits::default());
             failures.extend(applied.failures.iter().map(|failure| format!("a rule: {failure}")));
         }
-        let name = |own: Option<&String>, default: &str| {
-            let name = own.map_or(default, String::as_str);
-            let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "txt"));
-            let of_log = if index == 0 { String::new() } else { format!(" ({})", log.collector) };
-            component(&format!("{stem}{of_log}.{ending}"))
-        };
-        let files = [
-            (name(manager.rule_target_file_name.as_ref(), "report.xml"), report.to_xml()),
-            (name(manager.report_file_name.as_ref(), "report.html"), report.to_html()),
-        ];
-        for (name, text) in files {
-            if let Err(error) = save(folder, &name, &text) {
-                failures.push(format!("`{name}`: {error}"));
-            }
-        }
+        let of_log = if index == 0 { String::new() } else { format!(" ({})", log.collector) };
+        save(folder, names(manager, &of_log), &report, &mut failures);
     }
     failures
+}
+
+/// Writes the report of a segment that ended with the process: its figures were in memory, and what is left are its files.
+/// Nothing if it has a report, or nothing else.
+pub(super) fn write_cut_off(folder: &Dir, about: &About, manager: &xml::DataManager) -> Vec<String> {
+    let names = names(manager, "");
+    let (files, ended) = match files(folder) {
+        Ok((files, _)) if files.is_empty() || files.iter().any(|file| names.contains(&file.name)) => {
+            return Vec::new();
+        }
+        Ok((files, ended)) => (files, ended.unwrap_or(about.ended)),
+        Err(error) => return vec![format!("its files: {error}")],
+    };
+    let facts = RunFacts {
+        set: about.set.clone(),
+        host: about.machine.clone(),
+        start: about.began,
+        end: ended.max(about.began),
+        zone: about.zone.clone(),
+        serial_number: Some(about.serial_number),
+        files,
+        gaps: Vec::new(),
+        records: None,
+        records_lost: None,
+        remarks: std::iter::once(CUT_OFF.to_owned()).chain(about.remarks.iter().cloned()).collect(),
+    };
+    let source = Source { columns: &[], statistics: &Statistics::new(0), facts: &facts };
+    let report = Report::build(manager.report_schema.as_ref(), &source, &Options::default());
+    let mut failures = Vec::new();
+    save(folder, names, &report, &mut failures);
+    failures
+}
+
+/// The files of a folder, and when the newest of them was changed.
+fn files(folder: &Dir) -> io::Result<(Vec<RunFile>, Option<Timestamp>)> {
+    let (mut files, mut newest) = (Vec::new(), None);
+    for entry in folder.entries()?.take(FILES_MAX) {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let found = entry.metadata()?;
+        if found.is_file() && !name.starts_with('.') {
+            let modified = found.modified().ok().and_then(|time| Timestamp::try_from(time.into_std()).ok());
+            newest = newest.max(modified);
+            files.push(RunFile { name, bytes: found.len(), records: None });
+        }
+    }
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok((files, newest))
+}
+
+/// The names of a report as XML and as HTML.
+fn names(manager: &xml::DataManager, of_log: &str) -> [String; 2] {
+    let name = |own: Option<&String>, default: &str| {
+        let name = own.map_or(default, String::as_str);
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "txt"));
+        component(&format!("{stem}{of_log}.{ending}"))
+    };
+    [
+        name(manager.rule_target_file_name.as_ref(), "report.xml"),
+        name(manager.report_file_name.as_ref(), "report.html"),
+    ]
+}
+
+fn save(folder: &Dir, [xml, html]: [String; 2], report: &Report, failures: &mut Vec<String>) {
+    for (name, text) in [(xml, report.to_xml()), (html, report.to_html())] {
+        if let Err(error) = replace(folder, &name, text.as_bytes()) {
+            failures.push(format!("`{name}`: {error}"));
+        }
+    }
 }
 
 fn facts(about: &About, logs: &[ClosedLog], log: &ClosedLog) -> RunFacts {
@@ -79,22 +139,18 @@ fn facts(about: &About, logs: &[ClosedLog], log: &ClosedLog) -> RunFacts {
         serial_number: Some(about.serial_number),
         files: logs.iter().filter_map(file).collect(),
         gaps: log.gaps.clone(),
-        records: log.counts.written,
-        records_lost: log.counts.dropped,
-        remarks: failure.map(|failure| format!("A write failed: {failure}.")).into_iter().collect(),
+        records: Some(log.counts.written),
+        records_lost: Some(log.counts.dropped),
+        remarks: failure
+            .map(|failure| format!("A write failed: {failure}."))
+            .into_iter()
+            .chain(about.remarks.iter().cloned())
+            .collect(),
     }
 }
 
-/// All of a file, or none of it.
-fn save(folder: &Dir, name: &str, text: &str) -> io::Result<()> {
-    let new = format!(".{name}.new");
-    let mut file = folder.create(&new)?;
-    file.write_all(text.as_bytes())?;
-    folder.rename(&new, folder, name)
-}
-
 fn document(folder: &Dir, name: &str) -> Result<Vec<u8>, String> {
-    let file = folder.open(name).map_err(|error| error.to_string())?;
+    let file = open_file(folder, &component(name), OFlags::RDONLY).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     file.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > DOCUMENT_BYTES_MAX {
@@ -105,3 +161,7 @@ fn document(folder: &Dir, name: &str) -> Result<Vec<u8>, String> {
 
 /// Of a file that rules read.
 const DOCUMENT_BYTES_MAX: u64 = 8 << 20;
+/// Of one folder, that are listed.
+const FILES_MAX: usize = 10_000;
+const CUT_OFF: &str = "The exporter ended while this segment was written, without time to close it. Its files have what was \
+                       written until then. There are no figures, because they are counted while the exporter runs.";

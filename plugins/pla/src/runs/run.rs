@@ -5,7 +5,6 @@ mod sampling;
 mod segment;
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,10 +15,11 @@ use tokio::time::Instant;
 
 use self::kept::Loaded;
 use super::collecting::Collecting;
-use super::folder::SetFolder;
+use super::folder::{KeptSegment, SetFolder};
 use super::open_log::ClosedLog;
 use super::places::Places;
-use super::work::{Compiled, Event};
+use super::state::StateStore;
+use super::work::{Compiled, Event, Upkeep};
 use crate::model::{Logs, Start, TaskCall};
 
 /// A set that logs counters.
@@ -30,42 +30,46 @@ pub(crate) struct Run {
     pub(super) logs: Arc<Logs>,
     pub(super) start: Start,
     pub(super) places: Arc<Places>,
+    /// Where its files are. When its state was read, this keeps other instances out.
     pub(super) folder: Option<SetFolder>,
     /// Not before what is kept of it was read.
     life: Option<SetRun>,
     loading: Option<JoinHandle<Loaded>>,
-    /// While it lives, no other instance has the set.
-    claim: Option<File>,
-    /// Whether it was said that another one has it.
-    is_taken: bool,
+    /// Why it does not run yet, if that was said.
+    waits_for: Option<&'static str>,
+    /// What of its life is stored; nothing of a set without a folder.
+    state: Option<Arc<StateStore>>,
+    /// The revision of its life and the segment that are in `state`.
+    noted: Option<(u64, Option<u32>)>,
     storing: Option<JoinHandle<()>>,
-    /// The revision that is stored.
-    stored: u64,
+    upkeep: Arc<Upkeep>,
     pub(super) collectors: Vec<Collecting>,
     segment: Option<Segment>,
+    /// The segment that an earlier process left behind.
+    cut_off: Option<KeptSegment>,
     /// The logs of segments that ended, until the data manager has them.
     closing: HashMap<u32, Closing>,
     events: (mpsc::UnboundedSender<Event>, mpsc::UnboundedReceiver<Event>),
     /// Work beside the collections that has not ended.
-    pub(super) at_work: usize,
+    at_work: usize,
     /// It does not start again by itself.
     is_over: bool,
     /// When it may be started again after a failure.
     retry_at: Option<Duration>,
     /// What the data manager did.
     pub(crate) compiled: Compiled,
-    /// Runs that ended since the last look.
+    /// Segments that ended since the last look.
     pub(super) ended: Vec<Ended>,
 }
 
-/// A run that has ended, for the task of the set.
+/// A segment or a run that has ended, for the task of the set.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended {
     /// The set.
     pub(crate) set: Arc<str>,
     /// The task that follows.
     pub(crate) task: TaskCall,
-    /// The full paths of the files of its last segment, with blanks between them.
+    /// The full paths of the files of the segment, with blanks between them.
     pub(crate) logs: String,
 }
 
@@ -90,7 +94,7 @@ pub(super) struct Segment {
 }
 
 impl Run {
-    /// Nothing is known of it yet. Must be called inside the library's runtime.
+    /// Nothing is known of it yet.
     pub(super) fn new(
         name: &str,
         (logs, start): (Arc<Logs>, Start),
@@ -98,7 +102,6 @@ impl Run {
         collectors: Vec<Collecting>,
     ) -> Self {
         let folder = places.folder(name);
-        let loading = folder.clone().map(|folder| kept::load(folder, logs.has_parquet()));
         Self {
             name: name.into(),
             logs,
@@ -106,13 +109,15 @@ impl Run {
             places,
             folder,
             life: None,
-            loading,
-            claim: None,
-            is_taken: false,
+            loading: None,
+            waits_for: None,
+            state: None,
+            noted: Some((0, None)),
             storing: None,
-            stored: 0,
+            upkeep: Arc::default(),
             collectors,
             segment: None,
+            cut_off: None,
             closing: HashMap::new(),
             events: mpsc::unbounded_channel(),
             at_work: 0,
@@ -155,15 +160,40 @@ impl Run {
     }
 
     /// Waits until the data manager is done if a start waits for that, but not longer than until `patience`: a set that runs
-    /// always leaves out no sample between two runs.
+    /// always leaves out no sample between two runs. Only a start that needs the limits to hold waits longer.
     pub(super) async fn hand_over(&mut self, moment: Moment, patience: Instant) {
         while self.life.as_ref().is_some_and(|life| life.state() == RunState::Queued) {
-            let Ok(Some(event)) = tokio::time::timeout_at(patience, self.events.1.recv()).await else {
-                return;
-            };
-            self.take(event, moment);
+            match tokio::time::timeout_at(patience, self.events.1.recv()).await {
+                Ok(Some(event)) => self.take(event, moment),
+                _ if self.needs_check() => return,
+                // Logs that wait for a disk or a database take longer than a start can wait. Their folders are in use, and left alone.
+                _ => self.start_beside(moment),
+            }
             self.act(moment);
         }
+    }
+
+    /// Starts what is queued while the data manager still works on the last run.
+    fn start_beside(&mut self, moment: Moment) {
+        if let Some(life) = &mut self.life
+            && let Some(serial_number) = life.snapshot(moment).compiling
+        {
+            life.handle_compiled(serial_number, moment);
+        }
+    }
+
+    /// Whether a start needs the limits to hold, which the data manager may have to see to.
+    fn needs_check(&self) -> bool {
+        self.logs.manager.checks_before_running.unwrap_or_default()
+    }
+
+    /// Whether nothing of it is at work any more, and nothing is left to say.
+    pub(super) fn has_left(&self) -> bool {
+        let mut closing = self.closing.values();
+        self.at_work == 0
+            && self.ended.is_empty()
+            && closing.all(|closing| closing.logs.is_finished())
+            && !self.is_storing()
     }
 
     /// Starts and stops it by what alerts want. One without schedules runs always.
@@ -195,7 +225,7 @@ impl Run {
     ) {
         let serial_number = self.segment.as_ref().map(|segment| segment.serial_number);
         if let Some(serial_number) = serial_number {
-            self.close(serial_number, FINISH);
+            self.close(serial_number, FINISH, (false, None));
         }
         (self.collectors, self.logs, self.start, self.is_over) = (collectors, logs, start, false);
         let definition = self.definition();
@@ -218,6 +248,7 @@ impl Run {
     fn take(&mut self, event: Event, moment: Moment) {
         self.at_work = self.at_work.saturating_sub(1);
         match event {
+            Event::Closed(ended) => self.ended.push(ended),
             Event::Compiled { serial_number, compiled } => {
                 self.compiled.add(compiled);
                 if let Some(life) = &mut self.life {
@@ -227,9 +258,11 @@ impl Run {
             Event::Checked { serial_number, result } => match (result, &mut self.segment) {
                 (Ok(()), Some(segment)) if segment.serial_number == serial_number => segment.is_ready = true,
                 (Ok(()), _) => {}
+                (Err(_), Some(segment)) if segment.serial_number != serial_number => {}
                 (Err(reason), _) => {
                     let set = &*self.name;
                     tracing::warn!(set, reason, "The data manager of a set does not permit it to run");
+                    self.upkeep.end(serial_number);
                     (self.segment, self.retry_at) = (None, Some(moment.monotonic + PAUSE));
                     if let Some(life) = &mut self.life {
                         life.handle_start_failed(serial_number, moment);
@@ -239,30 +272,29 @@ impl Run {
         }
     }
 
-    /// Does what the engine wants.
+    /// Does what the engine wants, and notes the state: it is on the disk before a file of a new segment is.
     fn act(&mut self, moment: Moment) {
         while let Some(action) = self.life.as_mut().and_then(SetRun::poll_action) {
             match action {
                 Action::StartRun { serial_number, .. } => {
                     tracing::info!(set = &*self.name, serial_number, "A set runs");
                     self.collectors.iter_mut().for_each(|one| one.recorder.restart());
-                    self.begin(serial_number, moment);
+                    self.begin(serial_number, self.needs_check(), moment);
                 }
                 Action::NextSegment { serial_number, .. } => {
                     self.close_segment();
-                    self.begin(serial_number, moment);
+                    self.begin(serial_number, false, moment);
                 }
                 Action::StopRun { serial_number, reason } => {
                     let (set, why) = (&*self.name, reason.as_str());
                     tracing::info!(set, serial_number, reason = why, "A set has stopped");
                     self.is_over |= matches!(reason, StopReason::Completed | StopReason::SerialNumbersUsedUp);
-                    let logs = self.close_segment();
-                    let task = self.logs.task.clone();
-                    self.ended.extend(task.map(|task| Ended { set: Arc::clone(&self.name), task, logs }));
+                    self.close_segment();
                 }
                 Action::Compile { serial_number, .. } => self.compile(serial_number, moment),
             }
         }
+        self.note_state(moment);
     }
 }
 

@@ -8,13 +8,14 @@ use log_database::{Log, PostgresSettings, PostgresSink, SqliteSink, Tls};
 use log_writer::FileLog;
 use ssp::Secret;
 
+use super::turns::Turn;
 use crate::config::Postgresql;
 
 /// A file or tables.
 pub(super) enum AnySink {
     File(Box<FileLog>),
-    Sqlite(Box<SqliteSink>),
-    Postgresql(Box<Server>),
+    Sqlite(Box<SqliteSink>, Turn),
+    Postgresql(Box<Server>, Turn),
     /// One that cannot be written to.
     Refused(SinkError),
 }
@@ -74,11 +75,17 @@ impl LogSink for AnySink {
         let failure = |failure| Written { failure: Some(failure), ..Written::default() };
         match self {
             Self::File(sink) => sink.write(batch).await,
-            Self::Sqlite(sink) => sink.write(batch).await,
-            Self::Postgresql(server) => match server.sink().await {
-                Ok(sink) => sink.write(batch).await,
-                Err(error) => failure(error),
-            },
+            Self::Sqlite(sink, turn) => {
+                turn.wait().await;
+                sink.write(batch).await
+            }
+            Self::Postgresql(server, turn) => {
+                turn.wait().await;
+                match server.sink().await {
+                    Ok(sink) => sink.write(batch).await,
+                    Err(error) => failure(error),
+                }
+            }
             Self::Refused(error) => failure(error.clone()),
         }
     }
@@ -86,8 +93,8 @@ impl LogSink for AnySink {
     async fn finish(&mut self) -> Result<(), SinkError> {
         match self {
             Self::File(sink) => sink.finish().await,
-            Self::Sqlite(sink) => sink.finish().await,
-            Self::Postgresql(server) => match &mut server.sink {
+            Self::Sqlite(sink, _) => sink.finish().await,
+            Self::Postgresql(server, _) => match &mut server.sink {
                 Some(sink) => sink.finish().await,
                 None => Ok(()),
             },

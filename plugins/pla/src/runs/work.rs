@@ -1,19 +1,25 @@
 //! What is done beside the collections: limits before a run, and the data manager after it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use cap_std::fs::Dir;
 use data_manager::{DataManager, Managed, ManagerSettings, Request};
 use jiff::Timestamp;
-use ms_pla::xml;
+use ms_pla::{FolderActionSteps, xml};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::folder::SetFolder;
 use super::open_log::ClosedLog;
 use super::report::{self, About};
+use super::run::Ended;
 
 /// What came of it.
 #[derive(Debug)]
 pub(super) enum Event {
+    /// The logs of a segment are at their end, and the task of the set follows.
+    Closed(Ended),
     /// Whether the limits permit a run.
     Checked { serial_number: u32, result: Result<(), String> },
     /// The data manager is done.
@@ -40,12 +46,48 @@ pub(crate) struct Compiled {
 pub(super) struct Job {
     pub(super) serial_number: u32,
     pub(super) folder: Option<SetFolder>,
-    /// The folder of the segment that is written, which is not touched.
-    pub(super) current: Option<String>,
+    /// Where cabinet files are sent.
+    pub(super) cabinets: Option<SetFolder>,
     pub(super) manager: xml::DataManager,
     /// The folder of the segment that ended, and what its report says of it; nothing if that was before this process.
     pub(super) ended: Option<(String, About)>,
+    /// The same for a segment that an earlier process left behind.
+    pub(super) cut_off: Option<(String, About)>,
     pub(super) now: Timestamp,
+    pub(super) upkeep: Arc<Upkeep>,
+}
+
+/// What the works on the folder of one set know of each other.
+#[derive(Debug, Default)]
+pub(super) struct Upkeep {
+    /// Held by the data manager that works: another one would change the same files.
+    turn: tokio::sync::Mutex<()>,
+    /// The segments whose logs are not at their end, with the names of their folders.
+    written: Mutex<Vec<(u32, String)>>,
+    /// Whether the instance ends: the next one does what is left.
+    stop: AtomicBool,
+}
+
+impl Upkeep {
+    /// A segment is written in this folder.
+    pub(super) fn begin(&self, serial_number: u32, folder: &str) {
+        self.written().push((serial_number, folder.to_owned()));
+    }
+
+    /// All logs of a segment are at their end.
+    pub(super) fn end(&self, serial_number: u32) {
+        self.written().retain(|(number, _)| *number != serial_number);
+    }
+
+    /// Ends what can be done by the next instance.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Per segment there is one entry, so that no panic leaves half of something.
+    fn written(&self) -> MutexGuard<'_, Vec<(u32, String)>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Checks whether the limits permit a run.
@@ -69,14 +111,29 @@ pub(super) fn check(
 pub(super) fn compile(job: Job, closing: Option<JoinHandle<Vec<ClosedLog>>>, events: UnboundedSender<Event>) {
     tokio::spawn(async move {
         let closed = match closing {
-            Some(closing) => closing.await.unwrap_or_default(),
-            None => Vec::new(),
+            Some(closing) => closing.await.map_err(|error| error.to_string()),
+            None => Ok(Vec::new()),
         };
         let serial_number = job.serial_number;
-        let compiled = spawn_blocking(move || run(&job, &closed)).await.unwrap_or_default();
+        let upkeep = Arc::clone(&job.upkeep);
+        let _turn = upkeep.turn.lock().await;
+        let compiled = match closed {
+            Ok(closed) => spawn_blocking(move || run(&job, &closed)).await.map_err(|error| error.to_string()),
+            Err(reason) => Err(reason),
+        };
+        let compiled = compiled.unwrap_or_else(|reason| {
+            tracing::warn!(serial_number, reason, "The data manager of a set has failed");
+            Compiled { failures: 1, ..Compiled::default() }
+        });
         // If nobody listens any more, the set is gone.
         let _ = events.send(Event::Compiled { serial_number, compiled });
     });
+}
+
+/// Writes the report of a segment that ends with the instance. The next one runs the data manager.
+pub(super) async fn report(job: Job, closed: Vec<ClosedLog>) {
+    // What panicked has nothing to wait for.
+    let _ = spawn_blocking(move || Compiled::default().report(&job, &closed)).await;
 }
 
 fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
@@ -86,7 +143,13 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
         Some(Ok(root)) => {
             compiled.report(job, closed);
             let manager = DataManager::new(ManagerSettings::from(&job.manager));
-            let request = Request { current: job.current.as_deref(), ..Request::new(&root, job.now) };
+            let (cabinets, upkeep) = (compiled.cabinets(job), &*job.upkeep);
+            let request = Request {
+                is_in_use: &|folder| upkeep.written().iter().any(|(_, other)| other == folder),
+                send_to: cabinets.as_ref(),
+                stop: &|| upkeep.stop.load(Ordering::Relaxed),
+                ..Request::new(&root, job.now)
+            };
             compiled.take(&manager.run(&request));
         }
         Some(Err(error)) => {
@@ -103,17 +166,40 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
 impl Compiled {
     /// Writes the report of the segment.
     fn report(&mut self, job: &Job, closed: &[ClosedLog]) {
-        let Some((folder, about)) = job.ended.as_ref().filter(|_| !closed.is_empty()) else { return };
-        let opened = job.folder.as_ref().map(|set| set.run(folder));
-        let failures = match opened {
-            Some(Ok(folder)) => report::write(&folder, about, &job.manager, closed),
-            Some(Err(error)) => vec![error.to_string()],
-            None => Vec::new(),
-        };
-        for reason in &failures {
-            tracing::warn!(set = about.set, folder, reason, "A report is not complete");
+        let Some(set) = &job.folder else { return };
+        let of_this = job.ended.as_ref().filter(|_| !closed.is_empty()).map(|(folder, about)| {
+            let write = |opened: Dir| report::write(&opened, about, &job.manager, closed);
+            (folder, set.run(folder).map_or_else(|error| vec![error.to_string()], write))
+        });
+        let of_earlier = job.cut_off.as_ref().map(|(folder, about)| {
+            let write = |opened: Option<Dir>| match opened {
+                Some(opened) => report::write_cut_off(&opened, about, &job.manager),
+                None => Vec::new(),
+            };
+            (folder, set.earlier_run(folder).map_or_else(|error| vec![error.to_string()], write))
+        });
+        for (folder, failures) in of_this.into_iter().chain(of_earlier) {
+            let set = job.ended.as_ref().or(job.cut_off.as_ref()).map(|(_, about)| &*about.set);
+            for reason in &failures {
+                tracing::warn!(set, folder, reason, "A report is not complete");
+            }
+            self.failures += u64::try_from(failures.len()).unwrap_or(u64::MAX);
         }
-        self.failures += u64::try_from(failures.len()).unwrap_or(u64::MAX);
+    }
+
+    /// Opens the folder for cabinet files, if some are sent.
+    fn cabinets(&mut self, job: &Job) -> Option<Dir> {
+        let sends = |action: &xml::FolderAction| {
+            action.actions.is_some_and(|steps| steps.contains(FolderActionSteps::SEND_CAB))
+        };
+        let folder = job.cabinets.as_ref().filter(|_| job.manager.folder_actions.iter().any(sends))?;
+        let opened = folder.open();
+        if let Err(error) = &opened {
+            let path = folder.path_of("");
+            tracing::warn!(path = %path.display(), %error, "The folder for cabinet files cannot be opened: they wait");
+            self.failures += 1;
+        }
+        opened.ok()
     }
 
     fn take(&mut self, managed: &Managed) {
@@ -141,5 +227,32 @@ impl Compiled {
         removed.into_iter().for_each(|(by, folders)| self.count(by, folders));
         (self.runs, self.failures) = (self.runs + runs, self.failures + failures);
         (self.took_s, self.ended) = (took_s, ended);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn logs_that_panicked_are_a_failure_of_the_data_manager() {
+        let job = Job {
+            serial_number: 7,
+            folder: None,
+            cabinets: None,
+            manager: xml::DataManager::default(),
+            ended: None,
+            cut_off: None,
+            now: Timestamp::UNIX_EPOCH,
+            upkeep: Arc::default(),
+        };
+        let closing: JoinHandle<Vec<ClosedLog>> = tokio::spawn(std::future::pending());
+        // As a panic, without its noise.
+        closing.abort();
+        let (events, mut ended) = tokio::sync::mpsc::unbounded_channel();
+        compile(job, Some(closing), events);
+        let event = ended.recv().await;
+        let Some(Event::Compiled { serial_number, compiled }) = event else { panic!("{event:?}") };
+        assert_eq!((serial_number, compiled.failures), (7, 1));
     }
 }

@@ -87,17 +87,18 @@ fn samples(shown: &ShownSet<'_>, counts: &Counts, actions: &Actions) -> Vec<((us
         ((SET_ALERTS, own()), count(counts.alerts)),
         ((SET_JUDGED, own()), u64::from(actions.is_running(&set.name))),
     ];
+    let problems = |kind| {
+        let problems = set.problems.iter().chain(actions.problems(&set.name));
+        problems.filter(|problem| problem.kind == kind).count()
+    };
     for kind in ProblemKind::SHOWN {
         let number = match kind {
             ProblemKind::OtherHost => counts.of_other_hosts + counters_elsewhere,
             ProblemKind::Name => counts.namesakes,
             ProblemKind::File => usize::from(has_bad_file),
-            ProblemKind::Storage => usize::from(lacks_storage),
+            ProblemKind::Storage => usize::from(lacks_storage) + problems(kind),
             ProblemKind::Host => usize::from(host.is_some_and(|host| host.problem.is_some())),
-            kind => {
-                let problems = set.problems.iter().chain(actions.problems(&set.name));
-                problems.filter(|problem| problem.kind == kind).count()
-            }
+            kind => problems(kind),
         };
         samples.push(((PROBLEMS, with("kind", kind.as_str())), count(number)));
     }

@@ -166,3 +166,60 @@ fn folders_above_the_limit_are_removed_and_counted() {
     let runs = folders.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().is_dir())).count();
     assert!(runs <= 4, "{runs}: two, that which is written, and one that ended with the plugin");
 }
+
+#[test]
+fn logs_of_exported_sets_without_names_of_their_own_are_told_apart_in_a_database() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let path = exported(&place, r"<Counter>\Water\Level</Counter>");
+    let set = |name: &str| json!({"file": path, "name": name, "log_format": "sql", "database": "archive"});
+    let mut settings = place.settings(&json!([set("Day"), set("Night")]));
+    settings["databases"] = json!({"archive": {"sqlite": "archive.db"}});
+    let watch = plugin.watch(&mill.sim, settings);
+    watch.full();
+    written(&watch, "Day", 1.0);
+    written(&watch, "Night", 1.0);
+    plugin.end(watch);
+    let bytes = fs::read(place.directory().join("archive.db")).expect("the file is there");
+    let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    assert!(has("web1: Day: Counters") && has("web1: Night: Counters"));
+}
+
+#[test]
+fn a_hundred_logs_of_exported_sets_are_one_call() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let collector = |number: usize| {
+        let (format, counter) = [(0, LOAD), (1, LEVEL), (0, r"\Wheels(big)\*")][number % 3];
+        format!(
+            "<PerformanceCounterDataCollector><FileName>log {number}</FileName><LogFileFormat>{format}</LogFileFormat>\
+             <Counter>{counter}</Counter></PerformanceCounterDataCollector>"
+        )
+    };
+    let collectors: String = (0..20).map(collector).collect();
+    let sets: Vec<Value> = (0..5)
+        .map(|number| {
+            let path = place.path().join(format!("{number}.xml"));
+            let text = format!(
+                "<DataCollectorSet><Name>Set {number}</Name><SubdirectoryFormat>512</SubdirectoryFormat>{collectors}\
+                 </DataCollectorSet>"
+            );
+            fs::write(&path, text).expect("a file in a new folder");
+            json!({"file": path})
+        })
+        .collect();
+    let watch = plugin.watch(&mill.sim, place.settings(&json!(sets)));
+    watch.full();
+    for _ in 0..2 {
+        mill.pass(15);
+        let calls = mill.sim.calls(6);
+        watch.full();
+        assert_eq!(mill.sim.calls(6) - calls, 1);
+    }
+    let ended = watch.full();
+    assert_eq!(ended.of("Log", "Segments").iter().filter(|(_, files)| *files == 1.0).count(), 100);
+    plugin.end(watch);
+    for number in 0..5 {
+        let files = place.files(&format!("Set {number}"));
+        let lines: Vec<usize> = files.iter().map(|(_, text)| text.lines().count()).collect();
+        assert_eq!(lines, [4; 20], "{files:?}");
+    }
+}

@@ -2,12 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod actions;
+mod cabinets;
 mod classic;
 mod commands;
 mod crowded;
 mod due;
 mod files;
 mod firing;
+mod foreign;
+mod full_disk;
+mod handing_over;
 mod host_starts;
 mod hostile;
 mod live;
@@ -15,6 +19,8 @@ mod log_sets;
 mod logging;
 mod many;
 mod objects;
+mod reports;
+mod segments;
 mod settings;
 mod settled;
 mod stalls;

@@ -30,3 +30,15 @@ fn replies_with_the_same_instances_are_logged_without_an_allocation() {
     // All wheels turn once of two times and wrap back the other.
     assert_eq!(values, Some(200));
 }
+
+#[tokio::test]
+async fn all_records_that_are_made_are_in_the_file() {
+    let place = tempfile::tempdir().expect("a folder");
+    let mut target = Target::new(100, &[r"\Works(*)\Load>50", r"\Works(*)\Turns/sec>5"].map(str::to_owned));
+    target.log_to(place.path().join("web1"));
+    (0..60).for_each(|_| target.write());
+    assert_eq!(target.close().await, 60);
+    let file = place.path().join("web1/Measured/run/counters.csv");
+    let text = std::fs::read_to_string(file).expect("a log");
+    assert_eq!(text.lines().map(|line| line.split(',').count()).collect::<Vec<_>>(), [201; 61]);
+}

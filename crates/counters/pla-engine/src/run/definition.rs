@@ -65,7 +65,7 @@ pub struct Written {
     pub serial_number: u32,
     /// Samples.
     pub records: u64,
-    /// Bytes; 0 of a database.
+    /// Bytes; 0 of a database, and of a circular file, which no size ends.
     pub bytes: u64,
 }
 

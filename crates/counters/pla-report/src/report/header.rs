@@ -18,13 +18,9 @@ pub(super) fn fill(tree: &mut Tree, section: NodeId, facts: &RunFacts, remarks: 
         ("start", "start", time(facts.start, &facts.zone)),
         ("end", "end", time(facts.end, &facts.zone)),
         ("duration", "duration", seconds(facts.start, facts.end).to_string()),
-        (
-            "serialnumber",
-            "serialnumber",
-            facts.serial_number.map(|number| number.to_string()).unwrap_or_default(),
-        ),
-        ("records", "records", facts.records.to_string()),
-        ("recordslost", "recordslost", facts.records_lost.to_string()),
+        ("serialnumber", "serialnumber", number(facts.serial_number.map(u64::from))),
+        ("records", "records", number(facts.records)),
+        ("recordslost", "recordslost", number(facts.records_lost)),
         ("files", "files", facts.files.len().to_string()),
         ("gaps", "gaps", facts.gaps.len().to_string()),
         ("gaptime", "gaptime", gaps.to_string()),
@@ -42,6 +38,11 @@ pub(super) fn fill(tree: &mut Tree, section: NodeId, facts: &RunFacts, remarks: 
     if !remarks.is_empty() {
         add_remarks(tree, section, remarks);
     }
+}
+
+/// A number that may not be known.
+fn number(number: Option<u64>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
 }
 
 /// Rows of one sentence each.

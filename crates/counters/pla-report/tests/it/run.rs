@@ -58,8 +58,8 @@ impl Run {
                 end: time(160),
                 reason: "the host did not answer".to_owned(),
             }],
-            records: 3600,
-            records_lost: 2,
+            records: Some(3600),
+            records_lost: Some(2),
             remarks: vec!["The set asks for the binary format; the log is written as CSV.".to_owned()],
         };
         Self { columns: columns.into_iter().map(|(column, _)| column).collect(), statistics, facts }

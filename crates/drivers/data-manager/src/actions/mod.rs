@@ -38,7 +38,7 @@ pub(crate) fn run(
     for action in &settings.folder_actions {
         for at in 0..folders.folders.len() {
             let folder = &folders.folders[at];
-            if Some(&folder.name[..]) == request.current || !is_old_enough(action, folder, request) {
+            if (request.is_in_use)(&folder.name) || !is_old_enough(action, folder, request) {
                 continue;
             }
             if (request.stop)() {

@@ -238,7 +238,7 @@ fn the_folder_of_a_run_that_goes_on_has_no_actions() {
     place.write("run2/log.csv", b"1");
     let root = place.root();
     let manager = DataManager::new(acting(CREATE | DELETE));
-    let managed = manager.run(&Request { current: Some("run1"), ..Request::new(&root, now()) });
+    let managed = manager.run(&Request { is_in_use: &|name| name == "run1", ..Request::new(&root, now()) });
     assert_eq!(done(&managed), [("run2", CREATE, 1), ("run2", DELETE, 1)]);
     assert_eq!(place.names("set/run1").len(), 4);
 }

@@ -18,7 +18,8 @@ fn oldest(limits: FolderLimits) -> ManagerSettings {
 
 fn run(place: &Place, settings: ManagerSettings, current: Option<&str>) -> Managed {
     let root = place.root();
-    DataManager::new(settings).run(&Request { current, ..Request::new(&root, now()) })
+    DataManager::new(settings)
+        .run(&Request { is_in_use: &|name| Some(name) == current, ..Request::new(&root, now()) })
 }
 
 fn removed(managed: &Managed) -> Vec<(&str, Limit)> {

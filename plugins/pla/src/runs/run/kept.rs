@@ -1,13 +1,15 @@
 //! What of a set outlives the process.
 
-use std::fs::File;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
-use pla_engine::{Moment, RunSnapshot, SetRun};
+use pla_engine::{Moment, SetRun, component};
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
-use super::super::folder::SetFolder;
+use super::super::folder::{Kept, KeptSegment, SetFolder};
+use super::super::state::StateStore;
+use super::super::work;
 use super::Run;
 
 /// What was found in the folder of a set.
@@ -15,35 +17,61 @@ use super::Run;
 pub(super) enum Loaded {
     /// Another instance has the set.
     Taken,
-    /// It is ours.
-    Own(Option<File>, Result<Option<RunSnapshot>, String>),
+    /// A disk is away or denies it.
+    Unreadable(String),
+    /// It is ours, as long as the folder lives, if that could be taken.
+    Own(Option<SetFolder>, Result<Option<Box<Kept>>, String>),
 }
 
-/// Reads what is kept of a set, and brings logs to an end that a process left behind if it may have such.
-pub(super) fn load(folder: SetFolder, has_journals: bool) -> JoinHandle<Loaded> {
+/// Reads what is kept of a set, and brings logs to an end that a process left behind if it may have such. `first` is the serial
+/// number that the set itself begins with.
+fn load(set: Arc<str>, folder: SetFolder, has_journals: bool, first: u32) -> JoinHandle<Loaded> {
     tokio::task::spawn_blocking(move || {
-        let claim = match folder.claim() {
-            Ok(None) => return Loaded::Taken,
-            Ok(claim) => claim,
-            // A folder that is not there has no state; it is tried again with the first record.
-            Err(error) => {
-                tracing::debug!(%error, "The folder of a set cannot be opened");
+        let set = &*set;
+        match folder.open().map_err(|error| (error.kind(), error)) {
+            Ok(_) => {}
+            // A folder that is not there has no state, and what is no folder does not become one by itself. It is tried again with
+            // the first record.
+            Err((ErrorKind::NotFound | ErrorKind::InvalidData, error)) => {
+                tracing::debug!(set, %error, "The folder of a set cannot be opened");
                 return Loaded::Own(None, Ok(None));
             }
+            Err((_, error)) => return Loaded::Unreadable(error.to_string()),
+        }
+        let claimed = match folder.claim() {
+            Ok(None) => return Loaded::Taken,
+            Ok(claimed) => claimed,
+            Err(error) => {
+                tracing::warn!(set, %error, "A set cannot be locked: no other module of the target may have one of this name");
+                None
+            }
         };
-        let loaded = folder.load();
-        let was_running = matches!(&loaded, Ok(Some(before)) if before.running.is_some());
-        if was_running
+        let loaded = match folder.load(first) {
+            Ok(loaded) => Ok(loaded),
+            Err(error) if error.kind() == ErrorKind::InvalidData => Err(error.to_string()),
+            Err(error) => return Loaded::Unreadable(error.to_string()),
+        };
+        // A run that has ended may have left them, too.
+        if !matches!(loaded, Ok(None))
             && has_journals
             && let Err(error) = folder.recover()
         {
-            tracing::warn!(%error, "Logs of an earlier process cannot be looked for");
+            tracing::warn!(set, %error, "Logs of an earlier process cannot be looked for");
         }
-        Loaded::Own(claim, loaded)
+        Loaded::Own(claimed, loaded.map(|kept| kept.map(Box::new)))
     })
 }
 
 impl Run {
+    /// Begins to read what was kept of it, if that is not known.
+    pub(in crate::runs) fn begin_loading(&mut self) {
+        if self.life.is_none() && self.loading.is_none() {
+            let (set, logs) = (Arc::clone(&self.name), &self.logs);
+            let (has_journals, first) = (logs.has_parquet(), logs.serial_number);
+            self.loading = self.folder.clone().map(|folder| load(set, folder, has_journals, first));
+        }
+    }
+
     /// Waits until it is known what was kept of it, but not longer than until `patience`.
     pub(in crate::runs) async fn load(&mut self, moment: Moment, patience: Instant) {
         if self.life.is_some() {
@@ -51,31 +79,36 @@ impl Run {
         }
         let loaded = match &mut self.loading {
             None => Ok(None),
-            Some(loading) => match tokio::time::timeout_at(patience, loading).await {
+            Some(loading) => match timeout_at(patience, loading).await {
                 Err(_) => return,
                 Ok(Err(error)) => Err(error.to_string()),
-                Ok(Ok(Loaded::Own(claim, loaded))) => {
-                    self.claim = claim;
+                Ok(Ok(Loaded::Own(claimed, loaded))) => {
+                    self.folder = claimed.or(self.folder.take());
                     loaded
                 }
-                Ok(Ok(Loaded::Taken)) => {
-                    if !std::mem::replace(&mut self.is_taken, true) {
-                        let set = &*self.name;
-                        tracing::warn!(
-                            set,
-                            "Another module of the target has a set of this name: it does not run here"
-                        );
-                    }
-                    // The other one may be at its end.
-                    self.loading = self.folder.clone().map(|folder| load(folder, self.logs.has_parquet()));
-                    return;
+                Ok(Ok(Loaded::Taken)) => return self.report_waiting(
+                    "A set waits for the end of an earlier instance, or of another module's set of this name",
+                    "",
+                ),
+                Ok(Ok(Loaded::Unreadable(reason))) => {
+                    return self.report_waiting("A set waits for its folder, which cannot be read", &reason);
                 }
             },
         };
         self.loading = None;
+        self.state = self.folder.clone().map(|folder| Arc::new(StateStore::new(folder)));
         let definition = self.definition();
         self.life = Some(match loaded {
-            Ok(Some(snapshot)) => SetRun::resume(definition, &snapshot, moment),
+            Ok(Some(kept)) => {
+                let Kept { run, segment } = *kept;
+                let running = run.running.map(|running| running.serial_number);
+                // It was a name of ours.
+                let is_ours = |segment: &KeptSegment| {
+                    Some(segment.serial_number) == running && component(&segment.folder) == segment.folder
+                };
+                self.cut_off = segment.filter(is_ours);
+                SetRun::resume(definition, &run, moment)
+            }
             Ok(None) => SetRun::new(definition, moment),
             Err(reason) => {
                 let set = &*self.name;
@@ -85,39 +118,75 @@ impl Run {
         });
     }
 
-    /// Stores what has to outlive the process, and waits for that until `patience`.
-    pub(in crate::runs) async fn store(&mut self, moment: Moment, patience: Instant) {
-        let Some((life, folder)) = self.life.as_ref().zip(self.folder.clone()) else { return };
-        if let Some(storing) = &mut self.storing {
-            if tokio::time::timeout_at(patience, storing).await.is_err() {
-                return;
+    /// Says once why the set does not run yet. The next collection tries again.
+    fn report_waiting(&mut self, message: &'static str, reason: &str) {
+        self.loading = None;
+        if self.waits_for != Some(message) {
+            self.waits_for = Some(message);
+            match reason {
+                "" => tracing::info!(set = &*self.name, "{message}"),
+                _ => tracing::warn!(set = &*self.name, reason, "{message}"),
             }
-            self.storing = None;
         }
-        if life.revision() == self.stored {
-            return;
+    }
+
+    /// Its state is what has to be stored from now on, if it is another than before.
+    pub(super) fn note_state(&mut self, moment: Moment) {
+        let Some((life, state)) = self.life.as_ref().zip(self.state.as_ref()) else { return };
+        let now = Some((life.revision(), self.segment.as_ref().map(|segment| segment.serial_number)));
+        if now != self.noted {
+            self.noted = now;
+            let segment = self.segment.as_ref().map(|segment| KeptSegment {
+                serial_number: segment.serial_number,
+                folder: segment.folder.clone(),
+                began: segment.began.wall,
+            });
+            state.set(Kept { run: life.snapshot(moment), segment });
         }
-        self.stored = life.revision();
-        let (snapshot, set) = (life.snapshot(moment), Arc::clone(&self.name));
-        let mut storing = tokio::task::spawn_blocking(move || {
-            if let Err(error) = folder.save(&snapshot) {
-                tracing::warn!(set = &*set, %error, "The state of a set cannot be kept; after a new start, it begins anew");
-            }
-        });
-        if tokio::time::timeout_at(patience, &mut storing).await.is_err() {
-            self.storing = Some(storing);
+    }
+
+    /// Stores what has to outlive the process, beside the collections.
+    pub(in crate::runs) fn store(&mut self, moment: Moment) {
+        self.note_state(moment);
+        let Some(state) = &self.state else { return };
+        if !self.is_storing() && !state.is_stored() {
+            let (state, set) = (Arc::clone(state), Arc::clone(&self.name));
+            self.storing = Some(tokio::task::spawn_blocking(move || state.save_or_warn(&set)));
         }
+    }
+
+    pub(super) fn is_storing(&self) -> bool {
+        self.storing.as_ref().is_some_and(|storing| !storing.is_finished())
     }
 
     /// Ends its logs by `deadline`. What it did is kept, so that it goes on with a new start.
     pub(in crate::runs) async fn end(mut self, moment: Moment, deadline: Instant) {
         let serial_number = self.segment.as_ref().map_or(0, |segment| segment.serial_number);
-        self.close(serial_number, deadline.saturating_duration_since(Instant::now()));
-        for (_, closing) in std::mem::take(&mut self.closing) {
-            // Each log ends by the deadline; what panicked has nothing to wait for.
-            let _ = closing.logs.await;
+        self.close(serial_number, deadline.saturating_duration_since(Instant::now()), (true, None));
+        self.upkeep.stop();
+        if let Some(storing) = self.storing.take() {
+            let _ = timeout_at(deadline, storing).await;
         }
-        self.stored = self.stored.wrapping_sub(1);
-        self.store(moment, deadline).await;
+        self.noted = None;
+        self.store(moment);
+        for (serial_number, closing) in std::mem::take(&mut self.closing) {
+            // What panicked has nothing to wait for. Logs of earlier segments may go on after the deadline; until then, the set
+            // is theirs.
+            let closed = timeout_at(deadline, closing.logs).await;
+            let last = self.segment.clone().filter(|segment| segment.serial_number == serial_number);
+            if let (Ok(Ok(logs)), Some(segment)) = (closed, last)
+                && self.logs.manager.is_enabled == Some(true)
+            {
+                let job = self.job(serial_number, Some(segment), moment);
+                let _ = timeout_at(deadline, work::report(job, logs)).await;
+            }
+        }
+        // A report that is being written gets done. What a data manager was stopped at, the next instance does again.
+        while self.at_work > 0 && matches!(timeout_at(deadline, self.events.1.recv()).await, Ok(Some(_))) {
+            self.at_work -= 1;
+        }
+        if let Some(storing) = self.storing.take() {
+            let _ = timeout_at(deadline, storing).await;
+        }
     }
 }

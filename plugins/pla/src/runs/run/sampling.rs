@@ -39,11 +39,17 @@ impl Run {
             if !collecting.recorder.is_due(now) {
                 continue;
             }
-            let opening = Opening { machine: &self.places.machine, zone: &self.logs.zone, description: "" };
+            let opening = Opening { machine: &self.places.machine, zone: &self.logs.zone };
             if let Some(header) = collecting.recorder.begin(found, frame, replied, now, &opening) {
-                let parts = (segment.serial_number, &*segment.folder, segment.began.wall);
+                let parts = (
+                    segment.serial_number,
+                    &*segment.folder,
+                    segment.began.wall,
+                    self.logs.segment.bytes_max,
+                );
                 let log = self.places.open(
-                    (self.folder.as_ref(), &self.logs.zone, &collecting.recorder.collector),
+                    (&self.name, self.state.as_ref()),
+                    (&self.logs.zone, &collecting.recorder.collector),
                     parts,
                     &mut segment.files,
                     header,
@@ -56,8 +62,9 @@ impl Run {
                 continue;
             };
             log.push(time, samples);
-            let written =
-                Written { serial_number: segment.serial_number, records: log.records, bytes: log.bytes() };
+            // [MS-PLA] 2.2.2.11: a circular file that is full goes on with its oldest records.
+            let bytes = if recorder.collector.is_circular() { 0 } else { log.bytes() };
+            let written = Written { serial_number: segment.serial_number, records: log.records, bytes };
             if let Some(life) = &mut self.life {
                 life.handle_written(index, written, moment);
             }

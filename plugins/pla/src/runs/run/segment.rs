@@ -1,25 +1,31 @@
 //! The segments of a run: where their files are, and how they end.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pla_engine::{Moment, NameParts};
 use tokio::time::Instant;
 
+use super::super::folder::KeptSegment;
+use super::super::open_log::ClosedLog;
 use super::super::report::About;
-use super::super::work;
-use super::{Closing, FINISH, Run, Segment};
+use super::super::work::{self, Event};
+use super::{Closing, Ended, FINISH, Run, Segment};
+use crate::model::TaskCall;
 
 impl Run {
-    pub(super) fn begin(&mut self, serial_number: u32, moment: Moment) {
+    /// A segment begins. `needs_check` says whether the limits have to hold, [MS-PLA] 3.2.4.2 `CheckBeforeRunning`.
+    pub(super) fn begin(&mut self, serial_number: u32, needs_check: bool, moment: Moment) {
         let time = moment.wall.to_zoned_datetime(self.logs.zone.clone());
         let base = &*self.logs.folder.base;
         let parts = NameParts { computer: &self.places.machine, base, serial_number, time: &time };
         // A set without folders for its runs has them here all the same: else nothing of it would ever be removed.
         let folder =
             self.logs.folder.format.component(&parts).unwrap_or_else(|| format!("{serial_number:06}"));
-        let needs_check = self.logs.manager.checks_before_running.unwrap_or_default();
         let checked = self.folder.clone().filter(|_| needs_check);
         let is_ready = checked.is_none();
+        self.upkeep.begin(serial_number, &folder);
         self.segment = Some(Segment { serial_number, folder, began: moment, files: Vec::new(), is_ready });
         for collecting in &mut self.collectors {
             collecting.recorder.begin_segment();
@@ -30,21 +36,25 @@ impl Run {
         }
     }
 
-    /// Closes the logs of the segment. Returns the full paths of its files.
-    pub(super) fn close_segment(&mut self) -> String {
-        let Some(segment) = self.segment.take() else { return String::new() };
-        let folder = self.folder.as_ref().map(|folder| folder.path_of(&segment.folder));
-        let path = |file: &String| folder.as_ref().map(|folder| folder.join(file).display().to_string());
-        let paths: Vec<String> = segment.files.iter().filter_map(path).collect();
-        self.close(segment.serial_number, FINISH);
+    /// Closes the logs of the segment. The task of the set follows, [MS-PLA] 3.2.4.1 `Task`.
+    pub(super) fn close_segment(&mut self) {
+        let Some(segment) = self.segment.take() else { return };
+        let path = self.folder.as_ref().map(|folder| folder.path_of(&segment.folder)).unwrap_or_default();
+        let task = self.logs.task.clone().map(|task| (path, task));
+        self.close(segment.serial_number, FINISH, (true, task));
         if let Some(closing) = self.closing.get_mut(&segment.serial_number) {
             closing.segment = Some(segment);
         }
-        paths.join(" ")
     }
 
-    /// Closes all logs that are open, beside the collections.
-    pub(super) fn close(&mut self, serial_number: u32, time: Duration) {
+    /// Closes all logs that are open, beside the collections. The segment may go on in others; if it does not, a task may follow,
+    /// which is told of the files in this folder.
+    pub(super) fn close(
+        &mut self,
+        serial_number: u32,
+        time: Duration,
+        (is_last, task): (bool, Option<(PathBuf, TaskCall)>),
+    ) {
         let deadline = Instant::now() + time;
         let mut logs = Vec::new();
         for collecting in &mut self.collectors {
@@ -53,6 +63,8 @@ impl Run {
             }
         }
         let before = self.closing.remove(&serial_number);
+        let (upkeep, events, set) = (Arc::clone(&self.upkeep), self.events.0.clone(), Arc::clone(&self.name));
+        self.at_work += usize::from(task.is_some());
         let logs = tokio::spawn(async move {
             let mut closed = match before {
                 Some(before) => before.logs.await.unwrap_or_default(),
@@ -60,6 +72,13 @@ impl Run {
             };
             for (collector, log) in logs {
                 closed.push(log.close(collector, deadline).await);
+            }
+            if is_last {
+                upkeep.end(serial_number);
+            }
+            if let Some((folder, task)) = task {
+                // If nobody listens any more, the set is gone.
+                let _ = events.send(Event::Closed(Ended { set, task, logs: paths(&folder, &closed) }));
             }
             closed
         });
@@ -71,28 +90,39 @@ impl Run {
     pub(super) fn compile(&mut self, serial_number: u32, moment: Moment) {
         let closing = self.closing.remove(&serial_number);
         let (segment, logs) = closing.map(|closing| (closing.segment, closing.logs)).unzip();
-        let about = |segment: Segment| {
-            let about = About {
-                set: self.name.to_string(),
-                machine: self.places.machine.clone(),
-                began: segment.began.wall,
-                ended: moment.wall,
-                zone: self.logs.zone.clone(),
-                serial_number,
-            };
-            (segment.folder, about)
-        };
-        let ended = segment.flatten().map(about);
-        let current = self.segment.as_ref().map(|segment| segment.folder.clone());
+        let job = self.job(serial_number, segment.flatten(), moment);
         self.at_work += 1;
-        let job = work::Job {
-            serial_number,
-            folder: self.folder.clone(),
-            current,
-            manager: self.logs.manager.clone(),
-            ended,
-            now: moment.wall,
-        };
         work::compile(job, logs, self.events.0.clone());
     }
+
+    /// What there is to do for a segment that has ended; without it, for one of an earlier process.
+    pub(super) fn job(&mut self, serial_number: u32, segment: Option<Segment>, moment: Moment) -> work::Job {
+        let about = |began| About {
+            set: self.name.to_string(),
+            machine: self.places.machine.clone(),
+            began,
+            ended: moment.wall,
+            zone: self.logs.zone.clone(),
+            serial_number,
+            remarks: self.logs.remarks.clone(),
+        };
+        let is_it = |cut_off: &mut KeptSegment| cut_off.serial_number == serial_number;
+        let cut_off = self.cut_off.take_if(is_it).map(|it| (it.folder, about(it.began)));
+        work::Job {
+            serial_number,
+            folder: self.folder.clone(),
+            cabinets: self.places.cabinets(&self.name),
+            manager: self.logs.manager.clone(),
+            ended: segment.map(|segment| (segment.folder, about(segment.began.wall))),
+            cut_off,
+            now: moment.wall,
+            upkeep: Arc::clone(&self.upkeep),
+        }
+    }
+}
+
+/// The full paths of the files of logs, as they are named on the disk.
+fn paths(folder: &Path, closed: &[ClosedLog]) -> String {
+    let files = closed.iter().filter_map(|log| log.file.as_ref());
+    files.map(|file| folder.join(file).display().to_string()).collect::<Vec<_>>().join(" ")
 }

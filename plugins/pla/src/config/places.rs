@@ -1,0 +1,119 @@
+//! Where the logs of a module may go: the folder of the target, databases, and the folder for cabinet files.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::log_settings::{DatabaseSettings, PostgresqlSettings, TlsWord};
+use super::{Settings, check_name};
+
+/// Where logs of a target go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LogPlaces {
+    /// The folder of the target.
+    pub(crate) directory: Option<PathBuf>,
+    /// The databases that logs name.
+    pub(crate) databases: Databases,
+    /// The folder to which cabinet files of all targets are sent.
+    pub(crate) cabinets: Option<PathBuf>,
+}
+
+impl LogPlaces {
+    /// Those of settings that compile. A source that is asked on demand writes nothing: two do not write the same files.
+    pub(crate) fn new(settings: &Settings, is_on_demand: bool) -> Self {
+        let storage = settings.storage.as_ref().filter(|_| !is_on_demand);
+        Self {
+            directory: storage.map(|storage| storage.directory.clone()),
+            databases: databases(&settings.databases),
+            cabinets: settings.cabinets.clone(),
+        }
+    }
+}
+
+/// A database of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Database {
+    /// A file of this name beside the folders of the target's sets.
+    Sqlite(String),
+    /// A server.
+    Postgresql(Arc<Postgresql>),
+}
+
+/// How a database of PostgreSQL is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Postgresql {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) database: String,
+    pub(crate) user: String,
+    /// The file that has its password.
+    pub(crate) password_file: Option<PathBuf>,
+    /// Whether TLS is required, where the settings say so.
+    pub(crate) tls: Option<bool>,
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
+/// The databases of a module by name.
+pub(crate) type Databases = BTreeMap<String, Database>;
+
+/// What is wrong with the databases and the folder for cabinet files, each with its place.
+pub(super) fn check(settings: &Settings) -> Vec<(String, String)> {
+    let Settings { databases, cabinets, .. } = settings;
+    let mut wrong = Vec::new();
+    if cabinets.as_ref().is_some_and(|directory| !directory.is_absolute()) {
+        wrong.push(("/cabinets".to_owned(), "write an absolute path, such as `/mnt/cabinets`".to_owned()));
+    }
+    if databases.len() > DATABASES_MAX {
+        wrong.push(("/databases".to_owned(), format!("name at most {DATABASES_MAX} databases")));
+    }
+    for (name, settings) in databases.iter().take(DATABASES_MAX) {
+        let place = format!("/databases/{}", name.replace('~', "~0").replace('/', "~1"));
+        let mut refuse = |key: &str, message: &str| wrong.push((format!("{place}{key}"), message.to_owned()));
+        if let Err(message) = check_name(name) {
+            refuse("", &message);
+        }
+        match settings {
+            DatabaseSettings { sqlite: Some(file), postgresql: None } => {
+                if pla_engine::component(file) != *file {
+                    refuse("/sqlite", "write the name of a file without a folder, such as `archive.db`");
+                }
+            }
+            DatabaseSettings { sqlite: None, postgresql: Some(server) } => {
+                if server.host.is_empty() || server.database.is_empty() || server.user.is_empty() {
+                    refuse("/postgresql", "write a `host`, a `database` and a `user`");
+                }
+                if server.port == Some(0) {
+                    refuse("/postgresql/port", "write a port from 1 to 65535");
+                }
+                for (key, file) in [("password_file", &server.password_file), ("ca_file", &server.ca_file)] {
+                    if file.as_ref().is_some_and(|file| !file.is_absolute()) {
+                        refuse(&format!("/postgresql/{key}"), "write an absolute path");
+                    }
+                }
+            }
+            _ => refuse("", "write `sqlite` or `postgresql`"),
+        }
+    }
+    wrong
+}
+
+/// The databases of settings that were checked.
+fn databases(settings: &BTreeMap<String, DatabaseSettings>) -> Databases {
+    let database = |(name, settings): (&String, &DatabaseSettings)| {
+        let database = match (&settings.sqlite, &settings.postgresql) {
+            (Some(file), _) => Database::Sqlite(file.clone()),
+            (None, Some(server)) => Database::Postgresql(Arc::new(postgresql(server))),
+            (None, None) => return None,
+        };
+        Some((name.clone(), database))
+    };
+    settings.iter().filter_map(database).collect()
+}
+
+fn postgresql(server: &PostgresqlSettings) -> Postgresql {
+    let PostgresqlSettings { host, port, database, user, password_file, tls, ca_file } = server.clone();
+    let tls = tls.map(|word| word == TlsWord::Require);
+    Postgresql { host, port: port.unwrap_or(5432), database, user, password_file, tls, ca_file }
+}
+
+const DATABASES_MAX: usize = 16;

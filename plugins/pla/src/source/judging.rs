@@ -1,0 +1,96 @@
+//! The part of a collection after the replies: alerts are judged, logs take their samples, and both are shown.
+
+use std::time::{Duration, SystemTime};
+
+use plugin_sdk::{Collection, Coverage, Failure, GeneralReason, Stage};
+
+use super::{PlaSource, unix_seconds};
+use crate::actions::Moment;
+use crate::clock::ReplyKind;
+use crate::counters::{Fetched, Open};
+use crate::runs::calendar;
+use crate::series;
+
+impl PlaSource {
+    pub(super) fn judge_and_show(
+        &mut self,
+        open: Option<&mut Open>,
+        fetched: &Fetched,
+        collection: &mut Collection,
+    ) {
+        collection.enter(Stage::Decode);
+        if !self.is_on_demand {
+            self.judge(open, fetched, collection.began());
+            self.show(collection);
+        }
+        self.show_sets(collection);
+    }
+
+    fn judge(&mut self, open: Option<&mut Open>, fetched: &Fetched, at: Duration) {
+        let Self { counters, board, clock, actions, runs, is_gap, .. } = self;
+        let replied = fetched.replied();
+        let mut is_new_boot = false;
+        if replied.any() {
+            let query = open.and_then(|open| open.handles().as_ref());
+            counters.read(query.zip(fetched.data.as_ref()), fetched.has_classic);
+            let kind = if replied.version_2 { ReplyKind::Version2 } else { ReplyKind::Classic };
+            is_new_boot = clock.advance(kind, &counters.frame().clocks, at);
+        }
+        let now = clock.now();
+        actions.expire(board, now);
+        if std::mem::take(is_gap) || is_new_boot {
+            board.miss(now);
+        }
+        if is_new_boot {
+            // What the paths mean may have changed with the host.
+            counters.search_again();
+        } else if let Some(found) = counters.found() {
+            let moment = Moment { sample: now, at, time: SystemTime::now() };
+            let values = (found, counters.frame(), replied);
+            actions.judge(board, values, moment);
+            runs.sample(values, |set| actions.is_running(set), now, calendar::moment(at));
+        }
+    }
+
+    /// Reports what changed, and sends what is known of all alerts.
+    fn show(&mut self, collection: &mut Collection) {
+        self.round += 1;
+        let (now, unix_s) = (self.clock.now(), unix_seconds());
+        let mut gone = Vec::new();
+        self.reporter.begin();
+        for alert in self.board.alerts_mut() {
+            for (instance, mut row) in alert.refresh(self.round, unix_s) {
+                gone.extend(row.ids());
+                self.reporter.close(alert, &instance, &mut row);
+            }
+            self.reporter.report(alert, now);
+        }
+        for mut alert in std::mem::take(&mut self.removed) {
+            gone.extend(series::ids_of(&alert));
+            self.reporter.close_all(&mut alert);
+        }
+        self.series.send_alerts(self.board.alerts_mut(), gone, collection.output());
+        let counts = self.actions.count(self.reporter.take_reported().into_iter());
+        self.series.send_actions(counts, collection.output());
+    }
+
+    pub(super) fn coverage(&self, classic_failure: Option<Failure>) -> Coverage {
+        let problems = self.counters.found().map_or(&[][..], |found| &found.problems);
+        let sentences: Vec<&str> = problems.iter().flatten().map(String::as_str).collect();
+        let failure = classic_failure.or_else(|| self.live.failure().cloned()).or_else(|| {
+            let more = sentences.len().saturating_sub(SENTENCES_MAX);
+            let mut text = sentences.iter().take(SENTENCES_MAX).copied().collect::<Vec<_>>().join("; ");
+            if more > 0 {
+                text += &format!("; and {more} more");
+            }
+            (!sentences.is_empty()).then(|| Failure::new(Stage::Query, GeneralReason::NotFound, text))
+        });
+        match failure {
+            None => Coverage::Full,
+            failure => Coverage::Partial { families: self.series.families(), failure },
+        }
+    }
+}
+
+/// Counters that the host does not have, in one failure.
+const SENTENCES_MAX: usize = 5;
