@@ -3,6 +3,7 @@
 use std::io::{self, Read as _, Write as _};
 
 use cap_std::fs::Dir;
+use data_manager::ManagerSettings;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ms_pla::xml;
@@ -22,8 +23,7 @@ pub(super) struct About {
     pub(super) serial_number: u32,
 }
 
-/// Writes the report of each log into the folder of the segment: that of the first one has the names that the set says, those of
-/// others the names of their collectors as well. Returns what could not be done.
+/// Writes the report of each log into the folder of the segment, with the names of [`Names`]. Returns what could not be done.
 pub(super) fn write(
     folder: &Dir,
     about: &About,
@@ -45,16 +45,8 @@ pub(super) fn write(
             let applied = rules.apply(&mut report, &mut documents, &Limits::default());
             failures.extend(applied.failures.iter().map(|failure| format!("a rule: {failure}")));
         }
-        let name = |own: Option<&String>, default: &str| {
-            let name = own.map_or(default, String::as_str);
-            let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "txt"));
-            let of_log = if index == 0 { String::new() } else { format!(" ({})", log.collector) };
-            component(&format!("{stem}{of_log}.{ending}"))
-        };
-        let files = [
-            (name(manager.rule_target_file_name.as_ref(), "report.xml"), report.to_xml()),
-            (name(manager.report_file_name.as_ref(), "report.html"), report.to_html()),
-        ];
+        let Names { xml, html } = Names::of(manager, index + 1);
+        let files = [(xml, report.to_xml()), (html, report.to_html())];
         for (name, text) in files {
             if let Err(error) = save(folder, &name, &text) {
                 failures.push(format!("`{name}`: {error}"));
@@ -62,6 +54,41 @@ pub(super) fn write(
         }
     }
     failures
+}
+
+/// How a data manager works here: with the names that reports really have, so that it knows them from logs.
+pub(super) fn settings(manager: &xml::DataManager) -> ManagerSettings {
+    let names = (1..=KNOWN_REPORTS).map(|number| Names::of(manager, number));
+    let report_files = names.flat_map(|names| [names.xml, names.html]).collect();
+    ManagerSettings { report_files, ..ManagerSettings::from(manager) }
+}
+
+/// The files of one report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Names {
+    xml: String,
+    html: String,
+}
+
+impl Names {
+    /// Those of the log with this number, from 1: the first has the names that the set says, others their numbers as well.
+    /// They end with `.xml` and `.html` or `.htm` whatever the set says, so that no report has the name of a log, which ends
+    /// with its format, or of another report.
+    fn of(manager: &xml::DataManager, number: usize) -> Self {
+        let name = |own: Option<&String>, default: &str, endings: &[&str]| {
+            let own = own.filter(|own| !own.is_empty()).map_or(default, String::as_str);
+            let split = own
+                .rsplit_once('.')
+                .filter(|(_, ending)| endings.iter().any(|meant| meant.eq_ignore_ascii_case(ending)));
+            let (stem, ending) = split.unwrap_or((own, endings[0]));
+            let number = if number > 1 { format!(" ({number})") } else { String::new() };
+            format!("{}.{ending}", component(&format!("{stem}{number}")))
+        };
+        Self {
+            xml: name(manager.rule_target_file_name.as_ref(), "report.xml", &["xml"]),
+            html: name(manager.report_file_name.as_ref(), "report.html", &["html", "htm"]),
+        }
+    }
 }
 
 fn facts(about: &About, logs: &[ClosedLog], log: &ClosedLog) -> RunFacts {
@@ -105,3 +132,9 @@ fn document(folder: &Dir, name: &str) -> Result<Vec<u8>, String> {
 
 /// Of a file that rules read.
 const DOCUMENT_BYTES_MAX: u64 = 8 << 20;
+
+/// Reports of one run whose files are known as such. Sets have fewer logs than these.
+const KNOWN_REPORTS: usize = 100;
+
+#[cfg(test)]
+mod tests;

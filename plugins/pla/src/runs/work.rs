@@ -85,7 +85,7 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
     match job.folder.as_ref().map(SetFolder::open) {
         Some(Ok(root)) => {
             compiled.report(job, closed);
-            let manager = DataManager::new(ManagerSettings::from(&job.manager));
+            let manager = DataManager::new(report::settings(&job.manager));
             let request = Request { current: job.current.as_deref(), ..Request::new(&root, job.now) };
             compiled.take(&manager.run(&request));
         }
