@@ -129,10 +129,12 @@ impl FileSeries {
 
     /// Ends the file. Returns by how much it grew.
     pub(super) fn finish(&mut self) -> Result<u64, SinkError> {
-        let grown = match &mut self.open {
-            Some(open) if open.growing().is_as_it_was() => open.finish()?,
-            _ => 0,
-        };
+        let mut grown = 0;
+        if let Some(open) = &mut self.open
+            && open.growing().is_as_it_was()
+        {
+            grown = open.finish()?;
+        }
         self.open = None;
         Ok(grown)
     }
