@@ -430,7 +430,7 @@ async fn a_write_that_was_given_up_goes_on_and_the_next_one_follows_it() {
 async fn all_bytes_of_a_parquet_log_are_counted_at_its_end() {
     let bench = Bench::new();
     bench.make_folder();
-    for circular_bytes_max in [None, Some(16_000)] {
+    for circular_bytes_max in [None, Some(20_000)] {
         let log = bench.log("log.parquet", FileOptions { circular_bytes_max, ..PARQUET });
         let (queue, writer) = crate::log_queue(3, log, crate::QueueOptions::default());
         let writing = tokio::spawn(writer.run());
@@ -482,14 +482,15 @@ fn a_disk_that_does_not_answer_leaves_threads_for_other_work() {
     let runtime = builder.enable_all().max_blocking_threads(9).build().expect("threads");
     let bench = Bench::new();
     bench.make_folder();
-    let gate = Arc::new(std::sync::RwLock::new(()));
+    // Waits until the other end is dropped.
+    let (closed, gate) = std::sync::mpsc::channel::<()>();
+    let gate = Arc::new(std::sync::Mutex::new(gate));
     runtime.block_on(async {
-        let closed = gate.write().expect("nobody has panicked");
         let logs: Vec<_> = (0..12)
             .map(|number| {
                 let (path, gate) = (bench.path(""), Arc::clone(&gate));
                 let open: OpenFolder = Arc::new(move || {
-                    drop(gate.read());
+                    let _ = gate.lock().map(|gate| gate.recv());
                     Dir::open_ambient_dir(&path, ambient_authority())
                 });
                 let mut log = FileLog::new(open, &format!("{number}.csv"), Arc::new(header()), CSV);
