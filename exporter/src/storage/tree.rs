@@ -8,7 +8,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::open::open_directory;
-use super::path::{LEVELS_MAX, is_shown};
+use super::path::{LEVELS_MAX, is_journal, is_shown};
 
 /// Directories that are read.
 pub(crate) const FOLDERS_MAX: usize = 10_000;
@@ -193,9 +193,11 @@ impl Reader {
             let (Some(name), Ok(kind)) = (name, entry.file_type()) else { continue };
             if kind.is_dir() {
                 found.directories.push(name);
-            } else if kind.is_file() && self.files == self.limits.files {
+            } else if !kind.is_file() || is_journal(&name) {
+                // Nothing that readers could use.
+            } else if self.files == self.limits.files {
                 self.tree.is_cut = true;
-            } else if kind.is_file() {
+            } else {
                 // It may be gone since it was listed.
                 let Ok(status) = entry.metadata() else { continue };
                 self.files += 1;
@@ -263,11 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn links_hidden_files_and_files_elsewhere_are_not_listed() {
+    fn links_journals_hidden_files_and_files_elsewhere_are_not_listed() {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let root = folder.path();
         write(root, "web1/set/r/a.csv", 1, 1);
-        write(root, "web1/set/r/.a.csv.part", 1, 1);
+        write(root, "web1/set/r/.report.html.new", 1, 1);
+        write(root, "web1/set/r/a.parquet", 1, 1);
+        write(root, "web1/set/r/a.parquet.part", 1, 1);
+        write(root, "web1/set/r/a.parquet.part.new", 1, 1);
         write(root, "web1/set/.lock", 1, 1);
         write(root, "credentials.json", 1, 1);
         write(root, "web1/archive.db", 1, 1);
@@ -276,8 +281,10 @@ mod tests {
         symlink("/etc", root.join("web1/set/etc")).expect("the root is ours");
         symlink("set", root.join("web1/again")).expect("the root is ours");
         let tree = read(root).expect("it can be read");
-        let found: Vec<_> = tree.runs.iter().map(|run| (&*run.set, &*run.files[0].path[0])).collect();
-        assert_eq!(found, [("", "archive.db"), ("set", "a.csv")]);
+        let files =
+            |run: &Run| run.files.iter().map(|file| file.path.join("/")).collect::<Vec<_>>().join(" ");
+        let found: Vec<_> = tree.runs.iter().map(|run| (&*run.set, files(run))).collect();
+        assert_eq!(found, [("", "archive.db".to_owned()), ("set", "a.csv a.parquet".to_owned())]);
     }
 
     #[test]

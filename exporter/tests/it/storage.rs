@@ -203,12 +203,17 @@ fn no_trick_in_a_path_leads_to_another_file() {
     symlink(folder.path("."), folder.path("files/up")).unwrap();
     folder.write("files/top.csv", "hunter2");
     fs::write(run.join(".hidden.csv"), "hunter2").unwrap();
+    fs::write(run.join("log.parquet.part"), "hunter2").unwrap();
     let exporter = folder.serve(&at(&folder, "files", ", downloads: true"));
     let page = exporter.get("/logs").body;
-    assert!(["link.csv", "hidden", "secret", "top.csv"].iter().all(|name| !page.contains(name)), "{page}");
+    assert!(
+        ["link.csv", "hidden", "secret", "top.csv", ".part"].iter().all(|name| !page.contains(name)),
+        "{page}"
+    );
     for trick in [
         format!("{RUN}/link.csv"),
         format!("{RUN}/.hidden.csv"),
+        format!("{RUN}/log.parquet.part"),
         format!("{RUN}/../../../../secret"),
         format!("{RUN}/%2e%2e/%2e%2e/%2e%2e/%2e%2e/secret"),
         format!("{RUN}/..%2f..%2f..%2f..%2fsecret"),

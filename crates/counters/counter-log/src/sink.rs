@@ -5,8 +5,8 @@ pub trait LogSink: Send + 'static {
     /// Writes records in their order. A sink that has failed may be called again with what is left.
     fn write(&mut self, batch: &Batch) -> impl Future<Output = Written> + Send;
 
-    /// Ends the log. Nothing is written after it.
-    fn finish(&mut self) -> impl Future<Output = Result<(), SinkError>> + Send;
+    /// Ends the log. Nothing is written after it. The result is the bytes that this adds to those of [`Written::bytes`].
+    fn finish(&mut self) -> impl Future<Output = Result<u64, SinkError>> + Send;
 }
 
 /// What came of writing a batch.

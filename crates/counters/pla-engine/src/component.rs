@@ -4,8 +4,9 @@ use core::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-/// The longest [`component`], in bytes. File systems allow 255: there is room for an ending such as `.parquet`.
-pub const COMPONENT_BYTES_MAX: usize = 240;
+/// The longest [`component`], in bytes. File systems allow 255: there is room for what names of files get in front and behind,
+/// such as ` (previous).parquet.part.new`.
+pub const COMPONENT_BYTES_MAX: usize = 200;
 
 /// One component of a path, made of any text: of the name of a target or a set, or of that of a run or a file.
 ///
@@ -77,7 +78,7 @@ fn has_meaning(c: char) -> bool {
 
 /// Whether Windows takes it as the name of a device, whatever follows its first dot.
 fn is_device(text: &str) -> bool {
-    let name = text.split('.').next().unwrap_or_default().trim_end();
+    let name = text.split('.').next().unwrap_or_default().trim_end_matches(' ');
     let is = |device: &str| name.eq_ignore_ascii_case(device);
     let is_port = |port: &str| {
         let number = name.get(..3).filter(|start| start.eq_ignore_ascii_case(port)).map(|_| &name[3..]);

@@ -3,6 +3,7 @@
 use std::io::{self, Read as _};
 
 use cap_std::fs::Dir;
+use data_manager::ManagerSettings;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ms_pla::xml;
@@ -26,8 +27,7 @@ pub(super) struct About {
     pub(super) remarks: Vec<String>,
 }
 
-/// Writes the report of each log into the folder of the segment: that of the first one has the names that the set says, those of
-/// others the names of their collectors as well. Returns what could not be done.
+/// Writes the report of each log into the folder of the segment, with the names of [`Names`]. Returns what could not be done.
 pub(super) fn write(
     folder: &Dir,
     about: &About,
@@ -49,8 +49,7 @@ pub(super) fn write(
             let applied = rules.apply(&mut report, &mut documents, &Limits::default());
             failures.extend(applied.failures.iter().map(|failure| format!("a rule: {failure}")));
         }
-        let of_log = if index == 0 { String::new() } else { format!(" ({})", log.collector) };
-        save(folder, names(manager, &of_log), &report, &mut failures);
+        save(folder, &Names::of(manager, index + 1), &report, &mut failures);
     }
     failures
 }
@@ -58,9 +57,12 @@ pub(super) fn write(
 /// Writes the report of a segment that ended with the process: its figures were in memory, and what is left are its files.
 /// Nothing if it has a report, or nothing else.
 pub(super) fn write_cut_off(folder: &Dir, about: &About, manager: &xml::DataManager) -> Vec<String> {
-    let names = names(manager, "");
+    let names = Names::of(manager, 1);
     let (files, ended) = match files(folder) {
-        Ok((files, _)) if files.is_empty() || files.iter().any(|file| names.contains(&file.name)) => {
+        Ok((files, _))
+            if files.is_empty()
+                || files.iter().any(|file| [&names.xml, &names.html].contains(&&file.name)) =>
+        {
             return Vec::new();
         }
         Ok((files, ended)) => (files, ended.unwrap_or(about.ended)),
@@ -82,7 +84,7 @@ pub(super) fn write_cut_off(folder: &Dir, about: &About, manager: &xml::DataMana
     let source = Source { columns: &[], statistics: &Statistics::new(0), facts: &facts };
     let report = Report::build(manager.report_schema.as_ref(), &source, &Options::default());
     let mut failures = Vec::new();
-    save(folder, names, &report, &mut failures);
+    save(folder, &names, &report, &mut failures);
     failures
 }
 
@@ -103,23 +105,45 @@ fn files(folder: &Dir) -> io::Result<(Vec<RunFile>, Option<Timestamp>)> {
     Ok((files, newest))
 }
 
-/// The names of a report as XML and as HTML.
-fn names(manager: &xml::DataManager, of_log: &str) -> [String; 2] {
-    let name = |own: Option<&String>, default: &str| {
-        let name = own.map_or(default, String::as_str);
-        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "txt"));
-        component(&format!("{stem}{of_log}.{ending}"))
-    };
-    [
-        name(manager.rule_target_file_name.as_ref(), "report.xml"),
-        name(manager.report_file_name.as_ref(), "report.html"),
-    ]
+fn save(folder: &Dir, Names { xml, html }: &Names, report: &Report, failures: &mut Vec<String>) {
+    for (name, text) in [(xml, report.to_xml()), (html, report.to_html())] {
+        if let Err(error) = replace(folder, name, text.as_bytes()) {
+            failures.push(format!("`{name}`: {error}"));
+        }
+    }
 }
 
-fn save(folder: &Dir, [xml, html]: [String; 2], report: &Report, failures: &mut Vec<String>) {
-    for (name, text) in [(xml, report.to_xml()), (html, report.to_html())] {
-        if let Err(error) = replace(folder, &name, text.as_bytes()) {
-            failures.push(format!("`{name}`: {error}"));
+/// How a data manager works here: with the names that reports really have, so that it knows them from logs.
+pub(super) fn settings(manager: &xml::DataManager) -> ManagerSettings {
+    let names = (1..=KNOWN_REPORTS).map(|number| Names::of(manager, number));
+    let report_files = names.flat_map(|names| [names.xml, names.html]).collect();
+    ManagerSettings { report_files, ..ManagerSettings::from(manager) }
+}
+
+/// The files of one report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Names {
+    xml: String,
+    html: String,
+}
+
+impl Names {
+    /// Those of the log with this number, from 1: the first has the names that the set says, others their numbers as well.
+    /// They end with `.xml` and `.html` or `.htm` whatever the set says, so that no report has the name of a log, which ends
+    /// with its format, or of another report.
+    fn of(manager: &xml::DataManager, number: usize) -> Self {
+        let name = |own: Option<&String>, default: &str, endings: &[&str]| {
+            let own = own.filter(|own| !own.is_empty()).map_or(default, String::as_str);
+            let split = own
+                .rsplit_once('.')
+                .filter(|(_, ending)| endings.iter().any(|meant| meant.eq_ignore_ascii_case(ending)));
+            let (stem, ending) = split.unwrap_or((own, endings[0]));
+            let number = if number > 1 { format!(" ({number})") } else { String::new() };
+            format!("{}.{ending}", component(&format!("{stem}{number}")))
+        };
+        Self {
+            xml: name(manager.rule_target_file_name.as_ref(), "report.xml", &["xml"]),
+            html: name(manager.report_file_name.as_ref(), "report.html", &["html", "htm"]),
         }
     }
 }
@@ -165,3 +189,8 @@ const DOCUMENT_BYTES_MAX: u64 = 8 << 20;
 const FILES_MAX: usize = 10_000;
 const CUT_OFF: &str = "The exporter ended while this segment was written, without time to close it. Its files have what was \
                        written until then. There are no figures, because they are counted while the exporter runs.";
+/// Reports of one run whose files are known as such. Sets have fewer logs than these.
+const KNOWN_REPORTS: usize = 100;
+
+#[cfg(test)]
+mod tests;

@@ -90,15 +90,15 @@ impl LogSink for AnySink {
         }
     }
 
-    async fn finish(&mut self) -> Result<(), SinkError> {
+    async fn finish(&mut self) -> Result<u64, SinkError> {
         match self {
             Self::File(sink) => sink.finish().await,
             Self::Sqlite(sink, _) => sink.finish().await,
             Self::Postgresql(server, _) => match &mut server.sink {
                 Some(sink) => sink.finish().await,
-                None => Ok(()),
+                None => Ok(0),
             },
-            Self::Refused(_) => Ok(()),
+            Self::Refused(_) => Ok(0),
         }
     }
 }

@@ -142,7 +142,7 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
     match job.folder.as_ref().map(SetFolder::open) {
         Some(Ok(root)) => {
             compiled.report(job, closed);
-            let manager = DataManager::new(ManagerSettings::from(&job.manager));
+            let manager = DataManager::new(report::settings(&job.manager));
             let (cabinets, upkeep) = (compiled.cabinets(job), &*job.upkeep);
             let request = Request {
                 is_in_use: &|folder| upkeep.written().iter().any(|(_, other)| other == folder),

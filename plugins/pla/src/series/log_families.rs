@@ -60,21 +60,21 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     },
     Family {
         item: "Missed Starts",
-        help: "Starts by schedules that were not made up for: the exporter did not run at that time, or another start came at \
+        help: "Starts of the data collector set by schedules that were not made up for: the exporter did not run at that time, or another start came at \
                once.",
         ..COUNTED_OF_RUN
     },
     // By `set` and `kind`.
     Family {
         item: "Failures",
-        help: "What went wrong with runs, by kind: a start that the limits of the data manager did not permit (start), a step of \
+        help: "What went wrong with runs of the data collector set, by kind: a start that the limits of the data manager did not permit (start), a step of \
                the data manager (data_manager). The exporter's log has the reasons.",
         ..COUNTED_OF_RUN
     },
     // By `set` and `limit`.
     Family {
         item: "Removed Folders",
-        help: "Folders of runs that the data manager removed, by the limit that did not hold.",
+        help: "Folders of runs of the data collector set that its data manager removed, by the limit that did not hold.",
         ..COUNTED_OF_RUN
     },
     // By `set`.
@@ -87,27 +87,41 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     Family {
         item: "Last Compile Duration",
         unit: "seconds",
-        help: "How long the data manager of the set worked then: reports, folder actions and limits.",
+        help: "How long the data manager of the set worked when it last ran: reports, folder actions and limits.",
         ..OF_RUN
     },
     // By `set` and `log`.
     Family {
         item: "Records",
-        help: "Records that were written: each has all counters of the log at one time. They survive an end of the exporter.",
+        help: "Records that were written into the log: each has all counters of the log at one time. They survive an end of the \
+               exporter.",
         ..COUNTED_OF_LOG
     },
-    Family { item: "Bytes", unit: "bytes", help: "Bytes that these records took.", ..COUNTED_OF_LOG },
-    Family { item: "Segments", help: "Files that were begun, or logs in a database.", ..COUNTED_OF_LOG },
+    Family {
+        item: "Bytes",
+        unit: "bytes",
+        help: "Bytes that written records took in the files of the log or in its database, as far as the exporter knows.",
+        ..COUNTED_OF_LOG
+    },
+    Family {
+        item: "Segments",
+        help: "Segments of the log that were begun, each in files or in a database.",
+        ..COUNTED_OF_LOG
+    },
     Family {
         item: "Gaps",
         help: "Holes in the log: runs of records that were dropped, because the disk or the database did not take them for too \
                long.",
         ..COUNTED_OF_LOG
     },
-    Family { item: "Dropped Records", help: "Records in these holes.", ..COUNTED_OF_LOG },
+    Family {
+        item: "Dropped Records",
+        help: "Records that were dropped and are not in the log, because the disk or the database did not take them for too long.",
+        ..COUNTED_OF_LOG
+    },
     Family {
         item: "Waiting",
-        help: "Records that wait to be written now. They are in memory only.",
+        help: "Records of the log that wait to be written now. They are in memory only.",
         ..OF_LOG
     },
     Family {
@@ -119,7 +133,7 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     // By `set`, `log` and `kind`.
     Family {
         item: "Failures",
-        help: "Writes that failed, by kind: full (the disk), denied (a file or folder may not be written), unavailable (the \
+        help: "Writes into the log that failed, by kind: full (the disk), denied (a file or folder may not be written), unavailable (the \
                folder or the server is not there), refused (the data), other. Each is tried again; nothing is lost before \
                records are dropped.",
         ..COUNTED_OF_LOG

@@ -35,6 +35,9 @@ pub struct Table {
 
 impl Table {
     /// A file without records: [`START`], then [`Self::footer`].
+    ///
+    /// # Errors
+    /// When the library for Parquet refuses the schema, which it does not for the one here.
     pub fn new(header: &LogHeader) -> Result<Self, Error> {
         let zone = header.zone.iana_name().map(str::to_owned);
         let description = Some(header.description.clone()).filter(|text| !text.is_empty());
@@ -53,6 +56,9 @@ impl Table {
     }
 
     /// A file whose row groups end at `end`, with the footer that it had there.
+    ///
+    /// # Errors
+    /// When `footer` is no footer of a Parquet file.
     pub fn with_footer(header: &LogHeader, footer: &[u8], end: u64) -> Result<Self, Error> {
         let mut table = Self::new(header)?;
         let thrift = footer.len().checked_sub(FOOTER_END_BYTES).and_then(|length| footer.get(..length));
@@ -76,6 +82,9 @@ impl Table {
     }
 
     /// Makes a row group of records, whose bytes belong at [`Self::end`] before the call.
+    ///
+    /// # Errors
+    /// When the library for Parquet cannot write the records. The table is as before then.
     pub fn add(&mut self, batch: &Batch) -> Result<Vec<u8>, Error> {
         let mut writer = SerializedFileWriter::new(Vec::new(), self.schema.clone(), self.properties.clone())?;
         let mut group = writer.next_row_group()?;
@@ -92,6 +101,9 @@ impl Table {
     }
 
     /// The directory of the row groups, the end of the file.
+    ///
+    /// # Errors
+    /// When the library for Parquet cannot write it.
     pub fn footer(&self) -> Result<Vec<u8>, Error> {
         let descriptor = Arc::new(SchemaDescriptor::new(self.schema.clone()));
         let rows = self.row_groups.iter().map(RowGroupMetaData::num_rows).sum();

@@ -2,7 +2,7 @@ use ms_pla::xml::{Element, Node};
 
 use super::model::{Action, Content, Inserted};
 use super::run::{Run, Stop};
-use super::template::Variable;
+use super::template::{TooLong, Variable};
 use crate::report::schema::shown;
 use crate::tree::{self, Axis, EditError, Tree};
 use crate::xpath::{Place, Value};
@@ -27,18 +27,23 @@ impl Run<'_> {
     /// [MS-PLA] 2.2.4
     fn set(&mut self, name: &str, content: &Content, context: Place) -> Result<(), Stop> {
         let variable = match content {
-            Content::Text(text) => self.names.fill(text),
+            Content::Text(text) => {
+                let max = self.limits.value_bytes_max;
+                let filled = self.names.fill(text, max);
+                if filled.is_err() {
+                    self.work.charge_bytes(max)?;
+                }
+                filled.map_err(|TooLong| too_long(&format!("the variable `{name}`"), max))?
+            }
             Content::Expression(expression) => {
                 let value = self.value(expression, context, &format!("the variable `{name}`"))?;
                 self.variable(value)?
             }
         };
-        let (bytes, max) = (variable.text().len(), self.limits.value_bytes_max);
+        let (bytes, max) = (variable.len(), self.limits.value_bytes_max);
         self.work.charge_bytes(bytes)?;
         if bytes > max {
-            return Err(Stop::Failed(format!(
-                "the variable `{name}` has {bytes} bytes, above the limit of {max}"
-            )));
+            return Err(too_long(&format!("the variable `{name}`"), max));
         }
         self.names.variables.insert(name.to_owned(), variable);
         Ok(())
@@ -195,12 +200,14 @@ impl Run<'_> {
 
     /// A text for people, with ids and variables replaced.
     fn filled(&mut self, text: &str) -> Result<String, Stop> {
-        let text = match self.names.fill(text) {
-            Variable::Rule(text) | Variable::Report(text) => text,
-            other => other.text(),
-        };
-        self.work.charge_bytes(text.len())?;
-        Ok(text)
+        let max = self.size_max().bytes.min(self.work.bytes_left());
+        let filled = self.names.fill(text, max);
+        // What is too long has been copied up to the limit. Where that is all the work that is left, the rules end.
+        self.work.charge_bytes(filled.as_ref().map_or(max, Variable::len))?;
+        match filled.map_err(|TooLong| too_long("a text with its variables replaced", max))? {
+            Variable::Rule(text) | Variable::Report(text) => Ok(text),
+            other => Ok(other.text()),
+        }
     }
 
     /// A copy of an element with ids and variables replaced in texts and values. It is no deeper than the reader's limit.
@@ -220,6 +227,10 @@ impl Run<'_> {
         }
         Ok(copy)
     }
+}
+
+fn too_long(what: &str, max: usize) -> Stop {
+    Stop::Failed(format!("{what} has more than {max} bytes, which is the limit"))
 }
 
 fn failed(error: EditError) -> Stop {

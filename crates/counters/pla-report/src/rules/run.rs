@@ -61,7 +61,8 @@ impl<'a> Run<'a> {
 
     pub(super) fn groups(&mut self, groups: &[Group]) {
         for group in groups {
-            let (name, missing) = self.names.localise(&group.name);
+            self.place = format!("group `{}`", shown(&group.name));
+            let Some((name, missing)) = self.localised(&group.name) else { return };
             self.place = format!("group `{}`", shown(&name));
             if let Some(id) = missing.first() {
                 // [MS-PLA] 2.2.3.4: this group and those behind it do not run.
@@ -92,7 +93,8 @@ impl<'a> Run<'a> {
     }
 
     fn rule(&mut self, group: &str, rule: &Rule) {
-        let (name, missing) = self.names.localise(&rule.name);
+        self.place = format!("group `{}`, rule `{}`", shown(group), shown(&rule.name));
+        let Some((name, missing)) = self.localised(&rule.name) else { return };
         self.place = format!("group `{}`, rule `{}`", shown(group), shown(&name));
         if let Some(id) = missing.first() {
             // [MS-PLA] 2.2.3.4: the rule is skipped.
@@ -128,6 +130,18 @@ impl<'a> Run<'a> {
                 }
             }
         }
+    }
+
+    /// A name with its ids replaced. Without one, it is too long, which is told, and what it names does not run.
+    fn localised(&mut self, name: &str) -> Option<(String, Vec<String>)> {
+        let max = self.limits.value_bytes_max;
+        let localised = self.names.localise(name, max);
+        if localised.is_err() {
+            self.fail(format!(
+                "the name has more than {max} bytes with its ids replaced, which is the limit, so that it does not run"
+            ));
+        }
+        localised.ok()
     }
 
     /// Does a step. The result is whether any block was done, without which a step has failed.
@@ -215,10 +229,11 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn expression(&mut self, template: &str, what: &str) -> Result<Expression, Stop> {
-        let text =
-            self.names.expression(template).map_err(|reason| Stop::Failed(format!("{what}: {reason}")))?;
-        self.work.charge_bytes(text.len())?;
         let Limits { expression_bytes_max, depth_max, .. } = *self.limits;
+        let text = self.names.expression(template, expression_bytes_max);
+        // What is refused has been copied up to the limit.
+        self.work.charge_bytes(text.as_ref().map_or(expression_bytes_max, String::len))?;
+        let text = text.map_err(|reason| Stop::Failed(format!("{what}: {reason}")))?;
         Expression::parse(&text, expression_bytes_max, depth_max).map_err(|error| named(what, &error))
     }
 

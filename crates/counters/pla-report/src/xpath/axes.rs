@@ -100,7 +100,7 @@ impl Walk<'_> {
                 Test::Text | Test::None => false,
             };
             if is_attribute && is_meant {
-                self.found.push(Place { node, attribute: Some(index) });
+                self.find(Place { node, attribute: Some(index) })?;
             }
         }
         Ok(())
@@ -162,8 +162,16 @@ impl Walk<'_> {
             _ => false,
         };
         if is_meant {
-            self.found.push(place);
+            self.find(place)?;
         }
+        Ok(())
+    }
+
+    /// A set has the same node once for each node that it is reached from, until it is put in order: it may be much larger
+    /// than the tree, so that its memory counts.
+    fn find(&mut self, place: Place) -> Result<(), Error> {
+        self.work.charge_bytes(size_of::<Place>())?;
+        self.found.push(place);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 use super::error::Error;
 
-/// How much may still be done: a unit is a node that is looked at, or four bytes of text that are made or compared,
-/// so that the work is a limit on memory, too.
+/// How much may still be done: a unit is a node that is looked at, four bytes of text that are made or compared, or four bytes
+/// of a set of nodes, so that the work is a limit on memory, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     left: usize,
@@ -21,6 +21,11 @@ impl Work {
         self.done
     }
 
+    /// Bytes of text that may still be made.
+    pub(crate) const fn bytes_left(&self) -> usize {
+        self.left.saturating_mul(BYTES_OF_UNIT)
+    }
+
     /// Counts units before they are done.
     pub(crate) const fn charge(&mut self, units: usize) -> Result<(), Error> {
         match self.left.checked_sub(units) {
@@ -38,6 +43,8 @@ impl Work {
 
     /// Counts bytes of text.
     pub(crate) const fn charge_bytes(&mut self, bytes: usize) -> Result<(), Error> {
-        self.charge(1 + bytes / 4)
+        self.charge(1 + bytes / BYTES_OF_UNIT)
     }
 }
+
+const BYTES_OF_UNIT: usize = 4;

@@ -1,6 +1,7 @@
-use pla_report::{Limits, Rules};
+use pla_report::{Limits, Options, Report, Rules};
 
 use crate::rules::{apply, apply_all};
+use crate::run::Run;
 
 #[test]
 fn work_ends_rules_and_what_was_done_before_stays() {
@@ -56,7 +57,7 @@ fn variables_do_not_grow_without_end() {
     ));
     assert_eq!(
         ruled.failures(),
-        ["group `g`, rule `r`: step 1: the variable `v` has 20480 bytes, above the limit of 16384"]
+        ["group `g`, rule `r`: step 1: the variable `v` has more than 16384 bytes, which is the limit"]
     );
 }
 
@@ -85,4 +86,63 @@ fn failures_and_lines_of_the_log_are_limited() {
     let limits = Limits { failures_max: 5, log_lines_max: 7, ..Limits::default() };
     let applied = apply_all(&rules, &limits).applied;
     assert_eq!((applied.failures.len(), applied.log.len()), (5, 7));
+}
+
+/// The most memory that rules take beside that of their document and of their report.
+fn memory_of(rules: &str, limits: &Limits) -> (u64, Vec<String>) {
+    let rules = Rules::read_document(rules.as_bytes(), limits).expect("the rules are rules");
+    let mut report = Report::build(None, &Run::server().source(), &Options::default());
+    let mut failures = Vec::new();
+    let taken = allocation_counter::measure(|| {
+        let mut documents = |_: &str| Err("there is no such file".to_owned());
+        let applied = rules.apply(&mut report, &mut documents, limits);
+        failures = applied.failures.iter().map(ToString::to_string).collect();
+    });
+    (taken.bytes_max, failures)
+}
+
+#[test]
+fn what_is_too_long_is_not_made_before_it_is_refused() {
+    let limits = Limits { bytes_max: 1 << 20, ..Limits::default() };
+    // 100,000 times 10,000 bytes.
+    let many = "{a}".repeat(100_000);
+    let long = "0123456789".repeat(1000);
+    let all = |strings: &str, name: &str, step: &str| {
+        format!(
+            "<Rules><Group name='g'><Rule name='{name}'><Step select='/Report'><Variable name='a'>{long}</Variable>\
+             <Exists>{step}</Exists></Step></Rule></Group><StringTable>{strings}</StringTable></Rules>"
+        )
+    };
+    let when = |actions: &str| format!("<When expression='true()'>{actions}</When>");
+    let check = |rules: &str, reason: &str| {
+        let (bytes, failures) = memory_of(rules, &limits);
+        assert_eq!(failures.len(), 1, "{failures:?}");
+        assert!(failures[0].contains(reason), "{reason}: {}", failures[0]);
+        assert!(bytes < 8 << 20, "{reason}: {bytes}");
+    };
+    let variable = when(&format!("<Variable name='b'>{many}</Variable>"));
+    check(&all("", "r", &variable), "the variable `b` has more than 16384 bytes");
+    let attribute = when(&format!("<Insert><Attribute name='b' value='{many}'/></Insert>"));
+    check(&all("", "r", &attribute), "a text with its variables replaced has more than 1048576 bytes");
+    let text = when(&format!("<Insert><Node axis='child'><a>{many}</a></Node></Insert>"));
+    check(&all("", "r", &text), "a text with its variables replaced has more than 1048576 bytes");
+    for quote in ["", "\""] {
+        let expression = format!("<When expression='{quote}{many}{quote}'><Delete select='x'/></When>");
+        check(&all("", "r", &expression), "the expression has more than 4096 bytes");
+    }
+    let string = format!("<String ID='s'>{long}</String>");
+    check(&all(&string, &"$(s)".repeat(100_000), &when("")), "the name has more than 16384 bytes");
+}
+
+#[test]
+fn braces_and_brackets_without_an_end_are_searched_once() {
+    // A search to the end of the text for each of them would look at a quarter of a tebibyte.
+    for part in ["{", "$("] {
+        let text = part.repeat(1 << 20);
+        let ruled = apply(&format!(
+            "<Step select='/Report'><Exists><When expression='true()'><Insert><Attribute name='b' value='{text}'/></Insert></When>\
+             </Exists></Step>"
+        ));
+        assert_eq!(ruled.ask("string-length(/Report/@b)"), text.len().to_string());
+    }
 }

@@ -1,14 +1,16 @@
 //! A connection to a server.
 
 use std::io;
-use std::sync::Arc;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use counter_log::{SinkError, SinkErrorKind};
+use resolver::Resolver;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::tls::TlsConnect;
 use tokio_postgres::{Client, Config, NoTls};
@@ -102,8 +104,8 @@ impl Drop for AbortOnDrop {
 
 async fn log_in(settings: &Arc<PostgresSettings>) -> Result<Connection, SinkError> {
     let io_failed = |error: io::Error| unavailable(settings, &error.to_string());
-    let host = settings.host.trim_start_matches('[').trim_end_matches(']');
-    let stream = TcpStream::connect((host, settings.port)).await.map_err(io_failed)?;
+    let addresses = addresses(settings).await?;
+    let stream = TcpStream::connect(&addresses[..]).await.map_err(io_failed)?;
     stream.set_nodelay(true).map_err(io_failed)?;
     match &settings.tls {
         Tls::Off => {
@@ -118,6 +120,19 @@ async fn log_in(settings: &Arc<PostgresSettings>) -> Result<Connection, SinkErro
             start(stream, connector, settings, SslMode::Require).await
         }
     }
+}
+
+/// The addresses of the server, best first. No thread waits for name servers: the time of [`Connection::open`] is the limit.
+async fn addresses(settings: &PostgresSettings) -> Result<Vec<SocketAddr>, SinkError> {
+    let host = settings.host.trim_start_matches('[').trim_end_matches(']');
+    // [RFC 6761] 6.3: `localhost` is this machine, whatever name servers say. It may be without TLS.
+    let found = if host.eq_ignore_ascii_case("localhost") {
+        Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()])
+    } else {
+        RESOLVER.lookup(host, Instant::now() + settings.connect_timeout).await
+    };
+    let found = found.map_err(|error| unavailable(settings, &format!("look up `{host}`: {error}")))?;
+    Ok(found.into_iter().map(|address| SocketAddr::new(address, settings.port)).collect())
 }
 
 async fn start<S, T>(
@@ -153,6 +168,9 @@ fn set_up(settings: &PostgresSettings) -> String {
          SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3; SET client_min_messages = error"
     )
 }
+
+/// The connections of all logs share its answers.
+static RESOLVER: LazyLock<Resolver> = LazyLock::new(Resolver::default);
 
 /// How the server's list of sessions names us.
 const APPLICATION: &str = "perfmon-exporter";

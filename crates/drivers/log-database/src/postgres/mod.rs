@@ -102,10 +102,10 @@ impl LogSink for PostgresSink {
     }
 
     /// Closes the connection.
-    async fn finish(&mut self) -> Result<(), SinkError> {
+    async fn finish(&mut self) -> Result<u64, SinkError> {
         if let Some(store) = self.store.take() {
             store.close().await;
         }
-        Ok(())
+        Ok(0)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use counter_log::{SinkError, SinkErrorKind};
 
+use super::turn::Turns;
 use crate::error::{Error, failure};
 
 /// A file of SQLite, which need not be there yet.
@@ -13,6 +14,7 @@ pub struct SqliteFile {
     folder: Folder,
     name: String,
     pub(super) bytes_max: Option<u64>,
+    pub(super) turns: Turns,
 }
 
 #[derive(Clone, Debug)]
@@ -53,7 +55,11 @@ impl SqliteFile {
         let is_single = matches!(components.next(), Some(Component::Normal(first)) if first == name);
         let is_free = !["-wal", "-shm", "-journal"].iter().any(|ending| name.ends_with(ending));
         let is_name = is_single && is_free && name.len() <= NAME_BYTES_MAX && !name.contains('\0');
-        is_name.then(|| Self { folder, name: name.to_owned(), bytes_max: None })
+        let turns = || match &folder {
+            Folder::At(path) => Turns::of(path.join(name)),
+            Folder::Open(_) => Turns::new(),
+        };
+        is_name.then(turns).map(|turns| Self { folder, name: name.to_owned(), bytes_max: None, turns })
     }
 
     /// Where the file is, without a link in the path: SQLite opens files by path, and is told to follow no link.

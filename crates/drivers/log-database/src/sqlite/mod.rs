@@ -4,6 +4,7 @@ mod failure;
 mod file;
 mod store;
 mod tables;
+mod turn;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use tokio::task::spawn_blocking;
 
 pub use self::file::SqliteFile;
 use self::store::Store;
+use self::turn::Turn;
 use crate::chunk::{Chunk, Outcome, another_writer};
 use crate::error::failure;
 use crate::log::Log;
@@ -24,8 +26,8 @@ use crate::progress::{Counted, Progress};
 /// failure, because the write-ahead log is synchronised at checkpoints only. Several sinks, of several processes too, may
 /// write logs into one file; each transaction waits up to 10 seconds for the others.
 ///
-/// All work is done on tokio's threads for blocking work. If a future is dropped, its transaction is done nevertheless, and
-/// the next call finds that out.
+/// All work is done on tokio's threads for blocking work: at most 4 of them, and one for each path of a file. If a future is
+/// dropped, its transaction is done nevertheless, and the next call finds that out.
 #[derive(Debug)]
 pub struct SqliteSink {
     file: SqliteFile,
@@ -41,12 +43,12 @@ impl SqliteSink {
         Self { file, log: Arc::new(log), progress: Progress::default(), store: None }
     }
 
-    async fn open(&mut self, first: Timestamp) -> Result<Store, SinkError> {
+    async fn open(&mut self, first: Timestamp, turn: &Arc<Turn>) -> Result<Store, SinkError> {
         if let Some(store) = self.store.take() {
             return Ok(store);
         }
         let (file, log) = (self.file.clone(), Arc::clone(&self.log));
-        let store = blocking(move || Store::open(&file, log, first)).await??;
+        let store = blocking(turn, move || Store::open(&file, log, first)).await??;
         self.settle(&store.found)?;
         Ok(store)
     }
@@ -59,14 +61,15 @@ impl SqliteSink {
     /// After a failure there is no store, so that the next call opens the file again.
     async fn write_all(&mut self, batch: &Batch, written: &mut Written) -> Result<(), SinkError> {
         let Some(first) = batch.rows().next() else { return Ok(()) };
-        let mut store = self.open(first.time).await?;
+        let turn = Arc::new(self.file.turns.take().await?);
+        let mut store = self.open(first.time, &turn).await?;
         written.records = self.progress.written_before(batch, 0);
         let batch = Arc::new(batch.clone());
         let mut has_moved = false;
         while written.records < batch.len() {
             let chunk = Chunk::next(&mut self.progress, &batch, written.records, self.log.counters.len());
             let (shared, end) = (Arc::clone(&batch), chunk.records.end);
-            let (kept, outcome) = blocking(move || {
+            let (kept, outcome) = blocking(&turn, move || {
                 let outcome = store.add(&shared, &chunk);
                 (store, outcome)
             })
@@ -105,15 +108,27 @@ impl LogSink for SqliteSink {
     }
 
     /// Closes the file. The last sink that closes a file empties its write-ahead log.
-    async fn finish(&mut self) -> Result<(), SinkError> {
-        match self.store.take() {
-            Some(store) => blocking(move || drop(store)).await,
-            None => Ok(()),
+    async fn finish(&mut self) -> Result<u64, SinkError> {
+        if self.store.is_some() {
+            let turn = Arc::new(self.file.turns.take().await?);
+            let store = self.store.take();
+            blocking(&turn, move || drop(store)).await?;
         }
+        Ok(0)
     }
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, SinkError> {
-    let done = spawn_blocking(work).await;
+/// The turn ends with the work, also if nobody waits for that any more.
+async fn blocking<T: Send + 'static>(
+    turn: &Arc<Turn>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, SinkError> {
+    let turn = Arc::clone(turn);
+    let done = spawn_blocking(move || {
+        let done = work();
+        drop(turn);
+        done
+    })
+    .await;
     done.map_err(|error| failure(SinkErrorKind::Other, format!("the work on a database ended: {error}")))
 }

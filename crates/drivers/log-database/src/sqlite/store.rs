@@ -30,7 +30,6 @@ pub(super) struct Store {
     counters: Vec<Option<i32>>,
     /// What there was of the log when the file was opened.
     pub(super) found: Counted,
-    pages: u64,
 }
 
 impl Store {
@@ -56,8 +55,7 @@ impl Store {
         let counters = tables::counter_ids(&transaction, &log);
         let counters = counters.map_err(fail("look up the counters in CounterDetails"))?;
         transaction.commit().map_err(fail("commit"))?;
-        let pages = page_count(&connection);
-        Ok(Self { connection, database, log, data_set, counters, found, pages })
+        Ok(Self { connection, database, log, data_set, counters, found })
     }
 
     /// Adds records in one transaction.
@@ -65,30 +63,26 @@ impl Store {
         let after = chunk.after(&self.log)?;
         let last = chunk.rows(batch).last().map_or(Timestamp::UNIX_EPOCH, |row| row.time);
         let added = self.transact(batch, chunk, after, last);
-        if let Some(found) = added.map_err(|error| failed(&self.database, "write records", &error))? {
-            return Ok(Outcome::Moved(found));
-        }
-        let pages = page_count(&self.connection);
-        let bytes = pages.saturating_sub(self.pages) * PAGE_BYTES;
-        self.pages = pages;
-        Ok(Outcome::Done { records: after, bytes })
+        added.map_err(|error| failed(&self.database, "write records", &error))
     }
 
-    /// Answers what there is of the log, if that is not what was expected. A transaction that fails leaves nothing.
+    /// One transaction. One that fails leaves nothing.
     fn transact(
         &mut self,
         batch: &Batch,
         chunk: &Chunk,
         after: u32,
         last: Timestamp,
-    ) -> rusqlite::Result<Option<Counted>> {
+    ) -> rusqlite::Result<Outcome> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Nobody else changes the file within the transaction: the pages that it adds are those of these records.
+        let pages = page_count(&transaction);
         let sql = "UPDATE DisplayToID SET NumberOfRecords = ?1, LogStopTime = ?2 \
                    WHERE GUID = ?3 AND NumberOfRecords = ?4";
         let updated =
             transaction.execute(sql, params![after, time_text(last), self.data_set, chunk.before])?;
         if updated != 1 {
-            return counted(&transaction, &self.data_set).map(Some);
+            return counted(&transaction, &self.data_set).map(Outcome::Moved);
         }
         let mut insert = transaction.prepare(&insert_sql())?;
         for (index, is_first, row) in chunk.numbered(batch) {
@@ -98,8 +92,9 @@ impl Store {
             }
         }
         drop(insert);
+        let bytes = page_count(&transaction).saturating_sub(pages) * PAGE_BYTES;
         transaction.commit()?;
-        Ok(None)
+        Ok(Outcome::Done { records: after, bytes })
     }
 }
 

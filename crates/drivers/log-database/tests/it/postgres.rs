@@ -194,3 +194,19 @@ fn plain_text_is_the_default_for_this_machine_only() {
         assert_eq!(Tls::default_for(host) == Tls::Off, is_plain, "{host}");
     }
 }
+
+#[tokio::test]
+async fn names_are_looked_up_without_a_thread_and_localhost_is_this_machine() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("loopback has free ports");
+    let mut named = settings(listener.local_addr().expect("it listens"));
+    named.host = "localhost".to_owned();
+    let accepted = tokio::spawn(async move { listener.accept().await.map(drop) });
+    // It is closed at once.
+    failure(Arc::new(named.clone())).await;
+    accepted.await.expect("no panic").expect("a client came");
+    // The library of the system would ask a name server.
+    named.host = "x".repeat(64);
+    let failure = failure(Arc::new(named)).await;
+    assert_eq!(failure.kind, SinkErrorKind::Unavailable);
+    assert!(failure.message.contains("is no legal name"), "{failure}");
+}

@@ -256,3 +256,84 @@ async fn a_file_that_is_deleted_is_made_again() {
     expect_written(&sink.write(&batch(1, 3..5)).await, 2);
     assert_eq!(number(&reader(&folder), "SELECT max(RecordIndex) FROM CounterData"), 2);
 }
+
+#[tokio::test]
+async fn each_log_of_a_file_counts_its_own_bytes() {
+    let folder = folder();
+    let mut small = SqliteSink::new(file(&folder), log("Small", "WEB1", 1));
+    let mut large = SqliteSink::new(file(&folder), log("Large", "WEB1", 100));
+    let (mut bytes_of_small, mut bytes_of_large) = (0, 0);
+    for record in 0..20 {
+        bytes_of_small += small.write(&batch(1, record..record + 1)).await.bytes;
+        bytes_of_large += large.write(&batch(100, record * 10..record * 10 + 10)).await.bytes;
+    }
+    small.finish().await.expect("the file closes");
+    large.finish().await.expect("the file closes");
+    let all = folder.path().join("log.db").metadata().expect("the file is there").len();
+    assert!(bytes_of_small + bytes_of_large <= all, "{bytes_of_small} and {bytes_of_large} of {all}");
+    assert!(
+        bytes_of_large > all / 2 && bytes_of_small < all / 20,
+        "{bytes_of_small} and {bytes_of_large} of {all}"
+    );
+}
+
+/// So many sinks begin to write into files that somebody else has locked; then `work` is done, and then the locks are released.
+fn while_files_are_locked<F: Future<Output = ()>>(
+    folder: &TempDir,
+    names: &[String],
+    sinks: usize,
+    work: impl FnOnce() -> F,
+) {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().max_blocking_threads(5).build().expect("threads");
+    let locks: Vec<_> = names
+        .iter()
+        .map(|name| {
+            let lock = Connection::open(folder.path().join(name)).expect("the folder is ours");
+            lock.execute_batch("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE").expect("nobody else has it");
+            lock
+        })
+        .collect();
+    runtime.block_on(async {
+        let writers: Vec<_> = (0..sinks)
+            .map(|number| {
+                let path = folder.path().join(&names[number % names.len()]);
+                let file = SqliteFile::at(&path).expect("the path is absolute");
+                let mut sink = SqliteSink::new(file, log(&format!("log {number}"), "WEB1", 1));
+                tokio::spawn(async move { sink.write(&batch(1, 0..1)).await })
+            })
+            .collect();
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        work().await;
+        drop(locks);
+        for writer in writers {
+            expect_written(&writer.await.expect("no panic"), 1);
+        }
+    });
+}
+
+/// Less than a transaction waits for others.
+const SOON: std::time::Duration = std::time::Duration::from_secs(5);
+
+#[test]
+fn files_that_wait_leave_threads_for_other_work() {
+    let folder = folder();
+    let names: Vec<_> = (0..8).map(|number| format!("{number}.db")).collect();
+    while_files_are_locked(&folder, &names, 8, || async {
+        let other = tokio::time::timeout(SOON, tokio::task::spawn_blocking(|| 5)).await;
+        assert_eq!(other.expect("there is a thread left").expect("no panic"), 5);
+    });
+}
+
+#[test]
+fn many_logs_of_one_file_do_not_keep_others_from_their_files() {
+    let folder = folder();
+    while_files_are_locked(&folder, &["locked.db".to_owned()], 8, || async {
+        let file = SqliteFile::at(&folder.path().join("other.db")).expect("the path is absolute");
+        let mut sink = SqliteSink::new(file, log("other", "WEB1", 1));
+        let written = tokio::time::timeout(SOON, async move { sink.write(&batch(1, 0..1)).await }).await;
+        expect_written(&written.expect("it waits for no other file"), 1);
+    });
+}

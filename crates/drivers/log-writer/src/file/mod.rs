@@ -10,10 +10,11 @@ mod series;
 mod text;
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cap_std::fs::Dir;
 use counter_log::{Batch, LogHeader, LogSink, SinkError, SinkErrorKind, Written};
+use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 pub use self::progress::FileProgress;
@@ -69,7 +70,10 @@ pub struct FileOptions {
 /// If the file loses its name, or is changed by somebody else, the next records begin another file with a header of its own,
 /// under the same name if it is free.
 ///
-/// `Written::bytes` of text are those that were added. Those of Parquet are counted when they become a row group.
+/// `Written::bytes` of text are those that were added. Those of Parquet are counted when they become a row group, the last ones
+/// by [`LogSink::finish`].
+///
+/// All files of a process take at most 8 threads at a time of those that tokio has for blocking work.
 ///
 /// A write whose future is dropped goes on in the background. Its records are not reported, and the next call waits for it.
 #[derive(Debug)]
@@ -121,10 +125,18 @@ impl FileLog {
         prepare: impl FnOnce(&mut FileSeries),
         work: impl FnOnce(&mut FileSeries) -> Written + Send + 'static,
     ) -> Written {
-        let mut series = self.take_series().await;
+        self.wait_for_writing().await;
+        let Ok(thread) = Arc::clone(&THREADS).acquire_owned().await else {
+            let message = format!("write {}: this process writes no more files", self.begin.name);
+            let failure = Some(SinkError { kind: SinkErrorKind::Other, message });
+            return Written { failure, ..Written::default() };
+        };
+        let mut series = self.take_series();
         prepare(&mut series);
         let writing = self.writing.insert(spawn_blocking(move || {
             let written = work(&mut series);
+            // Also if nobody waits for it any more.
+            drop(thread);
             (series, written)
         }));
         let ended = writing.await;
@@ -144,13 +156,17 @@ impl FileLog {
         }
     }
 
-    /// The files, when a write that was given up has ended. After a panic, others are begun beside them.
-    async fn take_series(&mut self) -> Box<FileSeries> {
+    /// Takes the files back when a write that was given up has ended.
+    async fn wait_for_writing(&mut self) {
         if let Some(writing) = &mut self.writing {
             let ended = writing.await;
             self.writing = None;
             self.series = ended.ok().map(|(series, _)| series);
         }
+    }
+
+    /// The files. After a panic, others are begun beside them.
+    fn take_series(&mut self) -> Box<FileSeries> {
         self.series.take().unwrap_or_else(|| {
             let options = FileOptions { existing: Existing::Keep, ..self.begin.options };
             Box::new(FileSeries::new(Begin { options, ..self.begin.clone() }, Arc::clone(&self.progress)))
@@ -163,12 +179,21 @@ impl LogSink for FileLog {
         self.run(|series| series.take(batch), FileSeries::write).await
     }
 
-    async fn finish(&mut self) -> Result<(), SinkError> {
-        let finish =
-            |series: &mut FileSeries| Written { failure: series.finish().err(), ..Written::default() };
-        self.run(|_| {}, finish).await.failure.map_or(Ok(()), Err)
+    async fn finish(&mut self) -> Result<u64, SinkError> {
+        let finish = |series: &mut FileSeries| match series.finish() {
+            Ok(bytes) => Written { bytes, ..Written::default() },
+            Err(failure) => Written { failure: Some(failure), ..Written::default() },
+        };
+        let Written { bytes, failure, .. } = self.run(|_| {}, finish).await;
+        failure.map_or(Ok(bytes), Err)
     }
 }
+
+static THREADS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(THREADS_MAX)));
+
+/// Files that are written at a time. A library has 16 threads for work that may block, and all logs are in one directory: if its
+/// disk does not answer, half of the threads are left for everything else.
+const THREADS_MAX: usize = 8;
 
 #[cfg(test)]
 mod tests;

@@ -135,11 +135,12 @@ impl ParquetFile {
         Ok(grown)
     }
 
-    /// Makes the last row group. The journal is gone then.
-    pub(super) fn finish(&self) -> Result<(), SinkError> {
+    /// Makes the last row group. The journal is gone then. Returns by how much the file grew.
+    pub(super) fn finish(&self) -> Result<u64, SinkError> {
         let read = read_journal(self.journal.file(), &self.name)?;
-        add_row_group(&self.folder, &self.name, &read)?;
-        remove_journal(&self.folder, &self.name)
+        let table = add_row_group(&self.folder, &self.name, &read)?;
+        remove_journal(&self.folder, &self.name)?;
+        Ok(table.end().saturating_sub(self.end))
     }
 }
 

@@ -18,7 +18,10 @@ pub struct Recovered {
 
 /// Brings the Parquet files of `folder` to an end that a process left behind with a journal. Not while logs are written there.
 ///
-/// What cannot be recovered stays as it is.
+/// What cannot be recovered stays as it is, and is told in [`Recovered::failures`].
+///
+/// # Errors
+/// When the folder cannot be listed.
 pub fn recover(folder: &Dir) -> io::Result<Recovered> {
     let mut recovered = Recovered::default();
     for entry in folder.entries()? {

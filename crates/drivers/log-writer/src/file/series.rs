@@ -99,7 +99,10 @@ impl FileSeries {
         self.progress.grown(open.bytes());
         match error {
             Some(error) => Err(failure(format_args!("write {}", open.name), &error)),
-            None if is_at_its_end => self.begin_again(),
+            None if is_at_its_end => {
+                written.bytes += self.begin_again()?;
+                Ok(())
+            }
             None => Ok(()),
         }
     }
@@ -111,27 +114,29 @@ impl FileSeries {
         }
     }
 
-    /// Keeps the file of a circular log as the previous one, or leaves one that is full.
-    fn begin_again(&mut self) -> Result<(), SinkError> {
-        let Some(open) = &self.open else { return Ok(()) };
-        open.finish()?;
+    /// Keeps the file of a circular log as the previous one, or leaves one that is full. Returns by how much that grew.
+    fn begin_again(&mut self) -> Result<u64, SinkError> {
+        let Some(open) = &self.open else { return Ok(0) };
+        let grown = open.finish()?;
         if self.begin.options.circular_bytes_max.is_some() {
             let previous = beside(&open.name, "(previous)");
             let kept = open.folder.rename(&open.name, &open.folder, &previous);
             kept.map_err(|error| failure(format_args!("rename {} to {previous}", open.name), &error))?;
         }
         self.open = None;
-        Ok(())
+        Ok(grown)
     }
 
-    pub(super) fn finish(&mut self) -> Result<(), SinkError> {
+    /// Ends the file. Returns by how much it grew.
+    pub(super) fn finish(&mut self) -> Result<u64, SinkError> {
+        let mut grown = 0;
         if let Some(open) = &mut self.open
             && open.growing().is_as_it_was()
         {
-            open.finish()?;
+            grown = open.finish()?;
         }
         self.open = None;
-        Ok(())
+        Ok(grown)
     }
 
     fn begin_file(&self, start: Timestamp) -> Result<Open, SinkError> {
@@ -217,11 +222,11 @@ impl Open {
         matches!(&self.kind, Kind::Parquet(parquet) if parquet.is_full())
     }
 
-    /// Brings the file to its end, and to the disk.
-    fn finish(&self) -> Result<(), SinkError> {
+    /// Brings the file to its end, and to the disk. Returns by how much it grew.
+    fn finish(&self) -> Result<u64, SinkError> {
         match &self.kind {
             Kind::Text(text) => {
-                let kept = text.file.file().sync_data();
+                let kept = text.file.file().sync_data().map(|()| 0);
                 kept.map_err(|error| failure(format_args!("write {} to the disk", self.name), &error))
             }
             Kind::Parquet(parquet) => parquet.finish(),

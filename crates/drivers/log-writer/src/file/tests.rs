@@ -425,3 +425,87 @@ async fn a_write_that_was_given_up_goes_on_and_the_next_one_follows_it() {
     assert_eq!(rows.lines().count(), 1 + 1000 + 1);
     assert!(rows.ends_with(&lines(1000..1001)));
 }
+
+#[tokio::test]
+async fn all_bytes_of_a_parquet_log_are_counted_at_its_end() {
+    let bench = Bench::new();
+    bench.make_folder();
+    for circular_bytes_max in [None, Some(20_000)] {
+        let log = bench.log("log.parquet", FileOptions { circular_bytes_max, ..PARQUET });
+        let (queue, writer) = crate::log_queue(3, log, crate::QueueOptions::default());
+        let writing = tokio::spawn(writer.run());
+        for row in batch(0..120).rows() {
+            queue.push(row.time, row.samples.iter().copied());
+        }
+        let counts = queue.finish(tokio::time::Instant::now() + std::time::Duration::from_secs(60)).await;
+        writing.await.expect("no panic");
+        assert_eq!((counts.written, counts.dropped), (120, 0));
+        // What is not counted is the begin of a file and its footer.
+        let row_groups: u64 = bench.names().iter().map(|name| row_group_bytes(&bench.path(name))).sum();
+        assert!(row_groups > 0);
+        assert_eq!(counts.bytes, row_groups, "{:?}", bench.names());
+        bench.names().iter().for_each(|name| fs::remove_file(bench.path(name)).expect("it is ours"));
+    }
+}
+
+/// The bytes between the begin of a Parquet file and its footer.
+fn row_group_bytes(path: &Path) -> u64 {
+    let bytes = fs::read(path).expect("a file");
+    let footer = bytes.len() - 8;
+    let length = u32::from_le_bytes(bytes[footer..footer + 4].try_into().expect("four bytes"));
+    (footer - 4) as u64 - u64::from(length)
+}
+
+#[tokio::test]
+async fn a_name_of_the_longest_kind_has_room_for_all_that_is_put_beside_it() {
+    let bench = Bench::new();
+    let name = format!("{}.parquet", "x".repeat(200));
+    let options = FileOptions { circular_bytes_max: Some(8_000), ..PARQUET };
+    let mut log = bench.make_folder().log(&name, options);
+    write(&mut log, 0..300).await;
+    write(&mut log, 1300..1301).await;
+    log.finish().await.expect("a disk");
+    let mut other = bench.log(&name, PARQUET);
+    write(&mut other, 0..1).await;
+    other.finish().await.expect("a disk");
+    let stem = "x".repeat(200);
+    assert_eq!(
+        bench.names(),
+        [format!("{stem} (2).parquet"), format!("{stem} (previous).parquet"), format!("{stem}.parquet")]
+    );
+}
+
+/// A run time as a library has it, with fewer threads for work that may block.
+#[test]
+fn a_disk_that_does_not_answer_leaves_threads_for_other_work() {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().max_blocking_threads(9).build().expect("threads");
+    let bench = Bench::new();
+    bench.make_folder();
+    // Waits until the other end is dropped.
+    let (closed, gate) = std::sync::mpsc::channel::<()>();
+    let gate = Arc::new(std::sync::Mutex::new(gate));
+    runtime.block_on(async {
+        let logs: Vec<_> = (0..12)
+            .map(|number| {
+                let (path, gate) = (bench.path(""), Arc::clone(&gate));
+                let open: OpenFolder = Arc::new(move || {
+                    assert!(gate.lock().is_ok_and(|gate| gate.recv().is_err()));
+                    Dir::open_ambient_dir(&path, ambient_authority())
+                });
+                let mut log = FileLog::new(open, &format!("{number}.csv"), Arc::new(header()), CSV);
+                tokio::spawn(async move { log.write(&batch(0..1)).await.records })
+            })
+            .collect();
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        let other = tokio::time::timeout(std::time::Duration::from_secs(20), spawn_blocking(|| 5)).await;
+        drop(closed);
+        assert_eq!(other.expect("there is a thread left").expect("no panic"), 5);
+        for log in logs {
+            assert_eq!(log.await.expect("no panic"), 1);
+        }
+    });
+    assert_eq!(bench.names().len(), 12);
+}

@@ -107,6 +107,11 @@ impl State {
         }
     }
 
+    /// Counts bytes that the end of the log took.
+    pub(super) const fn add_bytes(&mut self, bytes: u64) {
+        self.counts.bytes += bytes;
+    }
+
     pub(super) fn fail(&mut self, failure: &SinkError) {
         let kind = SinkErrorKind::ALL.iter().position(|kind| *kind == failure.kind);
         if let Some(failures) = kind.and_then(|kind| self.counts.failures.get_mut(kind)) {

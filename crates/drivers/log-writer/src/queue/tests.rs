@@ -88,11 +88,11 @@ impl LogSink for Planned {
         }
     }
 
-    async fn finish(&mut self) -> Result<(), SinkError> {
+    async fn finish(&mut self) -> Result<u64, SinkError> {
         self.finishes.fetch_add(1, Ordering::Relaxed);
         let is_failing = self.finish_failures > 0;
         self.finish_failures = self.finish_failures.saturating_sub(1);
-        if is_failing { Err(failure()) } else { Ok(()) }
+        if is_failing { Err(failure()) } else { Ok(7) }
     }
 }
 
@@ -141,7 +141,7 @@ async fn records_are_written_in_their_order_and_the_log_is_finished() {
     assert_eq!(seen.kept(), (0..10).collect::<Vec<_>>());
     assert_eq!(
         counts,
-        LogCounts { taken: 10, written: 10, bytes: 100, is_finished: true, ..LogCounts::default() }
+        LogCounts { taken: 10, written: 10, bytes: 107, is_finished: true, ..LogCounts::default() }
     );
     assert_eq!((seen.writes.load(Ordering::Relaxed), seen.finishes.load(Ordering::Relaxed)), (4, 1));
     push(&queue, [10]);

@@ -97,8 +97,10 @@ impl<S: LogSink> LogWriter<S> {
                 finished = self.sink.finish() => finished,
                 () = too_late(&self.shared) => return,
             };
-            let Err(failure) = finished else { return };
-            self.shared.state().fail(&failure);
+            match finished {
+                Ok(bytes) => return self.shared.state().add_bytes(bytes),
+                Err(failure) => self.shared.state().fail(&failure),
+            }
             if matches!(self.pause().await, Waited::TooLate) {
                 return;
             }

@@ -1,0 +1,57 @@
+//! Who may use a thread for a file of SQLite.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+
+use counter_log::{SinkError, SinkErrorKind};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::failure;
+
+/// The permission to use a thread for a file, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Turn {
+    _file: OwnedSemaphorePermit,
+    _thread: OwnedSemaphorePermit,
+}
+
+/// The turns of a file: one at a time, as SQLite has one writer at a time, and others would only wait on their threads.
+#[derive(Clone, Debug)]
+pub(super) struct Turns(Arc<Semaphore>);
+
+impl Turns {
+    /// Turns of a file that nobody else of this process writes.
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Semaphore::new(1)))
+    }
+
+    /// The turns that all sinks of this path share.
+    pub(super) fn of(path: PathBuf) -> Self {
+        // What is in the map is right whoever has panicked.
+        let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = files.get(&path).and_then(Weak::upgrade) {
+            return Self(known);
+        }
+        files.retain(|_, turns| turns.strong_count() > 0);
+        let turns = Self::new();
+        files.insert(path, Arc::downgrade(&turns.0));
+        turns
+    }
+
+    /// Waits for the file first, then for a thread, so that those that wait for a file take no thread from others.
+    pub(super) async fn take(&self) -> Result<Turn, SinkError> {
+        let closed = |_| failure(SinkErrorKind::Other, "this process writes no more files of SQLite");
+        let file = Arc::clone(&self.0).acquire_owned().await.map_err(closed)?;
+        let thread = Arc::clone(&THREADS).acquire_owned().await.map_err(closed)?;
+        Ok(Turn { _file: file, _thread: thread })
+    }
+}
+
+static FILES: LazyLock<Mutex<HashMap<PathBuf, Weak<Semaphore>>>> = LazyLock::new(Mutex::default);
+
+static THREADS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(THREADS_MAX)));
+
+/// Files of SQLite that are worked on at a time. A library has 16 threads for work that may block, of which files of logs take up
+/// to 8: a quarter of them for databases leaves some for all the rest, even if each of these waits for a dead disk.
+const THREADS_MAX: usize = 4;
