@@ -13,6 +13,7 @@ pub(crate) mod dashboards;
 mod dcom;
 mod documents;
 mod epm;
+mod exporter_logs;
 mod exposition;
 mod go_msrpc;
 mod go_objects;
@@ -52,7 +53,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 58] = [
+const CHECKS: [Check; 59] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -132,6 +133,7 @@ const CHECKS: [Check; 58] = [
         &[Peer::Postgres, Peer::Sqlite],
         counter_tables::run,
     ),
+    ("counter logs of the exporter, read by pandas, psql and sqlite3", &READERS_OF_LOGS, exporter_logs::run),
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
     ("xmllint reads our reports and evaluates rules as we do", &[Peer::Xmllint], pla_reports::by_xmllint),
     ("Chromium looks at the reports of counters", &[Peer::Chromium], pla_reports::by_chromium),
@@ -139,6 +141,8 @@ const CHECKS: [Check; 58] = [
 
 const READERS_OF_HISTOGRAMS: [Peer; 5] =
     [Peer::Prometheus, Peer::Python, Peer::Prometheus3, Peer::Otelcol, Peer::Cc];
+
+const READERS_OF_LOGS: [Peer; 4] = [Peer::Pandas, Peer::Postgres, Peer::Sqlite, Peer::Xmllint];
 
 /// Runs every check whose name contains `only`; without peers those that need none.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report, only: &str, with_peers: bool) {

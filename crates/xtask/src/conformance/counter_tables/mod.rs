@@ -3,7 +3,7 @@
 //! Then psql and sqlite3 run the joins over PDH's three tables that their users have, and find each record once.
 
 mod said;
-mod server;
+pub(super) mod server;
 
 use std::path::Path;
 use std::process::Command;

@@ -18,16 +18,16 @@ use crate::stage::{PASSWORD, START_TIMEOUT};
 use crate::workspace::capture;
 
 /// A server of PostgreSQL with a scratch database, which ends when this goes.
-pub(super) struct Server {
+pub(crate) struct Server {
     folder: TempDir,
     programs: PathBuf,
-    pub(super) port: u16,
+    pub(crate) port: u16,
     owner: Option<(u32, u32)>,
     running: Option<Running>,
 }
 
 impl Server {
-    pub(super) fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("perfmon-postgres-").tempdir()?;
         let programs = postgres_programs().ok_or("PostgreSQL is not installed")?;
         let id = |option: &str| -> Result<u32> {
@@ -78,7 +78,7 @@ impl Server {
     }
 
     /// What clients trust.
-    pub(super) fn authority(&self) -> PathBuf {
+    pub(crate) fn authority(&self) -> PathBuf {
         self.folder.path().join("server.crt")
     }
 
@@ -93,7 +93,7 @@ impl Server {
     }
 
     /// After a kill, the old server's processes may take a moment to go; the new one refuses to start until then.
-    pub(super) fn start(&mut self) -> Result<()> {
+    pub(crate) fn start(&mut self) -> Result<()> {
         let running = poll("a server of PostgreSQL", START_TIMEOUT, || {
             let mut command = self.command("postgres");
             command.args(["-D", "data", "-c", "listen_addresses=127.0.0.1", "-p", &self.port.to_string()]);
@@ -114,27 +114,27 @@ impl Server {
     }
 
     /// As a failure of the power: no process of it does anything more.
-    pub(super) fn kill(&mut self) -> Result<()> {
+    pub(crate) fn kill(&mut self) -> Result<()> {
         let running = self.running.take().ok_or("the server does not run")?;
         let group = i32::try_from(running.id()).ok().and_then(Pid::from_raw).ok_or("it has no id")?;
         kill_process_group(group, Signal::KILL)?;
         Ok(())
     }
 
-    pub(super) fn end(mut self) -> Result<()> {
+    pub(crate) fn end(mut self) -> Result<()> {
         let running = self.running.take().ok_or("the server does not run")?;
         running.end()?;
         Ok(())
     }
 
-    pub(super) fn psql(&self, database: &str, sql: &str) -> Result<String> {
+    pub(crate) fn psql(&self, database: &str, sql: &str) -> Result<String> {
         let mut psql = Command::new("psql");
         psql.env("PGPASSWORD", PASSWORD).args(["-X", "-A", "-t", "-F", "|", "-v", "ON_ERROR_STOP=1"]);
         psql.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "perf", "-d", database, "-c", sql]);
         capture(&mut psql)
     }
 
-    pub(super) fn ask(&self, sql: &str, log: &str) -> Result<Vec<Row>> {
+    pub(crate) fn ask(&self, sql: &str, log: &str) -> Result<Vec<Row>> {
         Ok(rows(&self.psql("perf", &sql.replace("{log}", log))?))
     }
 }

@@ -1,0 +1,181 @@
+//! Counter logs of the whole exporter: it logs a simulated host's counters to CSV, TSV and Parquet files, SQLite and PostgreSQL,
+//! is killed in the middle of a segment and started again, and PostgreSQL is killed while it logs. pandas, psql and sqlite3 find
+//! the same values in all of them, each record once.
+
+mod host;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use self::rows::Counts;
+use super::counter_tables::server::Server;
+use crate::Result;
+use crate::http;
+use crate::peers::pandas;
+use crate::process::poll;
+use crate::report::Outcome;
+use crate::scraped::Page;
+use crate::stage::Stage;
+use crate::workspace::{Workspace, capture};
+
+/// The sets, and the number of their first segment.
+const SETS: [(&str, u32); 6] =
+    [("Csv", 1), ("Tsv", 1), ("Parquet", 1), ("Lite", 1), ("Warehouse", 1), ("Exported", 7)];
+/// Those whose logs are files in segments.
+const IN_FILES: [&str; 4] = ["Csv", "Tsv", "Parquet", "Exported"];
+/// Those whose logs are tables, which have one segment a run.
+const IN_TABLES: [&str; 2] = ["Lite", "Warehouse"];
+
+/// Records of a segment in a file.
+const SEGMENT: usize = 8;
+/// Records at which the exporter is killed: in the middle of the second segment.
+const RECORDS_AT_KILL: usize = SEGMENT + 4;
+/// Records that wait when PostgreSQL is started again.
+const WAITING_MIN: usize = 4;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The pause between two attempts to write grows up to a minute.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
+
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
+    let stage = Stage::new(workspace)?;
+    let mut server = Server::new()?;
+    let (_simulator, host) = stage.simulator(&[])?;
+    let configuration = host::configuration(&stage, host, server.port)?;
+
+    let (mut exporter, address) = stage.exporter_with(&configuration)?;
+    let at_kill = poll("records in the second segment", TIMEOUT, || {
+        let figures = Figures::of(address)?;
+        let is_there = |(set, first): &(&str, u32)| {
+            let segment = if IN_FILES.contains(set) { first + 1 } else { *first };
+            figures.records(set) >= RECORDS_AT_KILL && figures.serial_number(set) == segment
+        };
+        Ok(SETS.iter().all(is_there).then_some(figures))
+    })
+    .map_err(|error| exporter.complaint(&error.to_string()))?;
+    drop(exporter);
+    fs::write(stage.path("killed.page"), &at_kill.page)?;
+    capture(Command::new("cp").arg("-a").arg(stage.path("files")).arg(stage.path("killed")))?;
+    rows::save(&stage, &server, "killed")?;
+    let in_tables = rows::in_tables(&stage, &server)?;
+
+    let (mut exporter, address) = stage.exporter_with(&configuration)?;
+    let waited = outage(address, &mut server).map_err(|error| exporter.complaint(&error.to_string()))?;
+    let counted = poll("as many records as the metrics say", TIMEOUT, || {
+        let before = Figures::of(address)?;
+        let mut found = rows::in_tables(&stage, &server)?;
+        for (set, records) in &mut found {
+            *records = records.saturating_sub(in_tables[set]);
+        }
+        found.append(&mut rows::in_files(&stage)?);
+        compare(&before, &Figures::of(address)?, &found)
+    });
+    let counted = counted.map_err(|error| exporter.complaint(&error.to_string()))?;
+    exporter.end()?;
+    rows::save(&stage, &server, "ended")?;
+    server.end()?;
+
+    let reports = reports(&stage.path("files/sim"))?;
+    let mut python = Command::new(pandas(workspace));
+    python.arg(workspace.root.join("crates/xtask/peers/exporter_logs.py")).arg(stage.path(""));
+    let read = capture(&mut python)?;
+    let outage = format!("{waited} records waited for a killed server, {counted} are what the metrics say");
+    Ok(Outcome::Ran(format!("{}; {outage}; {reports} reports", read.trim())))
+}
+
+/// PostgreSQL is killed while the exporter logs, and started again when records wait. Returns how many waited.
+fn outage(address: SocketAddr, server: &mut Server) -> Result<usize> {
+    let tables = "Warehouse";
+    poll("records after a new start", TIMEOUT, || {
+        let figures = Figures::of(address)?;
+        Ok(SETS.iter().all(|(set, _)| figures.records(set) >= 2).then_some(()))
+    })?;
+    server.kill()?;
+    let waited = poll("records that wait", TIMEOUT, || {
+        let waiting = Figures::of(address)?.number("log_waiting", tables);
+        Ok((waiting >= WAITING_MIN).then_some(waiting))
+    })?;
+    server.start()?;
+    // The record of the last collection may wait.
+    let figures = poll("that nothing waits any more", RETRY_TIMEOUT, || {
+        let figures = Figures::of(address)?;
+        Ok((figures.number("log_waiting", tables) <= 1).then_some(figures))
+    })?;
+    for (set, _) in SETS {
+        let lost = (figures.number("log_gaps_total", set), figures.number("log_dropped_records_total", set));
+        let failures = figures.number("log_failures_total", set);
+        if lost != (0, 0) || (failures > 0) != (set == tables) {
+            return Err(format!("{set} has {lost:?} gaps and dropped records and {failures} failures").into());
+        }
+    }
+    Ok(waited)
+}
+
+/// Compares what files and tables have with what the metrics say, where no collection was between. The record of the last
+/// collection waits in them, and is written meanwhile. Returns how many records there are.
+fn compare(before: &Figures, after: &Figures, found: &Counts) -> Result<Option<usize>> {
+    if !found.keys().all(|set| before.records(set) == after.records(set)) {
+        return Ok(None);
+    }
+    for (set, found) in found {
+        let (records, waiting) = (before.records(set), before.number("log_waiting", set));
+        if records + waiting != *found {
+            let said = format!("the metrics say {records}, and that {waiting} wait");
+            return Err(format!("{set} has {found} records; {said}").into());
+        }
+    }
+    Ok(Some(found.values().sum()))
+}
+
+/// xmllint reads all reports. Returns how many there are.
+fn reports(target: &Path) -> Result<usize> {
+    let mut count = 0;
+    for set in IN_FILES {
+        for run in fs::read_dir(target.join(set))? {
+            let report = run?.path().join("report.xml");
+            if report.is_file() {
+                capture(Command::new("xmllint").arg("--noout").arg(report))?;
+                count += 1;
+            }
+        }
+    }
+    Ok(count)
+}
+
+/// What the page of metrics says.
+struct Figures {
+    page: String,
+    /// By the end of the metric's name and the set, over all other labels.
+    sums: BTreeMap<(String, String), f64>,
+}
+
+impl Figures {
+    fn of(address: SocketAddr) -> Result<Self> {
+        let page = http::get(address, "/metrics", "text/plain;version=0.0.4")?.body;
+        let mut sums = BTreeMap::new();
+        for sample in Page::read(&page)?.samples {
+            if let Some(name) = sample.name.strip_prefix("perfmon_pla_") {
+                *sums.entry((name.to_owned(), sample.label("set").to_owned())).or_default() += sample.value;
+            }
+        }
+        Ok(Self { page, sums })
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts of a short run")]
+    fn number(&self, name: &str, set: &str) -> usize {
+        self.sums.get(&(name.to_owned(), set.to_owned())).copied().unwrap_or_default() as usize
+    }
+
+    fn records(&self, set: &str) -> usize {
+        self.number("log_records_total", set)
+    }
+
+    fn serial_number(&self, set: &str) -> u32 {
+        self.number("run_serial_number", set).try_into().unwrap_or(u32::MAX)
+    }
+}
