@@ -10,7 +10,7 @@ use cap_std::fs::Dir;
 /// The state of a set, which is written before the folder of a segment is made: after the process was killed, no serial number is
 /// used again. All that writes the set's files keeps this, and with it the lock of the set.
 #[derive(Debug)]
-pub(super) struct StateStore {
+pub(crate) struct StateStore {
     /// With its revision; 0 is none.
     newest: Mutex<(u64, Option<Kept>)>,
     /// The revision that is on the disk. It changes while `disk` is locked.
