@@ -100,7 +100,7 @@ impl Alerts {
     /// Logs go to files below this directory. Must be followed by [`write`](Self::write) inside a runtime of tokio.
     pub fn log_to(&mut self, directory: PathBuf) {
         let places = LogPlaces { directory: Some(directory), ..LogPlaces::default() };
-        self.places = Some(Places::new("web1".to_owned(), places));
+        self.places = Some(Places::new("web1".to_owned(), places, Arc::default()));
     }
 
     /// Makes a record of a reply, and passes it to the log, which begins with the first one.
@@ -108,7 +108,7 @@ impl Alerts {
         self.counters.read(Some((query, data)), false);
         let (Some(found), Some(recorder)) = (self.counters.found(), self.recorder.as_mut()) else { return };
         let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
-        let opening = Opening { machine: "web1", zone: &TimeZone::UTC, description: "" };
+        let opening = Opening { machine: "web1", zone: &TimeZone::UTC };
         let began = Timestamp::UNIX_EPOCH;
         if let (Some(header), Some(places)) =
             (recorder.begin(found, frame, replied, now, &opening), &self.places)
@@ -117,9 +117,15 @@ impl Alerts {
             let destination =
                 Destination::File { format: LogFormat::Csv, name, overwrites: false, is_circular: false };
             let collector = CounterCollector { destination, ..CounterCollector::clone(&recorder.collector) };
-            let folder = places.folder("Measured");
-            let of = (folder.as_ref(), &TimeZone::UTC, &collector);
-            self.log = places.open(of, (1, "run", began), &mut Vec::new(), header);
+            let state = places.state("Measured");
+            let of = (&TimeZone::UTC, &collector);
+            self.log = places.open(
+                ("Measured", state.as_ref()),
+                of,
+                (1, "run", began, None),
+                &mut Vec::new(),
+                header,
+            );
         }
         if let (Some((time, samples)), Some(log)) =
             (recorder.sample(found, frame, replied, (now, began + now)), &mut self.log)

@@ -59,6 +59,11 @@ impl Places {
         self.places.directory.clone().map(|directory| SetFolder::new(directory, set))
     }
 
+    /// What is stored of a set that has not run.
+    pub(crate) fn state(&self, set: &str) -> Option<Arc<StateStore>> {
+        self.folder(set).map(|folder| Arc::new(StateStore::new(folder)))
+    }
+
     /// The folder to which cabinet files of a set are sent. It is of this set alone: names of folders are unique in a set only.
     pub(super) fn cabinets(&self, set: &str) -> Option<SetFolder> {
         let target = self.places.cabinets.as_ref()?.join(component(&self.machine));

@@ -7,7 +7,7 @@ use tokio::sync::OwnedMutexGuard;
 
 /// Who may write to the logs of databases, by the set, the database and the log.
 #[derive(Debug, Default)]
-pub(super) struct Turns(Mutex<HashMap<[String; 3], Arc<tokio::sync::Mutex<()>>>>);
+pub(crate) struct Turns(Mutex<HashMap<[String; 3], Arc<tokio::sync::Mutex<()>>>>);
 
 /// The turn of one writer, until it is dropped.
 #[derive(Debug)]

@@ -119,7 +119,10 @@ pub(super) fn compile(job: Job, closing: Option<JoinHandle<Vec<ClosedLog>>>, eve
         let _turn = upkeep.turn.lock().await;
         let compiled = match closed {
             Ok(closed) => spawn_blocking(move || run(&job, &closed)).await.map_err(|error| error.to_string()),
-            Err(reason) => Err(reason),
+            Err(reason) => {
+                upkeep.end(serial_number);
+                Err(reason)
+            }
         };
         let compiled = compiled.unwrap_or_else(|reason| {
             tracing::warn!(serial_number, reason, "The data manager of a set has failed");
@@ -142,6 +145,7 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
     match job.folder.as_ref().map(SetFolder::open) {
         Some(Ok(root)) => {
             compiled.report(job, closed);
+            job.upkeep.end(job.serial_number);
             let manager = DataManager::new(report::settings(&job.manager));
             let (cabinets, upkeep) = (compiled.cabinets(job), &*job.upkeep);
             let request = Request {
@@ -153,6 +157,7 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
             compiled.take(&manager.run(&request));
         }
         Some(Err(error)) => {
+            job.upkeep.end(job.serial_number);
             tracing::warn!(%error, "The folder of a set cannot be opened for its data manager");
             compiled.failures += 1;
         }

@@ -35,6 +35,7 @@ fn written(run: &Dir, manager: &xml::DataManager, logs: &[&str]) -> BTreeSet<Str
         ended: began + SignedDuration::from_mins(1),
         zone: TimeZone::UTC,
         serial_number: 1,
+        remarks: Vec::new(),
     };
     logs.iter().for_each(|name| run.write(name, "log").expect("the folder is ours"));
     let closed: Vec<_> = logs.iter().map(|name| closed(name, name)).collect();

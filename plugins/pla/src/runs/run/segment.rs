@@ -63,6 +63,8 @@ impl Run {
             }
         }
         let before = self.closing.remove(&serial_number);
+        // The data manager has a report to write first.
+        let is_managed = self.logs.manager.is_enabled.unwrap_or_default();
         let (upkeep, events, set) = (Arc::clone(&self.upkeep), self.events.0.clone(), Arc::clone(&self.name));
         self.at_work += usize::from(task.is_some());
         let logs = tokio::spawn(async move {
@@ -73,7 +75,7 @@ impl Run {
             for (collector, log) in logs {
                 closed.push(log.close(collector, deadline).await);
             }
-            if is_last {
+            if is_last && !is_managed {
                 upkeep.end(serial_number);
             }
             if let Some((folder, task)) = task {
