@@ -490,7 +490,7 @@ fn a_disk_that_does_not_answer_leaves_threads_for_other_work() {
             .map(|number| {
                 let (path, gate) = (bench.path(""), Arc::clone(&gate));
                 let open: OpenFolder = Arc::new(move || {
-                    let _ = gate.lock().map(|gate| gate.recv());
+                    assert!(gate.lock().is_ok_and(|gate| gate.recv().is_err()));
                     Dir::open_ambient_dir(&path, ambient_authority())
                 });
                 let mut log = FileLog::new(open, &format!("{number}.csv"), Arc::new(header()), CSV);
