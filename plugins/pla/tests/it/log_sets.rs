@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::logging::{Place, cells, status, until, written};
@@ -97,17 +98,32 @@ fn records_go_to_tables_of_sqlite_with_their_raw_values() {
         place.settings(&json!([{"name": "Mill", "counters": [LOAD, LEVEL], "database": "archive"}]));
     settings["databases"] = json!({"archive": {"sqlite": "archive.db"}});
     let watch = plugin.watch(&mill.sim, settings);
-    mill.wheel("big", |wheel| wheel.load = 9);
+    mill.wheel("big", |wheel| wheel.load = (2 << 32) | 9);
     watch.full();
     mill.pass(15);
     watch.full();
     written(&watch, "Mill", 2.0);
     plugin.end(watch);
-    let bytes = fs::read(place.directory().join("archive.db")).expect("the file is there");
-    assert!(bytes.starts_with(b"SQLite format 3\0"));
-    let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
-    assert!(has("CounterData") && has("DisplayToID") && has(r"\\web1") && has("Wheels") && has("web1: Mill"));
+    let database = Connection::open(place.directory().join("archive.db")).expect("the file is there");
+    let sql = "SELECT d.InstanceName, c.RecordIndex, c.CounterValue, c.FirstValueA, c.FirstValueB, c.SecondValueA, \
+               c.SecondValueB, c.MultiCount FROM CounterData c JOIN CounterDetails d ON d.CounterID = c.CounterID \
+               JOIN DisplayToID i ON i.GUID = c.GUID WHERE i.DisplayString LIKE 'web1: Mill%' \
+               AND d.MachineName = '\\\\web1' AND d.ObjectName = 'Wheels' AND d.CounterName = 'Load' \
+               AND d.InstanceName = 'big' ORDER BY c.RecordIndex";
+    let mut statement = database.prepare(sql).expect("PDH's tables are there");
+    let rows = statement.query_map([], |row| {
+        let raw = (row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?);
+        Ok((row.get::<_, String>(0)?, row.get::<_, i32>(1)?, row.get::<_, f64>(2)?, raw))
+    });
+    let rows: Vec<_> =
+        rows.expect("no parameters").map(|row| row.expect("the columns have their types")).collect();
+    // A load is a number of 64 bits, in two halves. Nothing divides it.
+    let raw: (i32, i32, i32, i32, i32) = (9, 2, 0, 0, 1);
+    assert_eq!(rows, [("big".to_owned(), 1, LARGE_LOAD, raw), ("big".to_owned(), 2, LARGE_LOAD, raw)]);
 }
+
+/// 2 times 2^32, and 9.
+const LARGE_LOAD: f64 = 8_589_934_601.0;
 
 #[test]
 fn a_set_that_an_alert_starts_logs_for_its_duration_and_its_task_gets_the_files() {
