@@ -97,6 +97,8 @@ impl Server {
         let running = poll("a server of PostgreSQL", START_TIMEOUT, || {
             let mut command = self.command("postgres");
             command.args(["-D", "data", "-c", "listen_addresses=127.0.0.1", "-p", &self.port.to_string()]);
+            // Processes are killed, the machine is not: what they wrote needs no disk to be there again.
+            command.args(["-c", "fsync=off"]);
             command.args([
                 "-c",
                 "ssl=on",
