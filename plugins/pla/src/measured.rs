@@ -137,7 +137,7 @@ impl Alerts {
     /// Ends the log. Returns how many records are in its file.
     pub async fn close(&mut self) -> u64 {
         let Some(log) = self.log.take() else { return 0 };
-        log.close("Measured".to_owned(), Instant::now() + CLOSE_MAX).await.counts.written
+        log.close(Instant::now() + CLOSE_MAX).await.counts.written
     }
 
     /// The samples that fired so far.

@@ -34,8 +34,6 @@ pub(crate) struct OpenLog {
 /// A log that has ended.
 #[derive(Debug)]
 pub(crate) struct ClosedLog {
-    /// The collector.
-    pub(super) collector: String,
     /// The name of its file, if it has one.
     pub(super) file: Option<String>,
     pub(super) bytes: u64,
@@ -80,12 +78,12 @@ impl OpenLog {
     }
 
     /// Writes what waits, until `deadline`.
-    pub(crate) async fn close(self, collector: String, deadline: Instant) -> ClosedLog {
+    pub(crate) async fn close(self, deadline: Instant) -> ClosedLog {
         let Self { queue, progress, header, statistics, gaps, .. } = self;
         let counts = queue.finish(deadline).await;
         let file = progress.as_ref().and_then(|progress| progress.name());
         let bytes = progress.as_ref().map_or(counts.bytes, |progress| progress.bytes());
-        ClosedLog { collector, file, bytes, header, statistics, gaps, counts }
+        ClosedLog { file, bytes, header, statistics, gaps, counts }
     }
 }
 

@@ -12,10 +12,9 @@ use super::*;
 
 const BEGAN: i64 = 1_795_694_400;
 
-fn closed(collector: &str, file: &str) -> ClosedLog {
+fn closed(file: &str) -> ClosedLog {
     let header = LogHeader { columns: Vec::new(), zone: TimeZone::UTC, description: String::new() };
     ClosedLog {
-        collector: collector.to_owned(),
         file: Some(file.to_owned()),
         bytes: 3,
         header: header.into(),
@@ -38,7 +37,7 @@ fn written(run: &Dir, manager: &xml::DataManager, logs: &[&str]) -> BTreeSet<Str
         remarks: Vec::new(),
     };
     logs.iter().for_each(|name| run.write(name, "log").expect("the folder is ours"));
-    let closed: Vec<_> = logs.iter().map(|name| closed(name, name)).collect();
+    let closed: Vec<_> = logs.iter().map(|name| closed(name)).collect();
     assert_eq!(write(run, &about, manager, &closed), [""; 0]);
     logs.iter().for_each(|name| assert_eq!(run.read_to_string(name).expect("it is there"), "log", "{name}"));
     names(run)

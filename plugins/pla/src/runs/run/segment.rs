@@ -7,6 +7,7 @@ use std::time::Duration;
 use pla_engine::{Moment, NameParts};
 use tokio::time::Instant;
 
+use super::super::collecting::Collecting;
 use super::super::folder::KeptSegment;
 use super::super::open_log::ClosedLog;
 use super::super::report::About;
@@ -56,12 +57,7 @@ impl Run {
         (is_last, task): (bool, Option<(PathBuf, TaskCall)>),
     ) {
         let deadline = Instant::now() + time;
-        let mut logs = Vec::new();
-        for collecting in &mut self.collectors {
-            if let Some(log) = collecting.take_log() {
-                logs.push((collecting.name().to_owned(), log));
-            }
-        }
+        let logs: Vec<_> = self.collectors.iter_mut().filter_map(Collecting::take_log).collect();
         let before = self.closing.remove(&serial_number);
         // The data manager has a report to write first.
         let is_managed = self.logs.manager.is_enabled.unwrap_or_default();
@@ -72,8 +68,8 @@ impl Run {
                 Some(before) => before.logs.await.unwrap_or_default(),
                 None => Vec::new(),
             };
-            for (collector, log) in logs {
-                closed.push(log.close(collector, deadline).await);
+            for log in logs {
+                closed.push(log.close(deadline).await);
             }
             if is_last && !is_managed {
                 upkeep.end(serial_number);
