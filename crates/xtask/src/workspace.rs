@@ -126,7 +126,7 @@ impl Workspace {
         self.build(&["-p", "rpc-client", "--example", "winreg_probe"])?;
         self.build(&["-p", "host-session", "--example", "endpoint_map"])?;
         self.build(&["-p", "dcom-exporter", "--example", "subscriber"])?;
-        self.build(&["-p", "log-database", "--example", "invented_log"])?;
+        self.build(&["-p", "log-database", "--example", "invented_tables"])?;
         self.build(&["-p", "rpc-server", "--example", "com_plus_tracker"])
     }
 

@@ -21,7 +21,7 @@
 //! batch.rows().for_each(|row| statistics.add(row));
 //! let facts = RunFacts {
 //!     set: "Shop".into(), host: "web1".into(), start: Timestamp::UNIX_EPOCH, end: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC,
-//!     serial_number: None, files: vec![], gaps: vec![], records: 1, records_lost: 0, remarks: vec![],
+//!     serial_number: None, files: vec![], gaps: vec![], records: Some(1), records_lost: Some(0), remarks: vec![],
 //! };
 //! let source = Source { columns: &[column], statistics: &statistics, facts: &facts };
 //! let mut report = Report::build(None, &source, &Options::default());

@@ -19,8 +19,8 @@ use super::folder::{KeptSegment, SetFolder};
 use super::open_log::ClosedLog;
 use super::places::Places;
 use super::state::StateStore;
-use super::work::{Compiled, Event, Upkeep};
-use crate::model::{Logs, Start, TaskCall};
+use super::work::{Compiled, Ended, Event, Upkeep};
+use crate::model::{Logs, Start};
 
 /// A set that logs counters.
 #[derive(Debug)]
@@ -60,17 +60,6 @@ pub(crate) struct Run {
     pub(crate) compiled: Compiled,
     /// Segments that ended since the last look.
     pub(super) ended: Vec<Ended>,
-}
-
-/// A segment or a run that has ended, for the task of the set.
-#[derive(Clone, Debug)]
-pub(crate) struct Ended {
-    /// The set.
-    pub(crate) set: Arc<str>,
-    /// The task that follows.
-    pub(crate) task: TaskCall,
-    /// The full paths of the files of the segment, with blanks between them.
-    pub(crate) logs: String,
 }
 
 /// A segment that has ended.

@@ -13,7 +13,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::folder::SetFolder;
 use super::open_log::ClosedLog;
 use super::report::{self, About};
-use super::run::Ended;
+use crate::model::TaskCall;
 
 /// What came of it.
 #[derive(Debug)]
@@ -24,6 +24,17 @@ pub(super) enum Event {
     Checked { serial_number: u32, result: Result<(), String> },
     /// The data manager is done.
     Compiled { serial_number: u32, compiled: Compiled },
+}
+
+/// A segment or a run that has ended, for the task of the set.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    /// The set.
+    pub(crate) set: Arc<str>,
+    /// The task that follows.
+    pub(crate) task: TaskCall,
+    /// The full paths of the files of the segment, with blanks between them.
+    pub(crate) logs: String,
 }
 
 /// What a data manager did.

@@ -105,10 +105,10 @@ fn over_tls(stage: &Stage<'_>, server: &Server) -> Result<()> {
 /// The program is killed; what it said is in the file.
 fn killed_program(stage: &Stage<'_>) -> Result<String> {
     let file = stage.path("log.db");
-    let mut command = Command::new(stage.workspace.program("examples/invented_log"));
+    let mut command = Command::new(stage.workspace.program("examples/invented_tables"));
     command.arg("--sqlite").arg(&file).args(["--log", "Killed", "--counters", &COUNTERS.to_string()]);
     command.args(["--records", "100000", "--pause-ms", "1"]);
-    let mut program = Running::start("invented_log", &mut command)?;
+    let mut program = Running::start("invented_tables", &mut command)?;
     let said = Said::default();
     said.hear(&mut program, "record 500", |line| line.starts_with("written 500 "))?;
     drop(program);
@@ -126,9 +126,9 @@ fn joins(stage: &Stage<'_>, server: &Server) -> Result<usize> {
     let options = ["--records", "30", "--pause-ms", "1"];
     Said::of(&mut program(stage, server, "Same", &options)?)?;
     let file = stage.path("log.db");
-    let mut command = Command::new(stage.workspace.program("examples/invented_log"));
+    let mut command = Command::new(stage.workspace.program("examples/invented_tables"));
     command.arg("--sqlite").arg(&file).args(["--log", "Same", "--counters", &COUNTERS.to_string()]);
-    Said::of(&mut Running::start("invented_log", command.args(options))?)?;
+    Said::of(&mut Running::start("invented_tables", command.args(options))?)?;
     let mut rows = 0;
     for join in JOINS {
         let (ours, theirs) = (server.ask(join, "Same")?, ask_sqlite(&file, join, "Same")?);
@@ -174,10 +174,10 @@ fn tables_of_another_form(stage: &Stage<'_>, server: &Server) -> Result<()> {
 }
 
 fn program(stage: &Stage<'_>, server: &Server, log: &str, options: &[&str]) -> Result<Running> {
-    let mut command = Command::new(stage.workspace.program("examples/invented_log"));
+    let mut command = Command::new(stage.workspace.program("examples/invented_tables"));
     command.args(["--port", &server.port.to_string(), "--log", log, "--counters", &COUNTERS.to_string()]);
     command.arg("--password-file").arg(stage.password_file()?).args(options);
-    Running::start("invented_log", &mut command)
+    Running::start("invented_tables", &mut command)
 }
 
 type Row = Vec<String>;

@@ -11,8 +11,8 @@ use super::super::collecting::Collecting;
 use super::super::folder::KeptSegment;
 use super::super::open_log::ClosedLog;
 use super::super::report::About;
-use super::super::work::{self, Event};
-use super::{Closing, Ended, FINISH, Run, Segment};
+use super::super::work::{self, Ended, Event};
+use super::{Closing, FINISH, Run, Segment};
 use crate::model::TaskCall;
 
 impl Run {

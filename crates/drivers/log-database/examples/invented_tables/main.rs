@@ -2,8 +2,8 @@
 //! kills the server meanwhile and compares the tables with what was said.
 //!
 //! ```text
-//! invented_log --sqlite /var/tmp/log.db --log NAME
-//! invented_log --port 5432 --database perf --user perf --password-file /run/secrets/perf --log NAME
+//! invented_tables --sqlite /var/tmp/log.db --log NAME
+//! invented_tables --port 5432 --database perf --user perf --password-file /run/secrets/perf --log NAME
 //! ```
 //!
 //! Further options: `--counters 50`, `--records 400` and `--pause-ms 20` between two records; `--waiting 100`, how many records
