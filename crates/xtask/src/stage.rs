@@ -53,7 +53,10 @@ impl<'a> Stage<'a> {
     /// The file with [`PASSWORD`].
     pub(crate) fn password_file(&self) -> Result<PathBuf> {
         let path = self.path("password");
-        fs::write(&path, format!("{PASSWORD}\n"))?;
+        // A program that was started before may be about to read it: it is written once.
+        if !path.exists() {
+            fs::write(&path, format!("{PASSWORD}\n"))?;
+        }
         Ok(path)
     }
 

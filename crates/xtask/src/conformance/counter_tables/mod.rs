@@ -151,7 +151,11 @@ fn shared_counters(stage: &Stage<'_>, server: &Server) -> Result<()> {
     for program in begun {
         let said = Said::of(&mut program?)?;
         if said.written.len() != 20 || said.failures > 0 {
-            return Err("programs that begin at the same time disturb each other".into());
+            let (written, failure) = (said.written.len(), said.last_failure);
+            let message = format!(
+                "programs that begin at the same time disturb each other: {written} of 20 written; {failure}"
+            );
+            return Err(message.into());
         }
     }
     let count = "SELECT count(*), (SELECT count(*) FROM DisplayToID), (SELECT count(*) FROM CounterData) FROM CounterDetails";

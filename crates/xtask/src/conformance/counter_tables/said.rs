@@ -17,6 +17,8 @@ pub(super) struct Said {
     pub(super) written: BTreeSet<u32>,
     pub(super) dropped: BTreeSet<u32>,
     pub(super) failures: usize,
+    /// The last of them.
+    pub(super) last_failure: String,
 }
 
 impl Said {
@@ -44,7 +46,10 @@ impl Said {
                 ["dropped", record] => {
                     self.dropped.insert(record.parse()?);
                 }
-                ["failed", ..] => self.failures += 1,
+                ["failed", ..] => {
+                    self.failures += 1;
+                    line.clone_into(&mut self.last_failure);
+                }
                 _ => {}
             }
         }
