@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use config::{Config, Module, Problem};
 use serde_json::{Value, json};
 
-use crate::storage::{Makes, check, component};
+use crate::storage::{Makes, check};
 
 /// Makes the configured directory if it is missing. Says why files cannot be kept there. Blocks.
 pub(super) fn prepare(config: &Config) -> Vec<Problem> {
@@ -29,7 +29,7 @@ pub(super) const SETTING: &str = "storage";
 /// Where a module's source keeps the files of a target: nothing if it keeps none, or no directory is configured.
 pub(super) fn directory_of(config: &Config, module: &Module, target: &str) -> Option<PathBuf> {
     let storage = config.storage.as_ref().filter(|_| module.schema.keeps_files)?;
-    Some(storage.directory.join(component(target)))
+    Some(storage.directory.join(path_component::component(target)))
 }
 
 /// The same as sources get it.

@@ -1,16 +1,14 @@
 //! Files that sources keep of their targets, such as logs, below one configured directory:
-//! `DIRECTORY/TARGET/SET/RUN/FILE`, where names are made harmless by [`component()`]. Sources write, the exporter reads.
+//! `DIRECTORY/TARGET/SET/RUN/FILE`, where names are made harmless by [`path_component::component`]. Sources write, the exporter reads.
 //!
 //! Everything is opened through [`cap_std::fs::Dir`], one name at a time, and no link is followed, so that whoever can
 //! write a target's directory cannot have another file of this machine read.
 
-mod component;
 mod directory;
 mod open;
 mod path;
 mod tree;
 
-pub(crate) use self::component::{component, name_of};
 pub(crate) use self::directory::{Makes, check};
 pub(crate) use self::open::{Opened, open};
 pub(crate) use self::path::FilePath;

@@ -35,11 +35,9 @@
 //! | when a set runs, and what is to be done then | [`SetDefinition`], [`SetRun`], [`Action`] |
 //! | what of a run outlives the process | [`RunSnapshot`] |
 //! | the names of files and folders | [`NameFormat`], [`PathPattern`] |
-//! | names of targets, sets, files and folders as one component of a path | [`component`](fn@component) |
 //! | the arguments of the task that an alert starts | [`TaskArguments`] |
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
-mod component;
 mod judge;
 mod judgement;
 mod name_format;
@@ -49,7 +47,6 @@ mod schedule;
 mod task_arguments;
 mod threshold;
 
-pub use self::component::{COMPONENT_BYTES_MAX, component};
 pub use self::judge::{INSTANCES_MAX, Judge, Rule, Slot, Trigger};
 pub use self::judgement::{AlertState, Judgement};
 pub use self::name_format::{NameFormat, NameParts};

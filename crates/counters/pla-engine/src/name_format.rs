@@ -1,9 +1,10 @@
 //! The names of files and folders, [MS-PLA] 2.2.2.1.
 
 use jiff::ZonedDateTime;
+use path_component::component;
 
 use crate::path_pattern::push_number;
-use crate::{PathPattern, PathPatternError, component};
+use crate::{PathPattern, PathPatternError};
 
 /// [MS-PLA] 2.2.2.1 `AutoPathFormat` with its pattern: what is added to the name of a file or a folder.
 ///

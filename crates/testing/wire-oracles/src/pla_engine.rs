@@ -1,9 +1,8 @@
 //! Laws of `pla-engine`: what it reads of texts that people and files write.
 
 use jiff::{Timestamp, tz::Offset};
-use pla_engine::{
-    COMPONENT_BYTES_MAX, NameFormat, NameParts, PathPattern, TaskArguments, TaskValues, Threshold, component,
-};
+use path_component::{COMPONENT_BYTES_MAX, component};
+use pla_engine::{NameFormat, NameParts, PathPattern, TaskArguments, TaskValues, Threshold};
 
 use crate::input::Input;
 

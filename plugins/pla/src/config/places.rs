@@ -74,7 +74,7 @@ pub(super) fn check(settings: &Settings) -> Vec<(String, String)> {
         }
         match settings {
             DatabaseSettings { sqlite: Some(file), postgresql: None } => {
-                if pla_engine::component(file) != *file {
+                if path_component::component(file) != *file {
                     refuse("/sqlite", "write the name of a file without a folder, such as `archive.db`");
                 }
             }

@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use log_database::{Log, SqliteFile, SqliteSink};
 use log_writer::{Existing, FileFormat, FileLog, FileOptions, OpenFolder};
-use pla_engine::{NameParts, component};
+use path_component::component;
+use pla_engine::NameParts;
 
 use super::folder::SetFolder;
 use super::open_log::OpenLog;

@@ -7,7 +7,7 @@ use data_manager::ManagerSettings;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ms_pla::xml;
-use pla_engine::component;
+use path_component::component;
 use pla_report::{Limits, Options, Report, Rules, RunFacts, RunFile, Source, Statistics};
 use rustix::fs::OFlags;
 

@@ -2,7 +2,6 @@
 
 mod any_run;
 mod arguments;
-mod components;
 mod judging;
 mod names;
 mod resuming;

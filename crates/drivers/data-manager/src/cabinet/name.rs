@@ -1,15 +1,13 @@
 //! Names in cabinet files: relative paths whose parts are harmless on Windows and on Linux.
 
+use path_component::is_device;
+
 /// Bytes of a name, without the zero behind it.
 const NAME_BYTES_MAX: usize = 255;
 /// Folders and the file.
 const PARTS_MAX: usize = 16;
 /// Characters that names of Windows cannot have.
 const FORBIDDEN: [char; 7] = ['<', '>', ':', '"', '|', '?', '*'];
-/// Names that are devices on Windows, with any extension.
-const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
-/// Those that are devices with a digit behind them.
-const NUMBERED_DEVICES: [&str; 2] = ["COM", "LPT"];
 
 /// The path of a name in a cabinet file, with `/` between its parts.
 ///
@@ -61,18 +59,6 @@ fn check_part(part: &str) -> Result<(), String> {
         return Err(format!("has the part {part:?}, which is a device on Windows"));
     }
     Ok(())
-}
-
-/// Whether Windows takes a name for a device: what is behind the first dot, and blanks before it, do not count.
-fn is_device(part: &str) -> bool {
-    let stem = part.split('.').next().unwrap_or(part).trim_end_matches(' ').to_uppercase();
-    let is_numbered = |device: &&str| {
-        stem.strip_prefix(*device).is_some_and(|number| {
-            let mut digits = number.chars();
-            digits.next().is_some_and(|c| c.is_ascii_digit() || "¹²³".contains(c)) && digits.next().is_none()
-        })
-    };
-    DEVICES.contains(&&stem[..]) || NUMBERED_DEVICES.iter().any(is_numbered)
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use path_component::text_of;
+
 use super::Wanted;
-use crate::storage::{Run, RunFile, name_of};
+use crate::storage::{Run, RunFile};
 use crate::web::files::is_page;
 use crate::web::pages::Paging;
 use crate::web::pages::amount::{bytes, count, moment, span};
@@ -33,7 +35,7 @@ pub(super) fn key_of(run: &Run) -> String {
 
 /// Whether the name of target, set, run or a file has the text, which is given in lower case.
 pub(super) fn has_text(run: &Run, needle: &str) -> bool {
-    let has = |name: &str| contains(&name_of(name), needle) || contains(name, needle);
+    let has = |name: &str| contains(&text_of(name), needle) || contains(name, needle);
     needle.is_empty()
         || has(&run.target)
         || has(&run.set)
@@ -52,7 +54,7 @@ pub(super) fn table(html: &mut Html, runs: &[&Run], wanted: &Wanted, rights: Rig
         title(html, run);
         html.ours("</strong></a><span class=\"sub\">");
         if !run.set.is_empty() {
-            html.name(name_of(&run.set)).ours(" · ");
+            html.name(text_of(&run.set)).ours(" · ");
         }
         target(html, run, rights);
         html.ours("</span></th>");
@@ -74,7 +76,7 @@ pub(super) fn one(html: &mut Html, run: &Run, wanted: &Wanted, rights: Rights<'_
     target(html, run, rights);
     html.ours("</dd></div>");
     if !run.set.is_empty() {
-        html.ours("<div><dt>Set</dt><dd>").name(name_of(&run.set)).ours("</dd></div>");
+        html.ours("<div><dt>Set</dt><dd>").name(text_of(&run.set)).ours("</dd></div>");
     }
     html.ours("<div><dt>Size</dt><dd>")
         .text(bytes(run.bytes as f64))
@@ -106,12 +108,12 @@ pub(super) fn title(html: &mut Html, run: &Run) {
     } else if run.folder.is_empty() {
         html.ours("Files of the set");
     } else {
-        html.name(name_of(&run.folder));
+        html.name(text_of(&run.folder));
     }
 }
 
 fn target(html: &mut Html, run: &Run, rights: Rights<'_>) {
-    let name = name_of(&run.target);
+    let name = text_of(&run.target);
     if (rights.is_target)(&name) {
         html.ours("<a").href(&Url::of("targets").step(&name)).ours(">").name(&name).ours("</a>");
     } else {

@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use pla_engine::{Moment, SetRun, component};
+use path_component::component;
+use pla_engine::{Moment, SetRun};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 

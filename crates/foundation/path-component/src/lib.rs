@@ -1,7 +1,10 @@
-//! Names of files and folders that are harmless on any system.
+//! Any text as one component of a path that is harmless on any system, and back. Sources of the exporter name files by it, and
+//! the exporter the directories of targets.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 use core::fmt::Write as _;
 
+use percent_encoding::percent_decode_str;
 use sha2::{Digest as _, Sha256};
 
 /// The longest [`component`], in bytes. File systems allow 255: there is room for what names of files get in front and behind,
@@ -23,7 +26,7 @@ pub const COMPONENT_BYTES_MAX: usize = 200;
 /// of the text. Upper and lower case are kept, as Linux does.
 ///
 /// ```
-/// use pla_engine::component;
+/// use path_component::component;
 ///
 /// assert_eq!(component("Office hours"), "Office hours");
 /// assert_eq!(component("../etc/passwd"), "%2E.%2Fetc%2Fpasswd");
@@ -67,6 +70,17 @@ pub fn component(text: &str) -> String {
     escaped
 }
 
+/// The text that a component was made of, as far as it was not cut. Other names of files stand for themselves, if they can.
+#[must_use]
+pub fn text_of(component: &str) -> String {
+    let (kept, rest) = component.split_once(DIGEST_MARK).map_or((component, ""), |(kept, _)| (kept, "…"));
+    if kept == "%" {
+        rest.to_owned()
+    } else {
+        percent_decode_str(kept).decode_utf8_lossy().into_owned() + rest
+    }
+}
+
 /// Whether a path, a file system or a terminal gives it a meaning, or it would hide how a name is written.
 fn has_meaning(c: char) -> bool {
     let changes_direction = matches!(c,
@@ -76,21 +90,23 @@ fn has_meaning(c: char) -> bool {
         || matches!(c, '%' | '/' | '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*')
 }
 
-/// Whether Windows takes it as the name of a device, whatever follows its first dot.
-fn is_device(text: &str) -> bool {
-    let name = text.split('.').next().unwrap_or_default().trim_end_matches(' ');
-    let is = |device: &str| name.eq_ignore_ascii_case(device);
-    let is_port = |port: &str| {
-        let number = name.get(..3).filter(|start| start.eq_ignore_ascii_case(port)).map(|_| &name[3..]);
-        number.is_some_and(|number| {
-            matches!(number, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³")
+/// Whether Windows takes it as the name of a device, whatever follows its first dot: blanks before that do not count.
+#[must_use]
+pub fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ').to_uppercase();
+    let is_numbered = |device: &&str| {
+        stem.strip_prefix(*device).is_some_and(|number| {
+            let mut digits = number.chars();
+            digits.next().is_some_and(|c| c.is_ascii_digit() || "¹²³".contains(c)) && digits.next().is_none()
         })
     };
-    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].iter().any(|device| is(device))
-        || is_port("COM")
-        || is_port("LPT")
+    DEVICES.contains(&&*stem) || NUMBERED_DEVICES.iter().any(is_numbered)
 }
 
+/// Names of devices, with any extension.
+const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
+/// Those that are devices with a digit behind them.
+const NUMBERED_DEVICES: [&str; 2] = ["COM", "LPT"];
 /// No component has this otherwise: a `%` of the text is escaped.
 const DIGEST_MARK: &str = "%~";
 const DIGEST_BYTES: usize = 16;
