@@ -3,7 +3,8 @@
 // UNSAFETY: the one implementation below makes columns of ids what the header calls an array of uint32_t.
 
 use plugin_abi::{
-    Display, KIND_COUNTER, KIND_GAUGE, KIND_INFO, KIND_UNKNOWN, Plain, VALUE_F64, VALUE_I64, VALUE_U64,
+    Display, DisplayRule, KIND_COUNTER, KIND_GAUGE, KIND_INFO, KIND_UNKNOWN, Plain, VALUE_F64, VALUE_I64,
+    VALUE_U64,
 };
 
 /// What a family's values mean.
@@ -53,6 +54,26 @@ pub struct Family<'a> {
     pub value: ValueKind,
     /// How pages show them; [`Display::NONE`] leaves it to the exporter. Hosts before version 1.2 ignore it.
     pub display: Display<'a>,
+}
+
+impl<'a> Family<'a> {
+    /// A gauge of whole numbers that pages show as they are, without an item and a help: what the families of an object begin
+    /// with.
+    #[must_use]
+    pub const fn gauge(namespace: &'a str, object: &'a str) -> Self {
+        Self {
+            namespace,
+            object,
+            item: "",
+            part: "",
+            kind: Kind::Gauge,
+            unit: "",
+            help: "",
+            origin: "",
+            value: ValueKind::U64,
+            display: Display::by(DisplayRule::Value),
+        }
+    }
 }
 
 /// A series of a family.

@@ -102,7 +102,7 @@ pub use self::output::{Output, Stamp};
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
 pub use self::problem::Problem;
 pub use self::schema::{Setting, SettingKind, Transport};
-pub use self::settings::parse as parse_settings;
+pub use self::settings::{parse as parse_settings, pointer_token};
 pub use self::socket::listening_socket;
 pub use self::source::{BlockingSource, End, EndReason, FamilyKey, LibrarySettings, Selects, Setup, Source};
 pub use self::storage::Storage;

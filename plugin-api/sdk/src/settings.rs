@@ -30,12 +30,18 @@ fn pointer(path: &Path) -> String {
     let tokens = path.iter().map(|segment| match segment {
         Segment::Seq { index } => format!("/{index}"),
         Segment::Map { key } | Segment::Enum { variant: key } => {
-            format!("/{}", key.replace('~', "~0").replace('/', "~1"))
+            format!("/{}", pointer_token(key))
         }
         // A key that is not text, which JSON does not have.
         Segment::Unknown => String::new(),
     });
     tokens.collect()
+}
+
+/// A key as a part of a JSON pointer, such as the [`pointer`](Problem::pointer) of a problem.
+#[must_use]
+pub fn pointer_token(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// Settings that serde and the source accept.

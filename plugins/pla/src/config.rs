@@ -22,6 +22,9 @@ use crate::files::{FileSet, Overrides};
 use crate::host::Wanted;
 use crate::model::{NAME_CHARS_MAX, Set, Tasks};
 
+/// The key below a set that is wrong, and why.
+type Refusal = (String, String);
+
 /// Keys whose values are not secret: all but the words of commands, which may hold passwords.
 pub(crate) const SHOWN: &[&str] = &[
     "above",

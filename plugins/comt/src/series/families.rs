@@ -1,22 +1,11 @@
 //! The families: `perfmon_complus_…`. What the host says is gauges: it resets what it counts when an application ends.
 
-use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
+use plugin_sdk::{Family, Kind, ValueKind};
 
 /// The namespace of all of them.
 pub(crate) const NAMESPACE: &str = "complus";
 
-const GAUGE: Family<'static> = Family {
-    namespace: NAMESPACE,
-    object: "Application",
-    item: "",
-    part: "",
-    kind: Kind::Gauge,
-    unit: "",
-    help: "",
-    origin: "",
-    value: ValueKind::U64,
-    display: Display::by(DisplayRule::Value),
-};
+const GAUGE: Family<'static> = Family::gauge(NAMESPACE, "Application");
 
 /// By `application_id`.
 pub(super) static APPLICATION: [Family<'static>; 5] = [

@@ -1,6 +1,6 @@
 //! What is known of a host beside its counters, and the families that show it.
 
-use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
+use plugin_sdk::{Family, Kind, ValueKind};
 
 /// A fact of a host: one family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,18 +163,7 @@ pub(crate) const NAMESPACE: &str = "host";
 /// The object of services, which have a setting of their own.
 pub(crate) const SERVICE_OBJECT: &str = "Service";
 
-const GAUGE: Family<'static> = Family {
-    namespace: NAMESPACE,
-    object: "",
-    item: "",
-    part: "",
-    kind: Kind::Gauge,
-    unit: "",
-    help: "",
-    origin: "",
-    value: ValueKind::U64,
-    display: Display::by(DisplayRule::Value),
-};
+const GAUGE: Family<'static> = Family::gauge(NAMESPACE, "");
 
 /// Facts that are wanted and not known.
 pub(crate) const MISSING: Family<'static> = Family {

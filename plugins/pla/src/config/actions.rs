@@ -52,7 +52,7 @@ pub(super) fn check(tasks: &BTreeMap<String, TaskSettings>) -> Vec<(String, Stri
         wrong.push(("/tasks".to_owned(), format!("name at most {TASKS_MAX} tasks, not {}", tasks.len())));
     }
     for (name, TaskSettings { command, .. }) in tasks.iter().take(TASKS_MAX) {
-        let place = format!("/tasks/{}", name.replace('~', "~0").replace('/', "~1"));
+        let place = format!("/tasks/{}", plugin_sdk::pointer_token(name));
         if let Err(message) = check_name(name) {
             wrong.push((place.clone(), message));
         }

@@ -3,11 +3,8 @@
 use ms_pla::xml::{DataManager, FolderAction};
 use ms_pla::{FolderActionSteps, ResourcePolicy};
 
-use super::Settings;
 use super::log_settings::{ActionSettings, Days, DeleteFirst, KeepSettings};
-
-/// The key below the set that is wrong, and why.
-type Refusal = (String, String);
+use super::{Refusal, Settings};
 
 /// A set of the configuration has a report of each run, and limits and actions where it says so.
 pub(super) fn manager(settings: &Settings, keep: Option<&KeepSettings>) -> Result<DataManager, Refusal> {

@@ -10,13 +10,10 @@ use pla_engine::{NameFormat, StartSchedule};
 
 use super::log_settings::{ScheduleSettings, SegmentSettings};
 use super::settings::{Interval, SetSettings};
-use super::{Settings, actions, keep};
+use super::{Refusal, Settings, actions, keep};
 use crate::model::{
     COLUMN_PATHS_MAX, CounterCollector, Destination, LogFormat, LogOverrides, Logs, Name, Segment, check_path,
 };
-
-/// The key below the set that is wrong, and why.
-type Refusal = (String, String);
 
 /// What the settings say about the logs of an exported set.
 pub(super) fn overrides(settings: &Settings, set: &SetSettings) -> Result<LogOverrides, Refusal> {
@@ -80,13 +77,13 @@ fn paths(counters: &[String]) -> Result<Vec<CounterPath>, Refusal> {
     if counters.is_empty() || counters.len() > COLUMN_PATHS_MAX {
         return Err(("/counters".to_owned(), format!("list 1 to {COLUMN_PATHS_MAX} counters")));
     }
-    let mut paths: Vec<CounterPath> = Vec::new();
+    let (mut paths, mut seen) = (Vec::new(), HashSet::new());
     for (index, text) in counters.iter().enumerate() {
         let place = || format!("/counters/{index}");
         let path: CounterPath =
             text.trim().parse().map_err(|error: PathError| (place(), error.to_string()))?;
         check_path(&path).map_err(|reason| (place(), reason.to_owned()))?;
-        if paths.contains(&path) {
+        if !seen.insert(path.clone()) {
             return Err((place(), "this counter is in the list already".to_owned()));
         }
         paths.push(path);

@@ -67,7 +67,7 @@ pub(super) fn check(settings: &Settings) -> Vec<(String, String)> {
         wrong.push(("/databases".to_owned(), format!("name at most {DATABASES_MAX} databases")));
     }
     for (name, settings) in databases.iter().take(DATABASES_MAX) {
-        let place = format!("/databases/{}", name.replace('~', "~0").replace('/', "~1"));
+        let place = format!("/databases/{}", plugin_sdk::pointer_token(name));
         let mut refuse = |key: &str, message: &str| wrong.push((format!("{place}{key}"), message.to_owned()));
         if let Err(message) = check_name(name) {
             refuse("", &message);

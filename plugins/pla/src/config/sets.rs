@@ -4,12 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::settings::{LongHold, SetSettings};
-use super::{SetSource, Settings, check_name, logs};
+use super::{Refusal, SetSource, Settings, check_name, logs};
 use crate::files::{self, Overrides};
 use crate::model::{Alert, Origin, Set, Start};
-
-/// The key below the set that is wrong, and why.
-type Refusal = (String, String);
 
 fn refuse(key: &str, message: &str) -> Refusal {
     (key.to_owned(), message.to_owned())

@@ -52,8 +52,9 @@ impl OpenLog {
         (interval, bytes_max): (Option<Duration>, usize),
     ) -> Self {
         let columns = header.columns.len();
-        let (queue, writer) =
-            log_queue(columns, sink, QueueOptions { bytes_max: bytes_max.min(QUEUE.bytes_max), ..QUEUE });
+        let mut options = QueueOptions::default();
+        options.bytes_max = options.bytes_max.min(bytes_max);
+        let (queue, writer) = log_queue(columns, sink, options);
         tokio::spawn(writer.run());
         let statistics = Statistics::new(columns);
         Self { queue, progress, header, statistics, last: None, gaps: Vec::new(), interval, records: 0 }
@@ -93,11 +94,3 @@ const NO_VALUES: &str = "the host gave no values, or was not asked";
 const INTERVALS_OF_GAP: u32 = 2;
 /// Of one log, that are told.
 const GAPS_MAX: usize = 100;
-/// A log that cannot be written keeps these records, or fewer if they are large.
-const QUEUE: QueueOptions = QueueOptions {
-    records_max: 10_000,
-    bytes_max: 64 << 20,
-    batch_records_max: 1_000,
-    pause_min: Duration::from_secs(1),
-    pause_max: Duration::from_secs(60),
-};

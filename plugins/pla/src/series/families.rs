@@ -11,18 +11,7 @@ pub(super) const OBJECTS: [&str; 2] = [ALERT, SET];
 const ALERT: &str = "Alert";
 const SET: &str = "Set";
 
-const OF_ALERT: Family<'static> = Family {
-    namespace: NAMESPACE,
-    object: ALERT,
-    item: "",
-    part: "",
-    kind: Kind::Gauge,
-    unit: "",
-    help: "",
-    origin: "",
-    value: ValueKind::F64,
-    display: Display::by(DisplayRule::Value),
-};
+const OF_ALERT: Family<'static> = Family { value: ValueKind::F64, ..Family::gauge(NAMESPACE, ALERT) };
 
 const OF_SET: Family<'static> = Family { object: SET, value: ValueKind::U64, ..OF_ALERT };
 

@@ -9,18 +9,7 @@ pub(super) const OBJECTS: [&str; 2] = [RUN, LOG];
 const RUN: &str = "Run";
 const LOG: &str = "Log";
 
-const OF_RUN: Family<'static> = Family {
-    namespace: NAMESPACE,
-    object: RUN,
-    item: "",
-    part: "",
-    kind: Kind::Gauge,
-    unit: "",
-    help: "",
-    origin: "",
-    value: ValueKind::F64,
-    display: Display::by(DisplayRule::Value),
-};
+const OF_RUN: Family<'static> = Family { value: ValueKind::F64, ..Family::gauge(NAMESPACE, RUN) };
 
 const COUNTED_OF_RUN: Family<'static> =
     Family { kind: Kind::Counter, display: Display::by(DisplayRule::Rate), ..OF_RUN };

@@ -1,6 +1,6 @@
 //! The families, `perfmon_rpc_endpoint_map_…` and `perfmon_rpc_remote_endpoint_…`, and their series.
 
-use plugin_sdk::{Display, DisplayRule, Family, FamilyId, FamilyKey, Kind, Output, ValueKind};
+use plugin_sdk::{Display, DisplayRule, Family, FamilyId, FamilyKey, Kind, Output};
 
 use super::map::{HostMap, Registered, SEQUENCES};
 use super::server::{Answer, Refusal};
@@ -11,18 +11,7 @@ const NAMESPACE: &str = "rpc";
 const MAP: &str = "Endpoint Map";
 const ENDPOINT: &str = "Remote Endpoint";
 
-const OF_MAP: Family<'static> = Family {
-    namespace: NAMESPACE,
-    object: MAP,
-    item: "",
-    part: "",
-    kind: Kind::Gauge,
-    unit: "",
-    help: "",
-    origin: "",
-    value: ValueKind::U64,
-    display: Display::by(DisplayRule::Value),
-};
+const OF_MAP: Family<'static> = Family::gauge(NAMESPACE, MAP);
 
 const OF_ENDPOINT: Family<'static> = Family { object: ENDPOINT, ..OF_MAP };
 const COUNTED: Family<'static> = Family {

@@ -2,18 +2,7 @@
 
 use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
 
-const GAUGE: Family<'static> = Family {
-    namespace: "rpc",
-    object: "Process",
-    item: "",
-    part: "",
-    kind: Kind::Gauge,
-    unit: "",
-    help: "",
-    origin: "",
-    value: ValueKind::U64,
-    display: Display::by(DisplayRule::Value),
-};
+const GAUGE: Family<'static> = Family::gauge("rpc", "Process");
 
 const SECONDS: Family<'static> = Family { unit: "seconds", value: ValueKind::F64, ..GAUGE };
 

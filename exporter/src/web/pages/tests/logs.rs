@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use exporter_testing::plugin::gauge;
+
 use super::*;
 use crate::web::page_state::Kept;
 
@@ -18,15 +20,8 @@ fn families() -> [FamilyDef<'static>; 6] {
     let of = |object, item| FamilyDef {
         namespace: "pens",
         object,
-        item,
-        part: "",
-        kind: Kind::Gauge,
-        unit: "",
-        help: "",
-        origin: "",
-        value: ValueKind::F64,
-        bounds: &[],
         display: Display::by(DisplayRule::Value),
+        ..gauge(item)
     };
     [
         of("Run", "Status"),

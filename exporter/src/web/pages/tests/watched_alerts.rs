@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use ::alerts::Origin;
+use exporter_testing::plugin::gauge;
 use plugin_contract::{Alert, AlertState, Event, Level};
 use proptest::prelude::*;
 
@@ -20,15 +21,8 @@ fn families() -> [FamilyDef<'static>; 4] {
     let of = |item| FamilyDef {
         namespace: "bells",
         object: "Alert",
-        item,
-        part: "",
-        kind: Kind::Gauge,
-        unit: "",
-        help: "",
-        origin: "",
-        value: ValueKind::F64,
-        bounds: &[],
         display: Display::by(DisplayRule::Value),
+        ..gauge(item)
     };
     let state = FamilyDef { kind: Kind::Info, display: Display::NONE, ..of("State Info") };
     let changed = FamilyDef { unit: "seconds", ..of("Last Change Timestamp") };
