@@ -32,7 +32,7 @@ pub(crate) fn page(tree: &Tree) -> String {
     writer.top(&name, &mut out);
     out.push_str("<main id=\"main\" tabindex=\"-1\">");
     writer.sections(report, &mut out);
-    out.push_str("</main><footer>Made of the counters of this run. Means count each record once.</footer></body></html>\n");
+    out.push_str("</main><footer>A report of the counters of this run. In a mean, each record has the same weight.</footer></body></html>\n");
     out
 }
 

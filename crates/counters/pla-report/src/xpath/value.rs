@@ -30,7 +30,7 @@ impl Place {
         tree.attributes(self.node).get(self.attribute?)
     }
 
-    /// Places are sorted by it in the order of the document: attributes stand behind their element.
+    /// The key of the document order, in which the attributes of an element follow it.
     pub(super) fn order(self, tree: &Tree) -> (u32, usize) {
         (tree.order(self.node), self.attribute.map_or(0, |index| index + 1))
     }

@@ -9,7 +9,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// So many units may be done.
+    /// A limit of this number of units.
     #[must_use]
     pub const fn new(units: usize) -> Self {
         Self { left: units, done: 0 }

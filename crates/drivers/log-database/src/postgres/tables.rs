@@ -248,7 +248,7 @@ mod tests {
     }
 
     /// What is said of a table in which `change` was done to the column of this name.
-    fn said(table: &Table, name: &str, change: impl FnOnce(&mut Found)) -> Result<(), String> {
+    fn checked_with(table: &Table, name: &str, change: impl FnOnce(&mut Found)) -> Result<(), String> {
         let mut columns = made(table);
         let column = columns.iter_mut().find(|column| column.name == name);
         change(column.expect("the table has it"));
@@ -261,24 +261,25 @@ mod tests {
             check("db", table, &made(table)).expect("it is ours");
         }
         let wider = |column: &mut Found| column.characters = None;
-        said(&COUNTER_DETAILS, "machinename", wider).expect("a text without a limit has room");
-        said(&COUNTER_DATA, "countervalue", |column| column.relation = b'p'.cast_signed())
+        checked_with(&COUNTER_DETAILS, "machinename", wider).expect("a text without a limit has room");
+        checked_with(&COUNTER_DATA, "countervalue", |column| column.relation = b'p'.cast_signed())
             .expect("a table may have partitions");
     }
 
     #[test]
     fn the_column_that_differs_is_named() {
-        let shorter = said(&COUNTER_DATA, "counterdatetime", |column| column.characters = Some(23));
+        let shorter = checked_with(&COUNTER_DATA, "counterdatetime", |column| column.characters = Some(23));
         assert!(shorter.is_err_and(|text| text.contains("its column CounterDateTime is bpchar(23)")));
-        let longer = said(&COUNTER_DATA, "recordindex", |column| column.type_name = "int8".to_owned());
+        let longer =
+            checked_with(&COUNTER_DATA, "recordindex", |column| column.type_name = "int8".to_owned());
         assert!(longer.is_err_and(|text| text.contains("its column RecordIndex is int8")));
-        let unnumbered = said(&COUNTER_DETAILS, "counterid", |column| column.has_default = false);
+        let unnumbered = checked_with(&COUNTER_DETAILS, "counterid", |column| column.has_default = false);
         assert!(
             unnumbered.is_err_and(|text| text.contains("its column CounterID is int4 without a default"))
         );
-        let view = said(&COUNTER_DATA, "guid", |column| column.relation = b'v'.cast_signed());
+        let view = checked_with(&COUNTER_DATA, "guid", |column| column.relation = b'v'.cast_signed());
         assert!(view.is_err_and(|text| text.contains("it is no table")));
-        let without = said(&COUNTER_DATA, "guid", |column| column.name = "id".to_owned());
+        let without = checked_with(&COUNTER_DATA, "guid", |column| column.name = "id".to_owned());
         assert!(without.is_err_and(|text| text.contains("it has no column GUID")));
     }
 

@@ -279,7 +279,7 @@ async fn each_log_of_a_file_counts_its_own_bytes() {
     );
 }
 
-/// So many sinks begin to write into files that somebody else has locked; then `work` is done, and then the locks are released.
+/// Starts writes of several sinks to files that another connection has locked, runs `work`, and releases the locks.
 fn while_files_are_locked<F: Future<Output = ()>>(
     folder: &TempDir,
     names: &[String],

@@ -37,7 +37,7 @@ pub enum FileFormat {
     Parquet,
 }
 
-/// What becomes of a file that has the name of the log already.
+/// What a log does if a file of its name exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// [MS-PLA] 3.2.4.5 `LogOverwrite`: it is replaced.
@@ -54,7 +54,7 @@ pub enum Existing {
 pub struct FileOptions {
     /// Its format.
     pub format: FileFormat,
-    /// What becomes of a file that is there already.
+    /// What the log does if its file exists.
     pub existing: Existing,
     /// [MS-PLA] 3.2.4.5 `LogCircular`: the most bytes that the log takes. When its file has half of them it becomes
     /// `NAME (previous).csv`, in place of the one before, and another is begun. A file has at least one record.

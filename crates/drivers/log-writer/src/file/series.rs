@@ -18,7 +18,7 @@ use super::{Begin, Existing, FileFormat};
 #[derive(Debug)]
 pub(super) struct FileSeries {
     begin: Begin,
-    /// What becomes of a file that is there when the next one is begun.
+    /// Whether the next file replaces an existing one of its name.
     existing: Existing,
     progress: Arc<FileProgress>,
     open: Option<Open>,

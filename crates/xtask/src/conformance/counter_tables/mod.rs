@@ -2,14 +2,14 @@
 //! PostgreSQL is killed and started again, while connections break at the commit, and until the program itself is killed.
 //! Then psql and sqlite3 run the joins over PDH's three tables that their users have, and find each record once.
 
-mod said;
 pub(super) mod server;
+mod transcript;
 
 use std::path::Path;
 use std::process::Command;
 
-use self::said::Said;
 use self::server::Server;
+use self::transcript::Transcript;
 use crate::Result;
 use crate::process::Running;
 use crate::report::Outcome;
@@ -36,7 +36,7 @@ const JOINS: [&str; 4] = [
      FROM DisplayToID WHERE DisplayString = '{log}'",
 ];
 
-/// Everything of a log, to be compared with what was said.
+/// Everything of a log, to be compared with what a program said.
 const EVERYTHING: &str = "SELECT c.RecordIndex, c.CounterDateTime, d.InstanceName, d.InstanceIndex, c.CounterValue, \
      c.FirstValueB, c.FirstValueA, c.SecondValueA, c.SecondValueB, c.MultiCount FROM CounterData c \
      INNER JOIN CounterDetails d ON c.CounterID = d.CounterID INNER JOIN DisplayToID i ON i.GUID = c.GUID \
@@ -46,7 +46,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let mut server = Server::new()?;
     let killed = killed_server(&stage, &mut server)?;
-    let cut = Said::of(&mut program(&stage, &server, "Cut", &["--records", "90", "--cut", "3"])?)?;
+    let cut = Transcript::of(&mut program(&stage, &server, "Cut", &["--records", "90", "--cut", "3"])?)?;
     if cut.written.len() != 90 || cut.failures == 0 {
         return Err(format!("{} of 90 records are written over a bad line", cut.written.len()).into());
     }
@@ -64,23 +64,30 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
 fn killed_server(stage: &Stage<'_>, server: &mut Server) -> Result<String> {
     let options = ["--records", "400", "--pause-ms", "20", "--waiting", "20"];
     let mut program = program(stage, server, "Killed", &options)?;
-    let said = Said::default();
-    said.hear(&mut program, "record 10", |line| line.starts_with("written 10"))?;
+    let transcript = Transcript::default();
+    transcript.hear(&mut program, "record 10", |line| line.starts_with("written 10"))?;
     server.kill()?;
-    said.hear(&mut program, "dropped records", |line| line.starts_with("dropped"))?;
+    transcript.hear(&mut program, "dropped records", |line| line.starts_with("dropped"))?;
     server.start()?;
-    let said = said.until_end(&mut program)?;
-    if said.dropped.is_empty() || said.written.len() + said.dropped.len() != 400 {
-        return Err(
-            format!("{} records written, {} dropped of 400", said.written.len(), said.dropped.len()).into()
-        );
+    let transcript = transcript.until_end(&mut program)?;
+    if transcript.dropped.is_empty() || transcript.written.len() + transcript.dropped.len() != 400 {
+        return Err(format!(
+            "{} records written, {} dropped of 400",
+            transcript.written.len(),
+            transcript.dropped.len()
+        )
+        .into());
     }
-    let unheard = said.compare(&server.ask(EVERYTHING, "Killed")?)?;
+    let unheard = transcript.compare(&server.ask(EVERYTHING, "Killed")?)?;
     // What the server committed when it was killed, and nobody heard of.
     if unheard > 20 {
         return Err(format!("{unheard} records are there that count as dropped").into());
     }
-    Ok(format!("{} records through a killed server, {} dropped", said.written.len(), said.dropped.len()))
+    Ok(format!(
+        "{} records through a killed server, {} dropped",
+        transcript.written.len(),
+        transcript.dropped.len()
+    ))
 }
 
 /// The server's certificate is checked, and its list of connections has one with TLS.
@@ -88,17 +95,18 @@ fn over_tls(stage: &Stage<'_>, server: &Server) -> Result<()> {
     let authority = server.authority();
     let authority = authority.to_str().ok_or("the path is no text")?;
     let mut program = program(stage, server, "TLS", &["--records", "200", "--tls-ca", authority])?;
-    let said = Said::default();
-    said.hear(&mut program, "record 1", |line| line.starts_with("written 1 "))?;
+    let transcript = Transcript::default();
+    transcript.hear(&mut program, "record 1", |line| line.starts_with("written 1 "))?;
     let count = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
                  WHERE ssl AND application_name = 'perfmon-exporter'";
     let found = server.psql("perf", count)?;
-    let said = said.until_end(&mut program)?;
-    said.compare(&server.ask(EVERYTHING, "TLS")?)?;
-    if said.written.len() == 200 && found.trim() == "1" {
+    let transcript = transcript.until_end(&mut program)?;
+    transcript.compare(&server.ask(EVERYTHING, "TLS")?)?;
+    if transcript.written.len() == 200 && found.trim() == "1" {
         Ok(())
     } else {
-        Err(format!("{} of 200 records written over {found} connections with TLS", said.written.len()).into())
+        Err(format!("{} of 200 records written over {found} connections with TLS", transcript.written.len())
+            .into())
     }
 }
 
@@ -109,26 +117,26 @@ fn killed_program(stage: &Stage<'_>) -> Result<String> {
     command.arg("--sqlite").arg(&file).args(["--log", "Killed", "--counters", &COUNTERS.to_string()]);
     command.args(["--records", "100000", "--pause-ms", "1"]);
     let mut program = Running::start("invented_tables", &mut command)?;
-    let said = Said::default();
-    said.hear(&mut program, "record 500", |line| line.starts_with("written 500 "))?;
+    let transcript = Transcript::default();
+    transcript.hear(&mut program, "record 500", |line| line.starts_with("written 500 "))?;
     drop(program);
-    let said = said.read()?;
-    said.compare(&ask_sqlite(&file, EVERYTHING, "Killed")?)?;
+    let transcript = transcript.read()?;
+    transcript.compare(&ask_sqlite(&file, EVERYTHING, "Killed")?)?;
     let check = capture(Command::new("sqlite3").arg(&file).arg("PRAGMA integrity_check"))?;
     if check.trim() != "ok" {
         return Err(format!("sqlite3 says of the file: {check}").into());
     }
-    Ok(format!("{} records of a killed program in SQLite", said.written.len()))
+    Ok(format!("{} records of a killed program in SQLite", transcript.written.len()))
 }
 
 /// Both databases answer the same to the same joins over the same log.
 fn joins(stage: &Stage<'_>, server: &Server) -> Result<usize> {
     let options = ["--records", "30", "--pause-ms", "1"];
-    Said::of(&mut program(stage, server, "Same", &options)?)?;
+    Transcript::of(&mut program(stage, server, "Same", &options)?)?;
     let file = stage.path("log.db");
     let mut command = Command::new(stage.workspace.program("examples/invented_tables"));
     command.arg("--sqlite").arg(&file).args(["--log", "Same", "--counters", &COUNTERS.to_string()]);
-    Said::of(&mut Running::start("invented_tables", command.args(options))?)?;
+    Transcript::of(&mut Running::start("invented_tables", command.args(options))?)?;
     let mut rows = 0;
     for join in JOINS {
         let (ours, theirs) = (server.ask(join, "Same")?, ask_sqlite(&file, join, "Same")?);
@@ -149,9 +157,9 @@ fn shared_counters(stage: &Stage<'_>, server: &Server) -> Result<()> {
     let logs = ["a", "b", "c", "d"];
     let begun = logs.map(|log| program(stage, server, log, &options));
     for program in begun {
-        let said = Said::of(&mut program?)?;
-        if said.written.len() != 20 || said.failures > 0 {
-            let (written, failure) = (said.written.len(), said.last_failure);
+        let transcript = Transcript::of(&mut program?)?;
+        if transcript.written.len() != 20 || transcript.failures > 0 {
+            let (written, failure) = (transcript.written.len(), transcript.last_failure);
             let message = format!(
                 "programs that begin at the same time disturb each other: {written} of 20 written; {failure}"
             );

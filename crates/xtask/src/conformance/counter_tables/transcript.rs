@@ -12,7 +12,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What a program said of its records.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct Transcript {
     lines: RefCell<Vec<String>>,
     pub(super) written: BTreeSet<u32>,
     pub(super) dropped: BTreeSet<u32>,
@@ -21,7 +21,7 @@ pub(super) struct Said {
     pub(super) last_failure: String,
 }
 
-impl Said {
+impl Transcript {
     pub(super) fn of(program: &mut Running) -> Result<Self> {
         Self::default().until_end(program)
     }
