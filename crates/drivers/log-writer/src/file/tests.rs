@@ -1,14 +1,15 @@
+mod parquet;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ::parquet::record::RowAccessor;
 use cap_std::ambient_authority;
 use counter_log::{Column, RawSample, Sample};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use self::parquet::values;
 use super::*;
 
 /// A log of three columns in a folder of its own.
@@ -103,25 +104,6 @@ fn lines(seconds: std::ops::Range<u32>) -> String {
         )
     };
     seconds.map(line).collect()
-}
-
-/// The first values of the rows of a Parquet file, for its first column.
-fn values(path: &Path) -> Vec<u32> {
-    let reader = SerializedFileReader::new(bytes::Bytes::from(fs::read(path).expect("a file")))
-        .expect("a Parquet file");
-    let mut values = Vec::new();
-    for row in reader.get_row_iter(None).expect("rows") {
-        let row = row.expect("a row");
-        if row.get_uint(INSTANCE_INDEX).expect("an index") == 0 {
-            values.push(row.get_double(VALUE).expect("a value"));
-        }
-    }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "small integers were written"
-    )]
-    values.into_iter().map(|value| value as u32).collect()
 }
 
 /// Columns of the table.
@@ -308,105 +290,6 @@ async fn a_circular_log_has_its_newest_records_in_two_files_within_the_limit() {
 }
 
 #[tokio::test]
-async fn a_circular_parquet_log_has_its_newest_records() {
-    let bench = Bench::new();
-    let mut log =
-        bench.make_folder().log("log.parquet", FileOptions { circular_bytes_max: Some(8_000), ..PARQUET });
-    write(&mut log, 0..300).await;
-    log.finish().await.expect("a disk");
-    assert_eq!(bench.names(), ["log (previous).parquet", "log.parquet"]);
-    let both = [values(&bench.path("log (previous).parquet")), values(&bench.path("log.parquet"))].concat();
-    assert_eq!(both, (300 - u32::try_from(both.len()).expect("few")..300).collect::<Vec<_>>());
-}
-
-#[tokio::test]
-async fn a_parquet_file_can_be_read_at_any_time_and_has_all_at_the_end() {
-    let bench = Bench::new();
-    let mut log = bench.make_folder().log("log.parquet", PARQUET);
-    write(&mut log, 0..10).await;
-    assert_eq!(bench.names(), ["log.parquet", "log.parquet.part"]);
-    assert_eq!(values(&bench.path("log.parquet")), [0; 0]);
-    // After a quarter of an hour the first row group is made.
-    write(&mut log, 900..902).await;
-    assert_eq!(values(&bench.path("log.parquet")), (0..10).collect::<Vec<_>>());
-    log.finish().await.expect("a disk");
-    assert_eq!(bench.names(), ["log.parquet"]);
-    assert_eq!(values(&bench.path("log.parquet")), (0..10).chain(900..902).collect::<Vec<_>>());
-}
-
-#[tokio::test]
-async fn a_journal_that_is_cut_off_anywhere_becomes_a_file_or_goes_on() {
-    let bench = Bench::new();
-    let mut log = bench.make_folder().log("log.parquet", PARQUET);
-    write(&mut log, 0..2).await;
-    write(&mut log, 900..902).await;
-    drop(log);
-    let parquet = fs::read(bench.path("log.parquet")).expect("a file");
-    let journal = fs::read(bench.path("log.parquet.part")).expect("a file");
-    let record = 8 + 12 + 3 * 29;
-    let begin = journal.len() - 2 * record;
-    for length in begin..=journal.len() {
-        let kept: Vec<u32> = (0..2).chain((900..902).take((length - begin) / record)).collect();
-        for resumes in [false, true] {
-            fs::write(bench.path("log.parquet"), &parquet).expect("a disk");
-            fs::write(bench.path("log.parquet.part"), &journal[..length]).expect("a disk");
-            let mut expected = kept.clone();
-            if resumes {
-                let mut log = bench.log("log.parquet", options(FileFormat::Parquet, Existing::Resume));
-                write(&mut log, 910..911).await;
-                log.finish().await.expect("a disk");
-                expected.push(910);
-            } else {
-                let recovered = recover(&bench.dir()).expect("a folder");
-                let records = kept.len() as u64 - 2;
-                assert_eq!(recovered, Recovered { files: 1, records, failures: Vec::new() });
-            }
-            assert_eq!(values(&bench.path("log.parquet")), expected, "cut at {length}");
-            assert_eq!(bench.names(), ["log.parquet"]);
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_row_group_that_was_cut_off_anywhere_is_made_again() {
-    let bench = Bench::new();
-    let mut log = bench.make_folder().log("log.parquet", PARQUET);
-    write(&mut log, 0..2).await;
-    write(&mut log, 900..902).await;
-    let before = fs::read(bench.path("log.parquet")).expect("a file");
-    let journal = fs::read(bench.path("log.parquet.part")).expect("a file");
-    log.finish().await.expect("a disk");
-    let after = fs::read(bench.path("log.parquet")).expect("a file");
-    let end = before.iter().zip(&after).position(|(left, right)| left != right).expect("another footer");
-    for length in end..after.len() {
-        // What was written of the second row group, and what is left of the first footer behind it.
-        let mut torn = after[..length].to_vec();
-        torn.extend(before.iter().skip(length));
-        fs::write(bench.path("log.parquet"), &torn).expect("a disk");
-        fs::write(bench.path("log.parquet.part"), &journal).expect("a disk");
-        fs::write(bench.path("log.parquet.part.new"), "half a journal").expect("a disk");
-        assert_eq!(recover(&bench.dir()).expect("a folder").files, 1);
-        assert_eq!(fs::read(bench.path("log.parquet")).expect("a file"), after, "cut at {length}");
-        assert_eq!(bench.names(), ["log.parquet"]);
-    }
-}
-
-#[tokio::test]
-async fn what_cannot_be_recovered_stays_and_is_told() {
-    let bench = Bench::new();
-    let mut log = bench.make_folder().log("lost.parquet", PARQUET);
-    write(&mut log, 0..2).await;
-    fs::remove_file(bench.path("lost.parquet")).expect("a file");
-    fs::write(bench.path("odd.parquet.part"), "no journal").expect("a disk");
-    let recovered = recover(&bench.dir()).expect("a folder");
-    let [failure] = recovered.failures.as_slice() else { panic!("{recovered:?}") };
-    assert_eq!(failure.message, "odd.parquet.part: not the journal of a log: it begins with other letters");
-    assert_eq!((recovered.files, recovered.records), (1, 2));
-    assert_eq!(values(&bench.path("lost.parquet")), [0, 1]);
-    assert_eq!(bench.read("odd.parquet.part"), "no journal");
-}
-
-#[tokio::test]
 async fn a_write_that_was_given_up_goes_on_and_the_next_one_follows_it() {
     let bench = Bench::new();
     let mut log = bench.make_folder().log("log.csv", CSV);
@@ -424,36 +307,6 @@ async fn a_write_that_was_given_up_goes_on_and_the_next_one_follows_it() {
     let rows = bench.read("log.csv");
     assert_eq!(rows.lines().count(), 1 + 1000 + 1);
     assert!(rows.ends_with(&lines(1000..1001)));
-}
-
-#[tokio::test]
-async fn all_bytes_of_a_parquet_log_are_counted_at_its_end() {
-    let bench = Bench::new();
-    bench.make_folder();
-    for circular_bytes_max in [None, Some(20_000)] {
-        let log = bench.log("log.parquet", FileOptions { circular_bytes_max, ..PARQUET });
-        let (queue, writer) = crate::log_queue(3, log, crate::QueueOptions::default());
-        let writing = tokio::spawn(writer.run());
-        for row in batch(0..120).rows() {
-            queue.push(row.time, row.samples.iter().copied());
-        }
-        let counts = queue.finish(tokio::time::Instant::now() + std::time::Duration::from_secs(60)).await;
-        writing.await.expect("no panic");
-        assert_eq!((counts.written, counts.dropped), (120, 0));
-        // What is not counted is the begin of a file and its footer.
-        let row_groups: u64 = bench.names().iter().map(|name| row_group_bytes(&bench.path(name))).sum();
-        assert!(row_groups > 0);
-        assert_eq!(counts.bytes, row_groups, "{:?}", bench.names());
-        bench.names().iter().for_each(|name| fs::remove_file(bench.path(name)).expect("it is ours"));
-    }
-}
-
-/// The bytes between the begin of a Parquet file and its footer.
-fn row_group_bytes(path: &Path) -> u64 {
-    let bytes = fs::read(path).expect("a file");
-    let footer = bytes.len() - 8;
-    let length = u32::from_le_bytes(bytes[footer..footer + 4].try_into().expect("four bytes"));
-    (footer - 4) as u64 - u64::from(length)
 }
 
 #[tokio::test]
