@@ -194,6 +194,22 @@ impl SampleInterval {
             seconds => Self::Every(Duration::from_secs(u64::from(seconds.max(1)))),
         }
     }
+
+    /// The time between two samples, if there is more than one.
+    pub(crate) const fn period(self) -> Option<Duration> {
+        match self {
+            Self::Every(period) => Some(period),
+            Self::Once => None,
+        }
+    }
+
+    /// Whether it is time for a sample after the `last` one. Collections do not begin to the millisecond, and one that is a
+    /// little early is not left out.
+    pub(crate) fn is_due(self, last: Option<Duration>, now: Duration) -> bool {
+        let Some(last) = last else { return true };
+        self.period()
+            .is_some_and(|period| now.saturating_sub(last) >= period.saturating_sub(period / EARLY_PART))
+    }
 }
 
 impl ProblemKind {
@@ -232,6 +248,8 @@ impl ProblemKind {
     }
 }
 
+/// A sample may be early by this part of the interval.
+const EARLY_PART: u32 = 10;
 /// Kinds of data collectors, as metrics and people call them.
 pub(crate) const COLLECTOR_KINDS: [&str; 5] = ["counter", "trace", "api_trace", "configuration", "alert"];
 /// Alerts of one set, and of all sets of a module; what is above is left out.

@@ -27,6 +27,7 @@ use counter_types::NamePattern;
 
 use self::arguments::{Occasion, SetOccasion};
 pub(crate) use self::counts::{Action, ActionResult, Counts, Key};
+use self::process::Program;
 use self::runner::{Job, Runner};
 use self::triggers::Triggers;
 use crate::board::{Board, Fired, Watched};
@@ -249,19 +250,8 @@ impl Actions {
                 time: moment.time,
             },
         );
-        let program = match program {
-            Ok(program) => program,
-            Err(reason) => {
-                let (set, alert, task) = (&*alert.set, &*alert.name, &call.name);
-                tracing::warn!(target, set, alert, task, reason, "Task not started");
-                return self.counts.add(key, ActionResult::Refused);
-            }
-        };
-        let job = Job { key: key.clone(), task: call.name.clone(), target: target.clone(), program };
-        if self.runner.get_or_insert_with(Runner::new).start(job) {
+        if self.start_program(key, &call.name, program) {
             self.started.insert(instance, moment.at);
-        } else {
-            self.counts.add(key, ActionResult::Skipped);
         }
     }
 
@@ -271,18 +261,29 @@ impl Actions {
         let key = Key { set: Arc::clone(set), alert: "".into(), action: Action::Task };
         let (target, host) = &self.target;
         let occasion = SetOccasion { target, host, set, logs, time };
-        match arguments::program_of_set(task, call, &occasion) {
+        let program = arguments::program_of_set(task, call, &occasion);
+        self.start_program(key, &call.name, program);
+    }
+
+    /// Starts the program of a task, and counts why if it cannot. Returns whether it has started.
+    fn start_program(&mut self, key: Key, task: &str, program: Result<Program, &'static str>) -> bool {
+        let target = self.target.0.clone();
+        let refused = match program {
             Ok(program) => {
-                let job = Job { key: key.clone(), task: call.name.clone(), target: target.clone(), program };
-                if !self.runner.get_or_insert_with(Runner::new).start(job) {
-                    self.counts.add(key, ActionResult::Skipped);
+                let job = Job { key: key.clone(), task: task.to_owned(), target, program };
+                if self.runner.get_or_insert_with(Runner::new).start(job) {
+                    return true;
                 }
+                ActionResult::Skipped
             }
             Err(reason) => {
-                tracing::warn!(target, set = &**set, task = call.name, reason, "Task not started");
-                self.counts.add(key, ActionResult::Refused);
+                let (set, alert) = (&*key.set, &*key.alert);
+                tracing::warn!(target, set, alert, task, reason, "Task not started");
+                ActionResult::Refused
             }
-        }
+        };
+        self.counts.add(key, refused);
+        false
     }
 
     /// Counts what became of tasks since the last time, and the events that were `reported`.

@@ -192,17 +192,9 @@ impl Watched {
         self.judge.instances().max(1)
     }
 
-    /// Whether it is time for a sample. Collections do not begin to the millisecond, and one that is a little early is not
-    /// left out.
+    /// Whether it is time for a sample.
     pub(super) fn is_due(&self, now: Duration) -> bool {
-        match (self.last_judged, self.interval) {
-            _ if !self.is_running => false,
-            (None, _) => true,
-            (Some(_), SampleInterval::Once) => false,
-            (Some(last), SampleInterval::Every(interval)) => {
-                now.saturating_sub(last) >= interval.saturating_sub(interval / EARLY_PART)
-            }
-        }
+        self.is_running && self.interval.is_due(self.last_judged, now)
     }
 
     /// Which reply has its values; none if there is no such counter.
@@ -344,15 +336,10 @@ fn shown(frame: &CountersetFrame, place: usize) -> String {
 }
 
 fn rule_of(alert: &Alert) -> Rule {
-    let interval = match alert.interval {
-        SampleInterval::Every(interval) => interval,
-        SampleInterval::Once => Duration::MAX,
-    };
+    let interval = alert.interval.period().unwrap_or(Duration::MAX);
     Rule { threshold: alert.threshold.clone(), interval, hold: alert.hold }
 }
 
 /// The series of one alert: threshold, lag.
 pub(crate) const OF_ALERTS: usize = 2;
 const THRESHOLD: usize = 0;
-/// A sample may be early by this part of the interval.
-const EARLY_PART: u32 = 10;

@@ -88,15 +88,9 @@ impl Recorder {
         self.left_out + self.open.as_ref().map_or(0, |bound| bound.without_column)
     }
 
-    /// Whether it is time for a sample. Collections do not begin to the millisecond, and one that is a little early is not left out.
+    /// Whether it is time for a sample.
     pub(crate) fn is_due(&self, now: Duration) -> bool {
-        match (self.last, self.collector.interval) {
-            (None, _) => true,
-            (Some(_), SampleInterval::Once) => false,
-            (Some(last), SampleInterval::Every(interval)) => {
-                now.saturating_sub(last) >= interval.saturating_sub(interval / EARLY_PART)
-            }
-        }
+        self.collector.interval.is_due(self.last, now)
     }
 
     /// Which replies have its values.
@@ -119,10 +113,11 @@ impl Recorder {
             return None;
         }
         let waits_since = *self.waits_since.get_or_insert(now);
-        let patience = match self.collector.interval {
-            SampleInterval::Every(interval) => interval.saturating_mul(INTERVALS_WAITED),
-            SampleInterval::Once => Duration::MAX,
-        };
+        let patience = self
+            .collector
+            .interval
+            .period()
+            .map_or(Duration::MAX, |period| period.saturating_mul(INTERVALS_WAITED));
         if !replied.have(self.needs(found)) && now.saturating_sub(waits_since) < patience {
             return None;
         }
@@ -175,7 +170,5 @@ impl Recorder {
     }
 }
 
-/// A sample may be early by this part of the interval.
-const EARLY_PART: u32 = 10;
 /// For replies that do not come when a log begins.
 const INTERVALS_WAITED: u32 = 2;

@@ -17,7 +17,7 @@ use super::sink::{AnySink, Server};
 use super::state::StateStore;
 use super::turns::Turns;
 use crate::config::{Database, LogPlaces};
-use crate::model::{CounterCollector, Destination, LogFormat, SampleInterval};
+use crate::model::{CounterCollector, Destination, LogFormat};
 
 /// What the logs of a target are opened with.
 #[derive(Debug)]
@@ -93,10 +93,7 @@ impl Places {
         header: LogHeader,
     ) -> Option<OpenLog> {
         let header = Arc::new(header);
-        let interval = match collector.interval {
-            SampleInterval::Every(interval) => Some(interval),
-            SampleInterval::Once => None,
-        };
+        let interval = collector.interval.period();
         match &collector.destination {
             Destination::File { format, name, overwrites, is_circular } => {
                 let time = began.to_zoned_datetime(zone.clone());
