@@ -68,7 +68,7 @@ impl NameFormat {
         all.join(SEPARATOR)
     }
 
-    /// The name of a file or folder on any system, as [`component`](crate::component) makes it of the [text](Self::text).
+    /// The name of a file or folder on any system, as [`component`](path_component::component) makes it of the [text](Self::text).
     /// None if that is empty: the set has no folder of its own for a run, or the collector no name.
     #[must_use]
     pub fn component(&self, parts: &NameParts<'_>) -> Option<String> {
