@@ -8,7 +8,8 @@ use serde_json::json;
 use windows_sim::choices::{EventList, TrackerEventChoices};
 use windows_sim::model::ComComponent;
 
-use crate::world::{Ended, Plugin, SimHost};
+use crate::world::{Asked as _, Plugin, SimHost};
+use plugin_harness::Collection;
 
 /// The sum of a figure of a component over all containers of an application.
 fn sum(sim: &SimHost, id: Guid, clsid: Guid, of: fn(&ComComponent) -> u32) -> f64 {
@@ -20,7 +21,7 @@ fn sum(sim: &SimHost, id: Guid, clsid: Guid, of: fn(&ComComponent) -> u32) -> f6
 
 /// Compares what only events tell with the model.
 #[track_caller]
-fn check(sim: &SimHost, ended: &Ended) {
+fn check(sim: &SimHost, ended: &Collection) {
     for process in sim.processes() {
         let process_id = process.process_id.to_string();
         let state = |item| ended.value("Process", item, &[&process_id]);
@@ -52,7 +53,7 @@ fn check(sim: &SimHost, ended: &Ended) {
     }
 }
 
-fn own(ended: &Ended, item: &str) -> Option<f64> {
+fn own(ended: &Collection, item: &str) -> Option<f64> {
     ended.value("Events", item, &[])
 }
 
@@ -166,7 +167,7 @@ fn metrics_are_the_same_whatever_the_host_chooses_about_its_events() {
         let ended = watch.full();
         if choices.event_list == EventList::Containers {
             // Nothing is known of processes then, and all else is the same.
-            let rows = |ended: &Ended| {
+            let rows = |ended: &Collection| {
                 let mut rows = ended.all_but("Events");
                 rows.retain(|(name, ..)| !name.starts_with("Process"));
                 rows

@@ -5,14 +5,15 @@ use std::net::Ipv4Addr;
 use plugin_contract::Stage;
 use serde_json::json;
 
-use crate::world::{Ended, Plugin, SimHost};
+use crate::world::{Asked as _, Plugin, SimHost};
+use plugin_harness::Collection;
 
 /// Only what came since the last collection counts as told.
 fn events_now(mode: &str) -> serde_json::Value {
     json!({"mode": mode, "events_max_age": "0s"})
 }
 
-fn up(ended: &Ended) -> Option<f64> {
+fn up(ended: &Collection) -> Option<f64> {
     ended.value("Events", "Up", &[])
 }
 
@@ -53,7 +54,7 @@ fn a_host_that_cannot_call_back_is_polled_and_the_failure_names_the_address() {
     watch.full();
     sim.publish().remove(0).outcome.expect_err("it is no address of the target");
     let ended = watch.collect();
-    let (stage, reason, message, next_step) = ended.partial();
+    let ((stage, reason, message), next_step) = (ended.partial(), ended.next_step());
     assert_eq!((stage, reason), (Stage::Plugin, "call_back_unreachable"));
     assert!(message.contains("the host removed the subscription; it was told to call 127.0.0."), "{message}");
     assert!(next_step.contains("TCP port 135"), "{next_step}");
@@ -74,7 +75,7 @@ fn an_event_system_that_refuses_costs_events_alone() {
         let watch = plugin.watch_with(sim.port, events_now("events"));
         sim.rule(rule);
         let ended = watch.collect();
-        let (_, reason, message, _) = ended.partial();
+        let (_, reason, message) = ended.partial();
         assert_eq!(reason, expected, "{rule}: {message}");
         assert_eq!((up(&ended), ended.count("Application")), (Some(0.0), 20), "{rule}");
         sim.heal();
@@ -90,7 +91,7 @@ fn an_event_system_that_hangs_leaves_time_for_a_poll() {
     let watch = plugin.watch_with(sim.port, events_now("events"));
     sim.rule("event-system/8=stall");
     let ended = watch.collect_within(std::time::Duration::from_secs(4));
-    let (_, reason, message, _) = ended.partial();
+    let (_, reason, message) = ended.partial();
     assert_eq!(reason, "timeout", "{message}");
     assert_eq!(ended.count("Application"), 20);
     sim.heal();

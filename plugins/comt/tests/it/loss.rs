@@ -5,7 +5,7 @@ use std::time::Duration;
 use plugin_contract::Stage;
 use serde_json::json;
 
-use crate::world::{Plugin, SimHost};
+use crate::world::{Asked as _, Plugin, SimHost};
 
 #[test]
 fn connections_that_were_cut_are_opened_again_in_the_same_collection() {
@@ -57,7 +57,7 @@ fn an_answer_that_is_none_fails_the_collection_and_nothing_after_it() {
         sim.rule(rule);
         sim.cut();
         let ended = watch.collect();
-        let (stage, reason, message, _) = ended.failed();
+        let (stage, reason, message) = ended.failed();
         assert_eq!((stage, reason), expected, "{rule}: {message}");
         sim.heal();
         assert_eq!(watch.full().count("Application"), 20, "{rule}");

@@ -10,7 +10,7 @@ use windows_sim::model::{
     Clock, ComComponent, ComContainer, ComProcess, Counterset, Host, HostOptions, Moment, Sample, ValueSource,
 };
 
-use crate::world::{Plugin, SimHost};
+use crate::world::{Asked as _, Plugin, SimHost};
 
 #[test]
 fn an_application_whose_components_cannot_be_read_does_not_lose_its_neighbours() {
@@ -24,7 +24,7 @@ fn an_application_whose_components_cannot_be_read_does_not_lose_its_neighbours()
     ] {
         sim.rule(rule);
         let ended = watch.collect();
-        let (stage, reason, message, _) = ended.partial();
+        let (stage, reason, message) = ended.partial();
         assert_eq!((stage, reason), expected, "{rule}");
         assert!(message.contains("get component data by container"), "{message}");
         // The first application has three components.
@@ -46,7 +46,7 @@ fn an_application_without_an_answer_is_left_alone_for_a_while_and_the_others_are
     for collection in 0..20 {
         let calls = sim.calls().1;
         let ended = watch.collect_within(time);
-        let (stage, reason, message, _) = ended.partial();
+        let (stage, reason, message) = ended.partial();
         assert_eq!((stage, reason), (Stage::Query, "timeout"));
         assert!(message.contains("application a911ca70-0000-4000-8000-000000000001"), "{message}");
         assert_eq!((ended.count("Application"), ended.count("Component")), (20, components - 21));

@@ -4,7 +4,7 @@ use plugin_contract::CredentialVerdict::{Accepted, Rejected};
 use plugin_contract::Stage;
 use windows_sim::{ActivationMode, ObjectBindings};
 
-use crate::world::{Plugin, SimHost};
+use crate::world::{Asked as _, Plugin, SimHost};
 
 #[test]
 fn an_activation_that_is_refused_says_what_to_change() {
@@ -22,7 +22,7 @@ fn an_activation_that_is_refused_says_what_to_change() {
         sim.rule(rule);
         let watch = plugin.watch(&sim);
         let ended = watch.collect();
-        let (stage, reason, message, next_step) = ended.failed();
+        let ((stage, reason, message), next_step) = (ended.failed(), ended.next_step());
         assert_eq!((stage, reason), (Stage::Query, expected), "{rule}: {message}");
         assert!(message.contains(status), "{rule}: {message}");
         assert!(next_step.contains(advice), "{rule}: {next_step}");
@@ -45,14 +45,15 @@ fn an_account_without_rights_is_refused_until_it_gets_them() {
     sim.behave(|behaviour| behaviour.activation = ActivationMode::ServerFailure);
     sim.cut();
     let ended = watch.collect();
-    let (_, reason, message, _) = ended.failed();
+    let (_, reason, message) = ended.failed();
     assert_eq!(reason, "server_fault");
     assert!(message.contains("CO_E_SERVER_EXEC_FAILURE"), "{message}");
 }
 
 #[test]
 fn a_wrong_password_is_shown_once_and_called_wrong() {
-    let (sim, plugin) = (SimHost::new(), Plugin::with_password("not this one"));
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    plugin.lender.change_password("not this one");
     let ended = plugin.watch(&sim).collect();
     let (stage, reason, ..) = ended.failed();
     assert_eq!((stage, reason), (Stage::Auth, "wrong_credentials"));
@@ -65,7 +66,7 @@ fn a_closed_resolver_is_refused_before_any_password_is_lent() {
     sim.shut();
     let watch = plugin.watch(&sim);
     let ended = watch.collect();
-    let (stage, reason, message, _) = ended.failed();
+    let (stage, reason, message) = ended.failed();
     assert_eq!((stage, reason), (Stage::Tcp, "connection_refused"));
     assert!(message.contains("COM+ Network Access (DCOM-In)"), "{message}");
     assert_eq!(plugin.lender.verdicts(), []);
@@ -78,7 +79,7 @@ fn a_dynamic_port_that_is_blocked_is_named() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     sim.behave(|behaviour| behaviour.object_bindings = ObjectBindings::Blocked);
     let ended = plugin.watch(&sim).collect();
-    let (stage, reason, message, next_step) = ended.failed();
+    let ((stage, reason, message), next_step) = (ended.failed(), ended.next_step());
     assert_eq!((stage, reason), (Stage::Tcp, "object_port_blocked"));
     assert!(message.contains("127.0.0.1:9"), "{message}");
     assert!(next_step.contains("COM+ Remote Administration (DCOM-In)"), "{next_step}");
@@ -92,7 +93,7 @@ fn bindings_that_are_not_routed_lead_to_the_host_that_was_named() {
     assert_eq!(plugin.watch(&sim).full().count("Application"), 20);
     sim.behave(|behaviour| behaviour.object_bindings = ObjectBindings::NoTcp);
     let ended = plugin.watch(&sim).collect();
-    let (stage, reason, message, _) = ended.failed();
+    let (stage, reason, message) = ended.failed();
     assert_eq!((stage, reason), (Stage::Decode, "malformed_reply"));
     assert!(message.contains("no TCP port"), "{message}");
 }

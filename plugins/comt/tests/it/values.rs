@@ -8,7 +8,8 @@ use plugin_contract::{CredentialVerdict, Stage};
 use windows_sim::choices::{CallRate, ContainerList};
 use windows_sim::model::{ComComponent, ComContainer};
 
-use crate::world::{Ended, Plugin, SimHost};
+use crate::world::{Asked as _, Plugin, SimHost};
+use plugin_harness::Collection;
 
 /// The containers of each application.
 fn applications(sim: &SimHost) -> BTreeMap<Guid, Vec<ComContainer>> {
@@ -26,7 +27,7 @@ fn sum(containers: &[ComContainer], of: impl Fn(&ComComponent) -> Option<u32>) -
 
 /// Compares the series of components with the model. Returns how many components have figures.
 #[track_caller]
-fn check_components(ended: &Ended, id: Guid, containers: &[ComContainer]) -> usize {
+fn check_components(ended: &Collection, id: Guid, containers: &[ComContainer]) -> usize {
     let mut classes: Vec<Guid> =
         containers.iter().flat_map(|one| &one.components).map(|one| one.clsid).collect();
     classes.sort();
@@ -57,7 +58,7 @@ fn check_components(ended: &Ended, id: Guid, containers: &[ComContainer]) -> usi
 }
 
 #[track_caller]
-fn check(sim: &SimHost, ended: &Ended) {
+fn check(sim: &SimHost, ended: &Collection) {
     let (mut tracked, applications) = (0, applications(sim));
     for (id, containers) in &applications {
         let label = id.to_string();

@@ -6,18 +6,18 @@ use std::os::unix::fs::{FileExt, symlink};
 use rpc_cells::{CELL_BYTES, CallOrigin, CallTarget, Capacity, ClientCall, Thread};
 use serde_json::json;
 
-use crate::world::{Folder, Plugin};
+use crate::world::{Asked as _, Folder, Plugin};
 
 #[test]
 fn a_directory_that_is_missing_fails_until_it_is_there() {
     let (folder, plugin) = (Folder::new(), Plugin::new());
     let watch = plugin.watch(&[&folder.path("run")]);
     let ended = watch.collect();
-    let (reason, message) = ended.failed();
+    let (_, reason, message) = ended.failed();
     assert_eq!(reason, "run_directory_missing");
     assert!(message.contains(folder.path("run").to_str().unwrap()), "{message}");
     let _writer = folder.writer("run", "comt");
-    assert_eq!(watch.full().value("State", "Files", "running"), 1.0);
+    assert_eq!(watch.full().figure("State", "Files", "running"), 1.0);
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn what_is_not_a_directory_of_its_own_is_refused() {
     fs::write(folder.path("file"), []).unwrap();
     for (name, sentence) in [("link", "it is a symbolic link"), ("file", "it is not a directory")] {
         let ended = plugin.watch(&[&folder.path(name)]).collect();
-        let (reason, message) = ended.failed();
+        let (_, reason, message) = ended.failed();
         assert_eq!(reason, "run_directory_refused", "{name}");
         assert!(message.contains(sentence), "{message}");
     }
@@ -39,8 +39,8 @@ fn a_directory_that_cannot_be_read_costs_the_others_nothing() {
     let (folder, plugin) = (Folder::new(), Plugin::new());
     let _writer = folder.writer("run", "comt");
     let ended = plugin.watch(&[&folder.path("absent"), &folder.path("run")]).collect();
-    assert_eq!(ended.partial().0, "run_directory_missing");
-    assert_eq!(ended.rows("Process", "Client Calls"), [("comt".to_owned(), 0.0)]);
+    assert_eq!(ended.partial().1, "run_directory_missing");
+    assert_eq!(ended.shown("Process", "Client Calls"), [("comt".to_owned(), 0.0)]);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn files_that_cannot_be_read_are_counted_by_reason_and_the_others_are_shown() {
     fs::write(at("capacity.cells"), with(2, 0)).unwrap();
     let watch = plugin.watch(&[&folder.path("run")]);
     let ended = watch.collect();
-    let (reason, message) = ended.partial();
+    let (_, reason, message) = ended.partial();
     assert_eq!(reason, "state_files_unreadable");
     assert!(message.starts_with("6 files, one of them: "), "{message}");
     for (reason, count) in [
@@ -74,16 +74,16 @@ fn files_that_cannot_be_read_are_counted_by_reason_and_the_others_are_shown() {
         ("read_error", 0.0),
         ("version", 1.0),
     ] {
-        assert_eq!(ended.value("State", "Files Failed", reason), count, "{reason}");
+        assert_eq!(ended.figure("State", "Files Failed", reason), count, "{reason}");
     }
-    assert_eq!(ended.rows("Process", "Client Calls"), [("comt".to_owned(), 0.0)]);
+    assert_eq!(ended.shown("Process", "Client Calls"), [("comt".to_owned(), 0.0)]);
     for bad in ["link", "empty", "noise", "version", "capacity"] {
         fs::remove_file(at(&format!("{bad}.cells"))).unwrap();
     }
     let ended = watch.collect();
-    assert!(ended.partial().1.contains("folder.cells: it is a directory"), "{ended:?}");
+    assert!(ended.partial().2.contains("folder.cells: it is a directory"), "{ended:?}");
     fs::remove_dir(at("folder.cells")).unwrap();
-    assert_eq!(watch.full().value("State", "Files Failed", "not_regular"), 0.0);
+    assert_eq!(watch.full().figure("State", "Files Failed", "not_regular"), 0.0);
 }
 
 #[test]
@@ -100,9 +100,9 @@ fn a_file_that_somebody_cuts_or_damages_is_shown_as_far_as_it_goes() {
     }
     file.set_len(11 * CELL_BYTES as u64).unwrap();
     let ended = plugin.watch(&[&folder.path("run")]).full();
-    assert_eq!(ended.value("State", "Problems", "cut_short"), 1.0);
-    assert_eq!(ended.value("State", "Problems", "malformed"), 1.0);
-    assert_eq!(ended.value("Process", "Threads", "comt processing"), 9.0);
+    assert_eq!(ended.figure("State", "Problems", "cut_short"), 1.0);
+    assert_eq!(ended.figure("State", "Problems", "malformed"), 1.0);
+    assert_eq!(ended.figure("Process", "Threads", "comt processing"), 9.0);
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn objects_that_found_no_cell_are_counted() {
     let writer = folder.writer_with("run", "comt", capacity);
     let _threads: Vec<_> = (0..10).map(|_| writer.thread(Thread::default())).collect();
     let ended = plugin.watch(&[&folder.path("run")]).full();
-    assert_eq!(ended.value("Process", "Threads", "comt processing"), 7.0);
-    assert_eq!(ended.value("Process", "Hidden Objects", "comt"), 3.0);
+    assert_eq!(ended.figure("Process", "Threads", "comt processing"), 7.0);
+    assert_eq!(ended.figure("Process", "Hidden Objects", "comt"), 3.0);
 }
 
 #[test]
@@ -129,9 +129,9 @@ fn objects_of_a_dead_process_are_shown_only_if_that_is_wanted() {
     let directories = [folder.path("run")];
     let watch = plugin.watch_with(json!({"directories": directories}));
     let ended = watch.full();
-    assert_eq!(ended.rows("State", "Files"), [("dead".to_owned(), 1.0), ("running".to_owned(), 1.0)]);
+    assert_eq!(ended.shown("State", "Files"), [("dead".to_owned(), 1.0), ("running".to_owned(), 1.0)]);
     let calls = |owner: &str| (owner.to_owned(), 1.0);
-    assert_eq!(ended.rows("Process", "Client Calls"), [calls("comt")]);
+    assert_eq!(ended.shown("Process", "Client Calls"), [calls("comt")]);
     let watch = plugin.watch_with(json!({"directories": directories, "include_dead": true}));
-    assert_eq!(watch.full().rows("Process", "Client Calls"), [calls("comt"), calls("comt true")]);
+    assert_eq!(watch.full().shown("Process", "Client Calls"), [calls("comt"), calls("comt true")]);
 }

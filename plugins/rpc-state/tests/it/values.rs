@@ -6,7 +6,7 @@ use rpc_cells::{
 };
 use serde_json::json;
 
-use crate::world::{Folder, Plugin};
+use crate::world::{Asked as _, Folder, Plugin};
 
 /// A call of a client that has waited for so long.
 fn waiting_call(writer: &Writer, wait_ms: u64) -> impl Sized + use<> {
@@ -26,24 +26,24 @@ fn a_call_that_hangs_is_shown_with_its_wait_until_it_ends() {
     let writer = folder.writer("run", "comt");
     let watch = plugin.watch(&[&folder.path("run")]);
     let idle = watch.full();
-    assert_eq!(idle.value("Process", "Longest Wait", "comt client"), 0.0);
-    assert_eq!(idle.rows("Operation", "Calls"), []);
+    assert_eq!(idle.figure("Process", "Longest Wait", "comt client"), 0.0);
+    assert_eq!(idle.shown("Operation", "Calls"), []);
 
     let call = waiting_call(&writer, 1_000);
     let hanging = watch.full();
     let labels = "comt client IGetTrackingData GetContainerData";
-    assert_eq!(hanging.rows("Operation", "Calls"), [(labels.to_owned(), 1.0)]);
-    let wait = hanging.value("Operation", "Longest Wait", labels);
+    assert_eq!(hanging.shown("Operation", "Calls"), [(labels.to_owned(), 1.0)]);
+    let wait = hanging.figure("Operation", "Longest Wait", labels);
     assert!((1.0..60.0).contains(&wait), "{wait}");
-    assert_eq!(hanging.value("Process", "Longest Wait", "comt client"), wait);
-    assert_eq!(hanging.value("Process", "Client Calls", "comt"), 1.0);
+    assert_eq!(hanging.figure("Process", "Longest Wait", "comt client"), wait);
+    assert_eq!(hanging.figure("Process", "Client Calls", "comt"), 1.0);
 
     drop(call);
     let over = watch.full();
-    assert_eq!(over.rows("Operation", "Calls"), []);
-    assert_eq!(over.rows("Operation", "Longest Wait"), []);
-    assert_eq!(over.value("Process", "Longest Wait", "comt client"), 0.0);
-    assert_eq!(over.value("Process", "Client Calls", "comt"), 0.0);
+    assert_eq!(over.shown("Operation", "Calls"), []);
+    assert_eq!(over.shown("Operation", "Longest Wait"), []);
+    assert_eq!(over.figure("Process", "Longest Wait", "comt client"), 0.0);
+    assert_eq!(over.figure("Process", "Client Calls", "comt"), 0.0);
 }
 
 #[test]
@@ -73,16 +73,16 @@ fn series_of_what_stays_are_registered_once() {
     for sent in 1..5_u32 {
         totals.update(|totals| totals.bytes_sent += 100);
         let next = watch.full();
-        assert_eq!(next.registered(), first.registered());
-        assert_eq!(next.value("Connection", "Sent Bytes", &labels), f64::from(100 * sent));
-        assert_eq!(next.value("Process", "Endpoints", "comt active"), 1.0);
-        assert_eq!(next.value("Process", "Threads", "comt dispatched"), 1.0);
-        assert_eq!(next.value("Operation", "Calls", "comt server 0xb60040e0 0x4"), 1.0);
+        assert_eq!(next.recorded.series.len(), first.recorded.series.len());
+        assert_eq!(next.figure("Connection", "Sent Bytes", &labels), f64::from(100 * sent));
+        assert_eq!(next.figure("Process", "Endpoints", "comt active"), 1.0);
+        assert_eq!(next.figure("Process", "Threads", "comt dispatched"), 1.0);
+        assert_eq!(next.figure("Operation", "Calls", "comt server 0xb60040e0 0x4"), 1.0);
     }
     drop(connection);
     let closed = watch.full();
-    assert_eq!(closed.rows("Connection", "Sent Bytes"), []);
-    assert_eq!(closed.value("Process", "Connections", "comt server"), 0.0);
+    assert_eq!(closed.shown("Connection", "Sent Bytes"), []);
+    assert_eq!(closed.figure("Process", "Connections", "comt server"), 0.0);
 }
 
 #[test]
@@ -93,14 +93,14 @@ fn processes_come_and_go_in_several_directories() {
     let watch = plugin.watch(&[&folder.path("first"), &folder.path("second")]);
     let both = watch.full();
     let calls = |owner: &str| (owner.to_owned(), 0.0);
-    assert_eq!(both.rows("Process", "Client Calls"), [calls("comt"), calls("server")]);
-    assert_eq!(both.rows("State", "Files"), [("dead".to_owned(), 0.0), ("running".to_owned(), 2.0)]);
+    assert_eq!(both.shown("Process", "Client Calls"), [calls("comt"), calls("server")]);
+    assert_eq!(both.shown("State", "Files"), [("dead".to_owned(), 0.0), ("running".to_owned(), 2.0)]);
     drop(first);
-    assert_eq!(watch.full().rows("Process", "Client Calls"), [calls("server")]);
+    assert_eq!(watch.full().shown("Process", "Client Calls"), [calls("server")]);
     drop(second);
     let none = watch.full();
-    assert_eq!(none.rows("Process", "Client Calls"), []);
-    assert_eq!(none.value("State", "Files", "running"), 0.0);
+    assert_eq!(none.shown("Process", "Client Calls"), []);
+    assert_eq!(none.figure("State", "Files", "running"), 0.0);
 }
 
 #[test]
@@ -114,15 +114,15 @@ fn what_exceeds_a_limit_is_counted() {
     let directories = [folder.path("run")];
     let watch = plugin.watch_with(json!({"directories": directories, "max_connections": 2}));
     let ended = watch.full();
-    assert_eq!(ended.rows("Connection", "Since Last Send").len(), 2);
-    assert_eq!(ended.value("State", "Left Out", "connection"), 3.0);
-    assert_eq!(ended.value("Process", "Connections", "comt client"), 5.0);
+    assert_eq!(ended.shown("Connection", "Since Last Send").len(), 2);
+    assert_eq!(ended.figure("State", "Left Out", "connection"), 3.0);
+    assert_eq!(ended.figure("Process", "Connections", "comt client"), 5.0);
     let settings = json!({"directories": directories, "max_connections": 5});
     let config = plugin_host::InstanceConfig { settings, ..watch.config.clone() };
     watch.instance.reconfigure(&config).unwrap();
     let ended = watch.full();
-    assert_eq!(ended.rows("Connection", "Since Last Send").len(), 5);
-    assert_eq!(ended.value("State", "Left Out", "connection"), 0.0);
+    assert_eq!(ended.shown("Connection", "Since Last Send").len(), 5);
+    assert_eq!(ended.figure("State", "Left Out", "connection"), 0.0);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn settings_that_are_wrong_are_told_by_their_place() {
     let watch = plugin.watch(&[&folder.path("run")]);
     let settings = json!({"directories": ["run"], "max_operations": 1_000_000});
     let config = plugin_host::InstanceConfig { settings, ..watch.config.clone() };
-    let problems = plugin.0.validate("rpc_state", &config).unwrap();
+    let problems = plugin.0.library.validate("rpc_state", &config).unwrap();
     let places: Vec<&str> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
     assert_eq!(places, ["/directories/0", "/max_operations"]);
 }

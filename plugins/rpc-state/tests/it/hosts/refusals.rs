@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::mapper::at_port;
 use super::sim_host::{SimHost, closed_port};
-use super::world::Plugin;
+use super::world::{Asked as _, Plugin};
 
 fn words(call: &str, reason: &str) -> Vec<(String, String)> {
     vec![(call.to_owned(), reason.to_owned())]
@@ -31,11 +31,11 @@ fn servers_that_hang_or_are_gone_are_shown_with_their_reason_beside_those_that_a
         assert!(message.starts_with("7 of 9 endpoints without an answer: "), "{message}");
         assert!(message.contains("(Hangs)") && message.contains("(Gone)"), "{message}");
         for port in [sim.port, sim.objects] {
-            assert_eq!((ended.server(port, "Up"), ended.refusals(port)), (Some(1), Vec::new()));
+            assert_eq!((ended.server(port, "Up"), ended.refusals(port)), (Some(1.0), Vec::new()));
             assert!(ended.server(port, "Calls In").is_some());
         }
         for port in &hanging {
-            assert_eq!((ended.server(*port, "Up"), ended.server(*port, "Calls In")), (Some(0), None));
+            assert_eq!((ended.server(*port, "Up"), ended.server(*port, "Calls In")), (Some(0.0), None));
             assert_eq!(ended.refusals(*port), words("connect", "timeout"));
         }
         assert_eq!(ended.refusals(gone), words("connect", "connection_refused"));
@@ -60,8 +60,12 @@ fn a_server_that_refuses_its_statistics_shows_the_rest() {
         for _ in 0..2 {
             let ended = watch.full();
             for port in [sim.port, sim.objects] {
-                assert_eq!(["Up", "Listening"].map(|item| ended.server(port, item)), [Some(1); 2], "{rule}");
-                assert!(ended.server(port, "Interfaces") > Some(1));
+                assert_eq!(
+                    ["Up", "Listening"].map(|item| ended.server(port, item)),
+                    [Some(1.0); 2],
+                    "{rule}"
+                );
+                assert!(ended.server(port, "Interfaces") > Some(1.0));
                 assert_eq!((ended.server(port, "Calls In"), ended.server(port, "Packets Out")), (None, None));
                 assert_eq!(ended.refusals(port), words("inq_stats", reason), "{rule}");
             }
@@ -112,7 +116,8 @@ fn a_host_that_refuses_its_map_has_no_figures() {
 
 #[test]
 fn a_wrong_password_is_shown_once_and_to_the_mapper_alone() {
-    let (sim, plugin) = (SimHost::standard(), Plugin::with_password("not this one"));
+    let (sim, plugin) = (SimHost::standard(), Plugin::new());
+    plugin.lender.change_password("not this one");
     let ended = plugin.watch(sim.port, json!({})).collect();
     assert_eq!((ended.failed().0, ended.failed().1), (Stage::Auth, "wrong_credentials"));
     assert_eq!((sim.logons(), plugin.lender.verdicts()), ((0, 1), vec![Rejected]));
@@ -129,7 +134,7 @@ fn a_password_that_was_changed_is_shown_to_few_ports_and_judged_at_the_mapper() 
     let ended = watch.collect();
     assert_eq!(ended.partial().1, "wrong_credentials");
     assert_eq!(ended.refusals(sim.objects), words("connect", "wrong_credentials"));
-    assert_eq!(ended.server(sim.port, "Up"), Some(1), "its connection was logged on before");
+    assert_eq!(ended.server(sim.port, "Up"), Some(1.0), "its connection was logged on before");
     assert!(!plugin.lender.verdicts().contains(&Rejected), "one port alone does not decide");
     let ended = watch.collect();
     assert_eq!((ended.failed().0, ended.failed().1), (Stage::Auth, "wrong_credentials"));

@@ -2,30 +2,28 @@
 
 use std::net::{Ipv4Addr, TcpListener as StdListener};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
+use plugin_harness::account;
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
-use tokio::task::JoinHandle;
 use windows_sim::model::{Host, HostOptions};
 use windows_sim::service::{self, Service};
-use windows_sim::{Account, Accounts, WindowsHost, server};
+use windows_sim::{WindowsHost, server};
 
 use super::mapper::{Map, Mapper};
-use super::world::{PASSWORD, USER};
 
 /// A host at an address of loopback.
 pub(crate) struct SimHost {
-    pub(crate) host: Arc<WindowsHost>,
+    sim: plugin_harness::SimHost,
     pub(crate) map: Map,
-    /// Where its endpoint mapper is.
-    pub(crate) port: u16,
-    /// Where its objects are.
-    pub(crate) objects: u16,
     address: Ipv4Addr,
-    listener: JoinHandle<()>,
-    // Last, so that what runs on it ends first.
-    runtime: Runtime,
+}
+
+impl std::ops::Deref for SimHost {
+    type Target = plugin_harness::SimHost;
+
+    fn deref(&self) -> &Self::Target {
+        &self.sim
+    }
 }
 
 impl SimHost {
@@ -47,47 +45,17 @@ impl SimHost {
     }
 
     fn with_services(services: &[Arc<dyn Service>], map: Map, address: Ipv4Addr) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime.expect("threads for the simulator");
-        let account = Account::new("CORP", USER, ssp::Secret::new(PASSWORD));
         let source = Arc::new(Host::new(HostOptions::default()));
-        let accounts = Arc::new(Accounts::new(vec![account]));
-        let host = Arc::new(WindowsHost::with_services("web1", source, accounts, services));
-        let (listener, [port, objects]) = listen(&runtime, &host, address, [0, 0]);
-        Self { host, map, port, objects, address, listener, runtime }
-    }
-
-    /// From now on this goes wrong, and nothing else.
-    pub(crate) fn rule(&self, rule: &str) {
-        let rules = vec![rule.parse().expect("a rule of the simulator")];
-        self.host.change_behaviour(|behaviour| behaviour.rules = rules);
-    }
-
-    pub(crate) fn heal(&self) {
-        self.host.change_behaviour(|behaviour| behaviour.rules.clear());
-    }
-
-    /// All connections end, and the next ones are taken.
-    pub(crate) fn cut(&mut self) {
-        self.shut();
-        let ports = [self.port, self.objects];
-        self.listener = listen(&self.runtime, &self.host, self.address, ports).0;
-    }
-
-    /// All connections end, and nobody listens any more.
-    pub(crate) fn shut(&self) {
-        self.listener.abort();
-        while !self.listener.is_finished() {
-            std::thread::yield_now();
-        }
+        let host = WindowsHost::with_services("web1", source, account(), services);
+        Self { sim: plugin_harness::SimHost::dcom(host, address), map, address }
     }
 
     /// A port that takes connections and never answers.
     pub(crate) fn black_hole(&self) -> u16 {
-        let listener = self.runtime.block_on(TcpListener::bind((self.address, 0))).expect("a port");
+        let listener = self.runtime().block_on(TcpListener::bind((self.address, 0))).expect("a port");
         let port = listener.local_addr().expect("its number").port();
         let host = Arc::clone(&self.host);
-        self.runtime.spawn(server::listen_black_hole(host, listener, server::Limits::default()));
+        self.runtime().spawn(server::listen_black_hole(host, listener, server::Limits::default()));
         port
     }
 
@@ -96,18 +64,8 @@ impl SimHost {
         self.host.counts().calls("mgmt", opnum)
     }
 
-    pub(crate) fn connections(&self) -> u64 {
-        self.host.counts().connections.load(Ordering::Relaxed)
-    }
-
-    /// Logons so far: right and wrong ones.
-    pub(crate) fn logons(&self) -> (u64, u64) {
-        let attempts = self.host.accounts().attempts();
-        attempts.values().fold((0, 0), |sum, seen| (sum.0 + seen.accepted, sum.1 + seen.refused))
-    }
-
     pub(crate) fn change_password(&self) {
-        self.host.accounts().change(|accounts| accounts[0].password = ssp::Secret::new("another one"));
+        self.change_account(|account| account.password = ssp::Secret::new("another one"));
     }
 }
 
@@ -115,21 +73,4 @@ impl SimHost {
 pub(crate) fn closed_port() -> u16 {
     let listener = StdListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     listener.local_addr().expect("its number").port()
-}
-
-fn listen(
-    runtime: &Runtime,
-    host: &Arc<WindowsHost>,
-    address: Ipv4Addr,
-    ports: [u16; 2],
-) -> (JoinHandle<()>, [u16; 2]) {
-    let [mapper, objects] =
-        ports.map(|port| runtime.block_on(TcpListener::bind((address, port))).expect("a port on loopback"));
-    let ports = [&mapper, &objects].map(|one| one.local_addr().expect("its number").port());
-    let host = Arc::clone(host);
-    let serving = async move {
-        let served = server::listen_dcom(host, mapper, objects, server::Limits::default()).await;
-        served.expect("the listeners have addresses");
-    };
-    (runtime.spawn(serving), ports)
 }

@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::mapper::{at, at_port, entry};
 use super::sim_host::SimHost;
-use super::world::{Ended, Plugin};
+use super::world::{Asked as _, Plugin};
+use plugin_harness::Collection;
 
 #[test]
 fn a_host_shows_its_interfaces_and_what_the_server_at_each_port_counted() {
@@ -17,9 +18,9 @@ fn a_host_shows_its_interfaces_and_what_the_server_at_each_port_counted() {
     let first = watch.full();
     assert_eq!(
         ["ncacn_ip_tcp", "ncacn_np", "ncalrpc", "ncacn_http", "other"].map(|it| first.entries(it)),
-        [3, 2, 3, 0, 0].map(Some)
+        [3.0, 2.0, 3.0, 0.0, 0.0].map(Some)
     );
-    assert_eq!(first.value("Endpoint Map", "Complete", &[]), Some(1));
+    assert_eq!(first.value("Endpoint Map", "Complete", &[]), Some(1.0));
     let tracker = "b60040e0-bcf3-11d1-861d-0080c729264d";
     let port = sim.objects.to_string();
     let info = first.value(
@@ -27,25 +28,28 @@ fn a_host_shows_its_interfaces_and_what_the_server_at_each_port_counted() {
         "Interface Info",
         &[tracker, "0.0", "COM+ Tracker", "ncacn_ip_tcp", &port],
     );
-    assert_eq!(info, Some(1));
+    assert_eq!(info, Some(1.0));
     let pipe = first.labels_of("Interface Info").into_iter().find(|labels| labels[3] == "ncacn_np");
     assert_eq!(pipe.expect("a pipe is registered")[4], r"\PIPE\winreg");
     for port in [sim.port, sim.objects] {
-        let of = |ended: &Ended| ["Up", "Listening", "Calls Out"].map(|item| ended.server(port, item));
-        assert_eq!(of(&first), [Some(1), Some(1), Some(0)]);
-        assert!(first.server(port, "Interfaces") > Some(1), "its own, and management");
+        let of = |ended: &Collection| ["Up", "Listening", "Calls Out"].map(|item| ended.server(port, item));
+        assert_eq!(of(&first), [Some(1.0), Some(1.0), Some(0.0)]);
+        assert!(first.server(port, "Interfaces") > Some(1.0), "its own, and management");
     }
     let second = watch.full();
     // Three calls of management; the packets of the last one were not all sent when it was answered.
     let grown = |item| {
         second.server(sim.objects, item).zip(first.server(sim.objects, item)).map(|(now, then)| now - then)
     };
-    assert_eq!(["Calls In", "Calls Out", "Packets In", "Packets Out"].map(grown), [3, 0, 3, 3].map(Some));
+    assert_eq!(
+        ["Calls In", "Calls Out", "Packets In", "Packets Out"].map(grown),
+        [3.0, 0.0, 3.0, 3.0].map(Some)
+    );
 }
 
 #[test]
 fn connections_and_logons_are_kept_from_collection_to_collection() {
-    let (mut sim, plugin) = (SimHost::standard(), Plugin::new());
+    let (sim, plugin) = (SimHost::standard(), Plugin::new());
     let watch = plugin.watch(sim.port, json!({}));
     for _ in 0..4 {
         watch.full();
@@ -57,7 +61,7 @@ fn connections_and_logons_are_kept_from_collection_to_collection() {
     sim.cut();
     let ended = watch.full();
     assert_eq!((sim.connections(), sim.logons()), (6, (6, 0)), "within one collection");
-    assert!(ended.server(sim.objects, "Calls In") > Some(12), "the server's process is the same");
+    assert!(ended.server(sim.objects, "Calls In") > Some(12.0), "the server's process is the same");
 }
 
 #[test]
@@ -75,8 +79,8 @@ fn a_password_goes_to_the_host_and_not_where_its_map_leads() {
     let ended = watch.collect();
     let (_, reason, message) = ended.partial();
     assert_eq!(reason, "connection_refused", "nobody listens there at the host's own address: {message}");
-    assert_eq!(ended.server(sim.objects, "Up"), Some(1));
-    assert_eq!(ended.server(elsewhere.objects, "Up"), Some(0));
+    assert_eq!(ended.server(sim.objects, "Up"), Some(1.0));
+    assert_eq!(ended.server(elsewhere.objects, "Up"), Some(0.0));
     assert_eq!((elsewhere.connections(), elsewhere.logons()), (0, (0, 0)));
     assert!(plugin.lender.hosts().iter().all(|host| host == "127.0.0.1"));
 }
@@ -121,22 +125,22 @@ fn a_map_of_ten_thousand_entries_is_read_and_shown_within_limits() {
     let ended = plugin.watch(sim.port, json!({})).full();
     assert_eq!(
         (ended.entries("ncacn_ip_tcp"), ended.entries("ncalrpc")),
-        (Some(3072), Some(1024)),
+        (Some(3072.0), Some(1024.0)),
         "4,096 by default"
     );
-    assert_eq!(ended.value("Endpoint Map", "Complete", &[]), Some(0));
+    assert_eq!(ended.value("Endpoint Map", "Complete", &[]), Some(0.0));
     assert_eq!(
         (ended.labels_of("Interface Info").len(), ended.left_out("interface", "limit")),
-        (512, Some(2560))
+        (512, Some(2560.0))
     );
-    assert_eq!(ended.server(objects, "Up"), Some(1));
+    assert_eq!(ended.server(objects, "Up"), Some(1.0));
     let watch = plugin.watch(sim.port, json!({"max_entries": 20_000, "max_interfaces": 8000}));
     let ended = watch.full();
-    assert_eq!((ended.entries("ncacn_ip_tcp"), ended.entries("ncalrpc")), (Some(7500), Some(2500)));
-    assert_eq!(ended.value("Endpoint Map", "Complete", &[]), Some(1));
+    assert_eq!((ended.entries("ncacn_ip_tcp"), ended.entries("ncalrpc")), (Some(7500.0), Some(2500.0)));
+    assert_eq!(ended.value("Endpoint Map", "Complete", &[]), Some(1.0));
     assert_eq!(
         (ended.labels_of("Interface Info").len(), ended.left_out("interface", "limit")),
-        (7500, Some(0))
+        (7500, Some(0.0))
     );
 }
 
@@ -146,11 +150,11 @@ fn what_is_no_longer_registered_has_no_series_and_no_connection() {
     sim.map.set(vec![at_port(1, sim.objects, "One"), at_port(1, sim.objects, "One")]);
     let watch = plugin.watch(sim.port, json!({}));
     let ended = watch.full();
-    assert_eq!((ended.entries("ncacn_ip_tcp"), ended.labels_of("Interface Info").len()), (Some(2), 1));
-    assert_eq!(ended.server(sim.objects, "Up"), Some(1));
+    assert_eq!((ended.entries("ncacn_ip_tcp"), ended.labels_of("Interface Info").len()), (Some(2.0), 1));
+    assert_eq!(ended.server(sim.objects, "Up"), Some(1.0));
     sim.map.set(Vec::new());
     let ended = watch.full();
-    assert_eq!((ended.entries("ncacn_ip_tcp"), ended.labels_of("Interface Info").len()), (Some(0), 0));
+    assert_eq!((ended.entries("ncacn_ip_tcp"), ended.labels_of("Interface Info").len()), (Some(0.0), 0));
     assert_eq!(ended.server(sim.objects, "Up"), None);
-    assert_eq!(ended.server(sim.port, "Up"), Some(1));
+    assert_eq!(ended.server(sim.port, "Up"), Some(1.0));
 }

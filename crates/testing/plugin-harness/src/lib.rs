@@ -1,0 +1,25 @@
+//! Runs a source plugin in a test: the plugin is linked into the test and has a host of its own, Windows hosts are simulated on
+//! loopback, and their password is lent as the exporter would lend it. Everything here panics where a test fails.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `plugin` | the plugin and its instances |
+//! | `collection` | how a collection ended, and all that it sent |
+//! | `lender` | lends the password |
+//! | `sim_host` | simulated Windows hosts |
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a test fails by panicking"
+)]
+
+mod collection;
+mod lender;
+mod plugin;
+mod sim_host;
+
+pub use self::collection::Collection;
+pub use self::lender::{Lender, PASSWORD, USER};
+pub use self::plugin::{Plugin, Watch, config};
+pub use self::sim_host::{BOOT, NOON, SimHost, account, at_noon};

@@ -1,0 +1,172 @@
+//! Simulated Windows hosts on loopback.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use ms_dtyp::FileTime;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use windows_sim::choices::Choices;
+use windows_sim::model::{Clock, HostOptions};
+use windows_sim::{Account, Accounts, Attempts, Behaviour, WindowsHost, server};
+
+use crate::lender::{PASSWORD, USER};
+
+/// 2026-01-01 12:00:00.
+pub const NOON: FileTime = FileTime(134_116_992_000_000_000);
+/// When the simulated hosts were started: two days earlier.
+pub const BOOT: FileTime = FileTime(NOON.0 - 2 * 86_400 * FileTime::INTERVALS_PER_SECOND);
+
+/// The options of a model that was started at [`BOOT`].
+#[must_use]
+pub fn at_noon(clock: &Clock) -> HostOptions {
+    HostOptions { clock: clock.clone(), boot: Some(BOOT), ..HostOptions::default() }
+}
+
+/// The accounts of a host: the one whose password is lent.
+#[must_use]
+pub fn account() -> Arc<Accounts> {
+    Arc::new(Accounts::new(vec![Account::new("CORP", USER, ssp::Secret::new(PASSWORD))]))
+}
+
+/// A simulated Windows host that listens on loopback.
+pub struct SimHost {
+    /// The host.
+    pub host: Arc<WindowsHost>,
+    /// The port of SMB, or of the endpoint mapper.
+    pub port: u16,
+    /// The port of its objects; 0 with SMB.
+    pub objects: u16,
+    ports: Ports,
+    listener: Mutex<JoinHandle<()>>,
+    // Last, so that what runs on it ends first.
+    runtime: Runtime,
+}
+
+/// What the host listens for.
+#[derive(Clone, Copy, Debug)]
+enum Ports {
+    Smb,
+    /// DCOM at this address.
+    Dcom(Ipv4Addr),
+}
+
+impl SimHost {
+    /// A host that listens for SMB.
+    #[must_use]
+    pub fn smb(host: WindowsHost) -> Self {
+        Self::made(host, Ports::Smb)
+    }
+
+    /// A host that listens for DCOM, at an address of loopback.
+    #[must_use]
+    pub fn dcom(host: WindowsHost, address: Ipv4Addr) -> Self {
+        Self::made(host, Ports::Dcom(address))
+    }
+
+    fn made(host: WindowsHost, ports: Ports) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.expect("threads for the simulator");
+        let host = Arc::new(host);
+        let (listener, [port, objects]) = listen(&runtime, &host, ports, [0, 0]);
+        Self { host, port, objects, ports, listener: Mutex::new(listener), runtime }
+    }
+
+    /// What runs the host.
+    pub const fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Changes how it behaves from now on.
+    pub fn behave(&self, change: impl FnOnce(&mut Behaviour)) {
+        self.host.change_behaviour(change);
+    }
+
+    /// From now on this goes wrong, and nothing else.
+    pub fn rule(&self, rule: &str) {
+        self.rules(&[rule]);
+    }
+
+    /// From now on these things go wrong, and nothing else.
+    pub fn rules(&self, rules: &[&str]) {
+        let rules = rules.iter().map(|rule| rule.parse().expect("a rule of the simulator")).collect();
+        self.behave(|behaviour| behaviour.rules = rules);
+    }
+
+    /// From now on nothing goes wrong.
+    pub fn heal(&self) {
+        self.rules(&[]);
+    }
+
+    /// From now on the host chooses otherwise where documents leave it open.
+    pub fn choose(&self, change: impl FnOnce(&mut Choices)) {
+        self.behave(|behaviour| change(&mut behaviour.choices));
+    }
+
+    /// Changes the account.
+    pub fn change_account(&self, change: impl FnOnce(&mut Account)) {
+        self.host.accounts().change(|accounts| change(&mut accounts[0]));
+    }
+
+    /// All connections end, and nobody listens any more.
+    pub fn shut(&self) {
+        let listener = self.listener.lock().expect("nobody panicked");
+        listener.abort();
+        while !listener.is_finished() {
+            std::thread::yield_now();
+        }
+    }
+
+    /// All connections end; the next ones are taken.
+    pub fn cut(&self) {
+        self.shut();
+        let (listener, _) = listen(&self.runtime, &self.host, self.ports, [self.port, self.objects]);
+        *self.listener.lock().expect("nobody panicked") = listener;
+    }
+
+    /// Connections so far.
+    #[must_use]
+    pub fn connections(&self) -> u64 {
+        self.host.counts().connections.load(Ordering::Relaxed)
+    }
+
+    /// Logons so far, over SMB and RPC: right and wrong ones.
+    #[must_use]
+    pub fn logons(&self) -> (u64, u64) {
+        let attempts = self.host.accounts().attempts();
+        let sum = |of: fn(&Attempts) -> u64| attempts.values().map(of).sum();
+        (sum(|seen| seen.accepted), sum(|seen| seen.refused))
+    }
+}
+
+/// Listens at these ports; 0 is one that is free. Returns which they are.
+fn listen(
+    runtime: &Runtime,
+    host: &Arc<WindowsHost>,
+    ports: Ports,
+    numbers: [u16; 2],
+) -> (JoinHandle<()>, [u16; 2]) {
+    let bind = |address: Ipv4Addr, port| {
+        let listener = runtime.block_on(TcpListener::bind(SocketAddr::from((address, port))));
+        let listener = listener.expect("a port on loopback");
+        let port = listener.local_addr().expect("its number").port();
+        (listener, port)
+    };
+    let (host, limits) = (Arc::clone(host), server::Limits::default());
+    match ports {
+        Ports::Smb => {
+            let (listener, port) = bind(Ipv4Addr::LOCALHOST, numbers[0]);
+            (runtime.spawn(server::listen_smb(host, listener, limits)), [port, 0])
+        }
+        Ports::Dcom(address) => {
+            let [(mapper, port), (objects, other)] = numbers.map(|number| bind(address, number));
+            let serving = async move {
+                let served = server::listen_dcom(host, mapper, objects, limits).await;
+                served.expect("the listeners have addresses");
+            };
+            (runtime.spawn(serving), [port, other])
+        }
+    }
+}
