@@ -25,7 +25,6 @@ impl Collection {
 
     /// Why it failed or is partial. All reasons have a next step, and no message has the password.
     #[track_caller]
-    #[must_use]
     pub fn failure(&self) -> &Failure {
         let (RecordedOutcome::Failed(failure) | RecordedOutcome::Partial(_, Some(failure))) = &self.outcome
         else {
@@ -38,7 +37,6 @@ impl Collection {
 
     /// Stage, reason and message of a collection that failed.
     #[track_caller]
-    #[must_use]
     pub fn failed(&self) -> (Stage, &str, &str) {
         assert!(matches!(self.outcome, RecordedOutcome::Failed(_)), "it did not fail: {:?}", self.outcome);
         in_words(self.failure())
@@ -46,7 +44,6 @@ impl Collection {
 
     /// Stage, reason and message of a collection that is partial, though all families that were registered are in it.
     #[track_caller]
-    #[must_use]
     pub fn partial(&self) -> (Stage, &str, &str) {
         let RecordedOutcome::Partial(families, _) = &self.outcome else {
             panic!("it is not partial: {:?}", self.outcome)
@@ -57,7 +54,6 @@ impl Collection {
 
     /// What to do about the failure.
     #[track_caller]
-    #[must_use]
     pub fn next_step(&self) -> &str {
         self.failure().reason.next_step()
     }

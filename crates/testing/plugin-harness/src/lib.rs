@@ -6,7 +6,7 @@
 //! | `plugin` | the plugin and its instances |
 //! | `collection` | how a collection ended, and all that it sent |
 //! | `lender` | lends the password |
-//! | `sim_host` | simulated Windows hosts |
+//! | `sim_host`, `counter_host` | simulated Windows hosts: any, and those with performance counters |
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -15,11 +15,13 @@
 )]
 
 mod collection;
+mod counter_host;
 mod lender;
 mod plugin;
 mod sim_host;
 
 pub use self::collection::Collection;
+pub use self::counter_host::CounterHost;
 pub use self::lender::{Lender, PASSWORD, USER};
 pub use self::plugin::{Plugin, Watch, config};
 pub use self::sim_host::{BOOT, NOON, SimHost, account, at_noon};

@@ -111,7 +111,7 @@ fn a_host_that_hides_its_performance_data_still_gives_its_countersets() {
 #[test]
 fn an_object_whose_provider_is_disabled_is_missing_alone_and_comes_back() {
     let clock = Clock::manual(NOON);
-    let model = Arc::new(model::Host::new(crate::world::model(&clock)));
+    let model = Arc::new(model::Host::new(crate::world::at_noon(&clock)));
     let sim = SimHost::with_source(Arc::<model::Host>::clone(&model), clock);
     let watch = watch(&sim, &["Memory", "System"]);
     watch.full();
@@ -176,7 +176,7 @@ fn the_registry_service_may_let_go_of_the_pipe() {
 #[test]
 fn an_object_that_the_host_does_not_offer_is_told_with_what_comes_near_it() {
     let clock = Clock::manual(NOON);
-    let model = Arc::new(model::Host::new(crate::world::model(&clock)));
+    let model = Arc::new(model::Host::new(crate::world::at_noon(&clock)));
     model.replace_changes(vec!["Process=absent".parse().expect("a change")]);
     let sim = SimHost::with_source(model, clock);
     let ended = watch(&sim, &["Process"]).collect();

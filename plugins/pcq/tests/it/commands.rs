@@ -178,7 +178,7 @@ fn discover_lists_classic_objects_with_their_instances() {
 fn a_counterset_that_the_host_does_not_tell_of_is_left_out_and_named() {
     let (plugin, sim) = (Plugin::new(), SimHost::new());
     // Nobody can make sense of the first registration, nor of its counters' names.
-    let sets = windows_sim::model::Host::new(crate::world::model(&sim.clock)).countersets().len();
+    let sets = windows_sim::model::Host::new(crate::world::at_noon(&sim.clock)).countersets().len();
     sim.rules(&["1.1x1=corrupt:out-size", "1.10x1=corrupt:string-offset", "1.5x1=corrupt:string-offset"]);
     let ran = run(&plugin, &sim, "discover", &["--format", "json"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -197,7 +197,8 @@ fn version_2(ran: &Ran) -> usize {
 #[test]
 fn a_wrong_password_ends_with_stage_reason_and_next_step() {
     let sim = SimHost::new();
-    let plugin = Plugin::with_password("not it");
+    let plugin = Plugin::new();
+    plugin.lender.change_password("not it");
     let ran = run(&plugin, &sim, "discover", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.starts_with("auth: wrong_credentials: "), "{}", ran.err);

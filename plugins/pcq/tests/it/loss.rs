@@ -103,7 +103,7 @@ fn a_password_that_was_changed_is_shown_once_when_the_pipe_is_lost() {
     assert_eq!(sim.logons().1, 1, "one wrong attempt: {:?}", ended.outcome);
     assert_eq!(plugin.lender.verdicts().len(), 2);
     ended.failed();
-    *plugin.lender.password.lock().unwrap() = "another one".to_owned();
+    plugin.lender.change_password("another one");
     watch.full();
     assert_eq!(sim.logons().1, 1);
 }

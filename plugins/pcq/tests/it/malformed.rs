@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plugin_host::testing::RecordedOutcome;
 
-use crate::world::{Ended, Plugin, SimHost, Watch, countersets};
+use crate::world::{Ended, Plugin, SimHost, Watch, all_calls, countersets};
 
 const SETS: &[&str] = &["HTTP Service", "Thermal Zone Information", "Processor Information"];
 
@@ -50,9 +50,9 @@ fn hit(rule: &str, is_warm: bool, deadline: Duration) -> (String, String) {
 }
 
 fn assert_still_polled(other: &Watch, sim: &SimHost) {
-    let (calls, connections) = (sim.all_calls(), sim.connections());
+    let (calls, connections) = (all_calls(sim), sim.connections());
     other.full();
-    assert_eq!((sim.all_calls(), sim.connections()), (calls + 1, connections), "another host noticed");
+    assert_eq!((all_calls(sim), sim.connections()), (calls + 1, connections), "another host noticed");
 }
 
 #[track_caller]

@@ -17,7 +17,8 @@ const SETS: &[&str] = &["HTTP Service"];
 
 #[test]
 fn a_wrong_password_is_shown_once_and_called_wrong() {
-    let (sim, plugin) = (SimHost::new(), Plugin::with_password("not this one"));
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    plugin.lender.change_password("not this one");
     let watch = plugin.watch(&sim, countersets(SETS));
     let ended = watch.collect();
     let (stage, reason, message) = ended.failed();
@@ -140,7 +141,7 @@ fn a_password_that_is_withheld_is_not_tried() {
         reason: GeneralReason::CredentialsWithheld,
         message: "refused before".to_owned(),
     };
-    *plugin.lender.answer.lock().unwrap() = Some(denied);
+    plugin.lender.answer(Some(denied));
     let watch = plugin.watch(&sim, countersets(SETS));
     let ended = watch.collect();
     let (stage, reason, _) = ended.failed();
@@ -148,14 +149,14 @@ fn a_password_that_is_withheld_is_not_tried() {
     let stages: Vec<Stage> = ended.stages.iter().map(|report| report.stage).collect();
     assert_eq!(stages, [Stage::Dns, Stage::Tcp, Stage::Smb, Stage::Auth]);
     assert_eq!(sim.logons(), (0, 0));
-    *plugin.lender.answer.lock().unwrap() = None;
+    plugin.lender.answer(None);
     watch.full();
 }
 
 #[test]
 fn a_password_that_another_target_tries_is_waited_for_until_the_deadline() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
-    *plugin.lender.answer.lock().unwrap() = Some(CredentialAnswer::Wait { retry_after_ms: 60_000 });
+    plugin.lender.answer(Some(CredentialAnswer::Wait { retry_after_ms: 60_000 }));
     let ended = plugin.watch(&sim, countersets(SETS)).collect_within(Duration::from_millis(800));
     let (stage, reason, message) = ended.failed();
     assert_eq!((stage, reason), (Stage::Auth, "timeout"));
@@ -172,7 +173,7 @@ fn a_pipe_is_not_opened_again_with_a_password_that_is_withheld() {
         reason: GeneralReason::CredentialsWithheld,
         message: "refused elsewhere meanwhile".to_owned(),
     };
-    *plugin.lender.answer.lock().unwrap() = Some(denied);
+    plugin.lender.answer(Some(denied));
     watch.full();
     sim.host.stop_service();
     let ended = watch.collect();

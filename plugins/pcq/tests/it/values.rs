@@ -235,7 +235,7 @@ fn widened_counters_go_on_over_a_new_connection() {
 #[test]
 fn a_text_is_a_label_of_a_series_with_value_one() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
-    let recorded = plugin.watch(&sim, countersets(&["Counter Types"])).full().recorded;
+    let recorded = &plugin.watch(&sim, countersets(&["Counter Types"])).full().recorded;
     let family = recorded.families.iter().position(|family| family.item == "Text").unwrap();
     let texts: Vec<_> = recorded.series.iter().filter(|series| series.family as usize == family).collect();
     let labels: Vec<_> = texts.iter().map(|series| series.labels.clone()).collect();
