@@ -28,7 +28,7 @@ impl Folder {
         symlink("file", at("link")).expect("the folder is ours");
         symlink("folder", at("link to a folder")).expect("the folder is ours");
         symlink("nothing", at("link to nothing")).expect("the folder is ours");
-        mknodat(CWD, &at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("the folder is ours");
+        mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("the folder is ours");
         let _socket = UnixListener::bind(at("socket")).expect("the folder is ours");
         let handle = fs::File::open(place.path()).expect("the folder is ours");
         Self { place, handle, _socket }
@@ -44,11 +44,9 @@ impl Folder {
 }
 
 fn refused<T>(result: Result<T, Error>) -> String {
-    match result {
-        Err(error @ Error::Refused { .. }) => error.to_string(),
-        Err(error) => panic!("not refused, but {error}"),
-        Ok(_) => panic!("opened"),
-    }
+    let error = result.err().expect("it is refused");
+    assert!(matches!(error, Error::Refused { .. }), "not refused, but {error}");
+    error.to_string()
 }
 
 fn failure<T>(result: Result<T, Error>) -> io::ErrorKind {
