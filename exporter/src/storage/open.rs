@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
-use rustix::fs::OFlags;
+use cap_std::fs::Dir;
+use safe_files::Error;
 
 use super::path::FilePath;
 
@@ -18,7 +18,7 @@ pub(crate) struct Opened {
     pub(crate) modified: Option<SystemTime>,
 }
 
-/// Opens a regular file for reading. Links are not followed, and pipes and devices are not waited for. Blocks.
+/// Opens a regular file for reading. Blocks.
 ///
 /// # Errors
 /// [`io::ErrorKind::NotFound`] also where there is something else than directories and a regular file.
@@ -28,33 +28,22 @@ pub(crate) fn open(directory: &Path, path: &FilePath) -> io::Result<Opened> {
     for name in above {
         at = open_directory(&at, name)?;
     }
-    let file = open_flags(&at, file, OFlags::NONBLOCK)?;
+    let file = safe_files::open_file(&at, file).map_err(not_found)?;
     let status = file.metadata()?;
-    if !status.is_file() {
-        return Err(io::ErrorKind::NotFound.into());
-    }
-    let modified = status.modified().ok().map(cap_std::time::SystemTime::into_std);
-    Ok(Opened { file: file.into_std(), bytes: status.len(), modified })
+    Ok(Opened { file, bytes: status.len(), modified: status.modified().ok() })
 }
 
 /// Opens a directory that is no link.
 pub(super) fn open_directory(above: &Dir, name: &str) -> io::Result<Dir> {
-    Ok(Dir::from_std_file(open_flags(above, name, OFlags::DIRECTORY)?.into_std()))
+    Ok(Dir::from_std_file(safe_files::open_folder(above, name).map_err(not_found)?.into()))
 }
 
-fn open_flags(above: &Dir, name: &str, flags: OFlags) -> io::Result<cap_std::fs::File> {
-    let flags = flags | OFlags::NOFOLLOW;
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    above.open_with(name, &options).map_err(|error| {
-        match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
-            // A link, a file where a directory is wanted, or a socket.
-            Some(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR | rustix::io::Errno::NXIO) => {
-                io::ErrorKind::NotFound.into()
-            }
-            _ => error,
-        }
-    })
+/// Who asks for a file does not learn what else has its name.
+fn not_found(error: Error) -> io::Error {
+    match error {
+        Error::Refused { .. } => io::ErrorKind::NotFound.into(),
+        error => error.into(),
+    }
 }
 
 #[cfg(test)]

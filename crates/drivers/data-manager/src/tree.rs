@@ -12,6 +12,7 @@ use rustix::fs::{
     StatxTimestamp,
 };
 use rustix::io::Errno;
+use safe_files::is_file_name;
 
 use crate::report::{FAILURES_MAX, Failure};
 use crate::{Error, Result};
@@ -50,7 +51,8 @@ pub(crate) fn open_root(root: &Dir) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(root, c".", flags, Mode::empty())?)
 }
 
-/// Opens a subfolder. A link, and a folder on which something else is mounted, are errors: `ELOOP` or `ENOTDIR`, and `EXDEV`.
+/// Opens a subfolder. A link, and a folder on which something else is mounted, are errors: `ELOOP` or `ENOTDIR`, and `EXDEV`. The
+/// latter is what `safe_files` does not look for.
 pub(crate) fn open_folder(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
@@ -65,19 +67,15 @@ pub(crate) fn open_folder(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Re
     }
 }
 
-/// Opens a file below a folder to read it. A link is an error, as is what is no file: a pipe would block.
+/// Opens a file below a folder to read it.
 pub(crate) fn open_file(folder: BorrowedFd<'_>, path: &str) -> Result<File> {
     let (parent, name) = parent_of(folder, path)?;
     let parent = parent.as_ref().map_or(folder, AsFd::as_fd);
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(parent, &name, flags, Mode::empty());
-    let file = File::from(file.map_err(|error| Error::io("open", path, error))?);
-    let metadata = file.metadata().map_err(|error| Error::io("open", path, error))?;
-    if metadata.is_file() { Ok(file) } else { Err(Error::left_alone(path, "is no file")) }
+    safe_files::open_file(parent, name).map_err(|error| Error::io("open", path, error))
 }
 
 /// The folder that a path ends in, opened part by part without following a link, unless it is `folder` itself, and the last part.
-pub(crate) fn parent_of(folder: BorrowedFd<'_>, path: &str) -> Result<(Option<OwnedFd>, CString)> {
+pub(crate) fn parent_of<'p>(folder: BorrowedFd<'_>, path: &'p str) -> Result<(Option<OwnedFd>, &'p str)> {
     let (folders, name) = path.rsplit_once('/').map_or((None, path), |(folders, name)| (Some(folders), name));
     let mut parent: Option<OwnedFd> = None;
     for part in folders.into_iter().flat_map(|folders| folders.split('/')) {
@@ -85,15 +83,14 @@ pub(crate) fn parent_of(folder: BorrowedFd<'_>, path: &str) -> Result<(Option<Ow
         let inner = open_folder(outer, &c_name(part)?);
         parent = Some(inner.map_err(|error| Error::io("open the folder of", path, error))?);
     }
-    Ok((parent, c_name(name)?))
+    c_name(name)?;
+    Ok((parent, name))
 }
 
 /// One part of a path.
 pub(crate) fn c_name(name: &str) -> Result<CString> {
-    if matches!(name, "" | "." | "..") || name.contains('/') {
-        return Err(Error::left_alone(name, "is no name of a file"));
-    }
-    CString::new(name).map_err(|_| Error::left_alone(name, "has a zero in its name"))
+    let refused = || Error::left_alone(name, "is no name of a file");
+    if is_file_name(name) { CString::new(name).map_err(|_| refused()) } else { Err(refused()) }
 }
 
 /// Renames a file or folder; a name that exists is an error, `EEXIST`.

@@ -3,4 +3,7 @@
 mod histograms;
 mod mapped_names;
 mod pipeline;
+mod refusals;
 mod rules;
+mod snapshots;
+mod stale;

@@ -11,9 +11,11 @@
 //! | `runner` | the tasks of a target: a queue, and a few at a time |
 //! | `process` | one program: its limits and its end |
 //! | `counts` | what became of all that |
+//! | `problems` | actions that are not done |
 
 mod arguments;
 mod counts;
+mod problems;
 mod process;
 mod runner;
 mod triggers;
@@ -27,6 +29,7 @@ use counter_types::NamePattern;
 
 use self::arguments::{Occasion, SetOccasion};
 pub(crate) use self::counts::{Action, ActionResult, Counts, Key};
+use self::problems::Problems;
 use self::process::Program;
 use self::runner::{Job, Runner};
 use self::triggers::Triggers;
@@ -34,7 +37,6 @@ use crate::board::{Board, Fired, Watched};
 use crate::counters::{Found, Kinds};
 use crate::model::links::{self, Links};
 use crate::model::{Problem, Set, TaskCall, Tasks};
-use crate::sets;
 
 /// The actions of one target.
 #[derive(Debug)]
@@ -45,8 +47,7 @@ pub(crate) struct Actions {
     /// Sets of the host that may be started.
     control: Vec<NamePattern>,
     triggers: Triggers,
-    /// By set.
-    problems: HashMap<String, Vec<Problem>>,
+    problems: Problems,
     counts: Counts,
     /// Sets that start a task when a run of theirs has ended.
     set_tasks: Vec<Key>,
@@ -85,7 +86,7 @@ impl Actions {
             tasks: Tasks::new(),
             control: Vec::new(),
             triggers: Triggers::default(),
-            problems: HashMap::new(),
+            problems: Problems::default(),
             counts: Counts::default(),
             set_tasks: Vec::new(),
             runner: None,
@@ -112,23 +113,12 @@ impl Actions {
         let key = |set: &&Set| Key { set: (&*set.name).into(), alert: "".into(), action: Action::Task };
         self.set_tasks = with_task.map(key).collect();
         self.triggers.select(sets.iter().copied(), refused);
-        let before = std::mem::take(&mut self.problems);
-        for links::LinkProblem { set, alert, kind, message } in problems {
-            let set = sets[set];
-            let alert = alert.map(|alert| set.alerts[alert].name.clone()).unwrap_or_default();
-            self.problems.entry(set.name.clone()).or_default().push(Problem { alert, kind, message });
-        }
-        for set in sets {
-            let now = self.problems(&set.name);
-            if before.get(&set.name).map_or(&[][..], Vec::as_slice) != now {
-                sets::log(set, now);
-            }
-        }
+        self.problems.select(sets, problems);
     }
 
     /// Actions of the alerts of a set that are not done, because of what the module has.
     pub(crate) fn problems(&self, set: &str) -> &[Problem] {
-        self.problems.get(set).map_or(&[], Vec::as_slice)
+        self.problems.of(set)
     }
 
     /// Takes the alerts of these sets.

@@ -1,7 +1,7 @@
 //! The folder of a set: below the one that the exporter has for the target, and never outside of it.
 
 use std::fs;
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use cap_std::fs::Dir;
 use jiff::Timestamp;
 use path_component::component;
 use pla_engine::RunSnapshot;
-use rustix::fs::{Mode, OFlags, mkdirat, openat, renameat, unlinkat};
+use rustix::fs::{Mode, mkdirat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -116,7 +116,13 @@ impl SetFolder {
     /// Takes the set for this instance, until all clones of what is returned are gone: two modules of a target may have sets of
     /// one name, and a target that is made anew begins before the old one has ended. Nothing if another instance has it.
     pub(crate) fn claim(&self) -> io::Result<Option<Self>> {
-        let file = open_file(&self.open()?, CLAIM, OFlags::WRONLY | OFlags::CREATE)?;
+        let root = self.open()?;
+        let file = match safe_files::create(&root, CLAIM).map_err(io::Error::from) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                safe_files::open_to_write(&root, CLAIM)?
+            }
+            created => created?,
+        };
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { claim: Some(Arc::new(file)), ..self.clone() })),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
@@ -130,7 +136,7 @@ impl SetFolder {
     /// When it cannot be read; [`ErrorKind::InvalidData`] when it is no state.
     pub(crate) fn load(&self, first: u32) -> io::Result<Option<Kept>> {
         let read = || -> io::Result<Vec<u8>> {
-            let file = open_file(&self.open()?, STATE, OFlags::RDONLY)?;
+            let file = safe_files::open_file(self.open()?, STATE)?;
             let mut bytes = Vec::new();
             file.take(STATE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
             Ok(bytes)
@@ -155,39 +161,8 @@ impl SetFolder {
 
     /// Keeps a state: all of it, or that of before.
     pub(crate) fn save(&self, kept: &Kept) -> io::Result<()> {
-        let root = self.open()?;
-        replace(&root, STATE, &serde_json::to_vec(kept)?)?;
-        // The new name is on the disk only then. Not all file systems have that for folders.
-        match rustix::fs::fsync(&root) {
-            Err(error) if error != Errno::INVAL => Err(error.into()),
-            _ => Ok(()),
-        }
+        Ok(safe_files::replace(self.open()?, STATE, &serde_json::to_vec(kept)?)?)
     }
-}
-
-/// Writes a file, all of it or none: a link or an older file of that name is replaced, and not followed.
-pub(super) fn replace(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let new = format!(".{}.new", name.trim_start_matches('.'));
-    match unlinkat(folder, &*new, rustix::fs::AtFlags::empty()) {
-        Err(error) if error != Errno::NOENT => return Err(error.into()),
-        _ => {}
-    }
-    let mut file = open_file(folder, &new, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    Ok(renameat(folder, &*new, folder, name)?)
-}
-
-/// A file of a folder, which is neither a link nor a pipe.
-pub(super) fn open_file(folder: &Dir, name: &str, flags: OFlags) -> io::Result<fs::File> {
-    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = openat(folder, name, flags, Mode::from_raw_mode(0o666));
-    let file = match opened {
-        Ok(file) => fs::File::from(file),
-        Err(Errno::LOOP) => return Err(refused(name, "is a link: delete it")),
-        Err(error) => return Err(error.into()),
-    };
-    if file.metadata()?.is_file() { Ok(file) } else { Err(refused(name, "is no file: delete it")) }
 }
 
 fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
@@ -198,22 +173,11 @@ fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
 }
 
 fn open_folder(folder: &Dir, name: &str) -> io::Result<Dir> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match openat(folder, name, flags, Mode::empty()) {
-        Ok(opened) => Ok(Dir::from_std_file(opened.into())),
-        Err(Errno::LOOP | Errno::NOTDIR) => {
-            Err(refused(name, "is a link or a file, and no folder: delete it"))
-        }
-        Err(error) => Err(error.into()),
-    }
+    Ok(Dir::from_std_file(safe_files::open_folder(folder, name)?.into()))
 }
 
 fn no_state(reason: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, reason)
-}
-
-fn refused(name: &str, reason: &str) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, format!("`{name}` {reason}"))
 }
 
 /// Names of runs do not begin with a dot.
@@ -280,7 +244,7 @@ mod tests {
         for set in ["Out", "Beside"] {
             let folder = SetFolder::new(place.path().to_owned(), set);
             let error = folder.save(&kept(1)).expect_err("a link").to_string();
-            assert_eq!(error, format!("`{set}` is a link or a file, and no folder: delete it"));
+            assert_eq!(error, format!("`{set}` is a link, not a folder: delete it"));
         }
         for folder in [other.path(), &place.path().join("Other set")] {
             assert_eq!(fs::read_dir(folder).expect("it is there").count(), 0);
@@ -288,32 +252,21 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_is_a_link_or_a_pipe_is_said_and_replaced() {
+    fn a_state_and_a_lock_that_are_links_are_said_and_the_state_is_replaced() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = SetFolder::new(place.path().to_owned(), "Nightly");
-        folder.save(&kept(1)).expect("it is written");
         let root = place.path().join("Nightly");
-        let (state, precious) = (root.join(STATE), root.join("precious"));
-        fs::write(&precious, "precious").expect("a file");
-        fs::remove_file(&state).expect("it is there");
-        for name in [STATE, ".run.json.new", CLAIM] {
+        fs::create_dir(&root).expect("a folder");
+        fs::write(root.join("precious"), "precious").expect("a file");
+        for name in [STATE, CLAIM] {
             std::os::unix::fs::symlink("precious", root.join(name)).expect("a link");
         }
-        assert_eq!(loaded(&folder), Err("`.run.json` is a link: delete it".to_owned()));
-        assert!(folder.claim().is_err_and(|error| error.to_string() == "`.run.lock` is a link: delete it"));
+        assert_eq!(loaded(&folder), Err("`.run.json` is a link, not a file: delete it".to_owned()));
+        let refused = folder.claim().expect_err("a link").to_string();
+        assert_eq!(refused, "`.run.lock` is a link, not a file: delete it");
         folder.save(&kept(2)).expect("it is replaced");
         assert_eq!(loaded(&folder), Ok(Some(kept(2))));
-        assert_eq!(fs::read_to_string(&precious).expect("a file"), "precious");
-        fs::remove_file(&state).expect("it is there");
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            &state,
-            rustix::fs::FileType::Fifo,
-            Mode::from_raw_mode(0o600),
-            0,
-        )
-        .expect("a pipe");
-        assert_eq!(loaded(&folder), Err("`.run.json` is no file: delete it".to_owned()));
+        assert_eq!(fs::read_to_string(root.join("precious")).expect("a file"), "precious");
     }
 
     #[test]

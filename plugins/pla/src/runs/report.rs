@@ -9,9 +9,7 @@ use jiff::tz::TimeZone;
 use ms_pla::xml;
 use path_component::component;
 use pla_report::{Limits, Options, Report, Rules, RunFacts, RunFile, Source, Statistics};
-use rustix::fs::OFlags;
 
-use super::folder::{open_file, replace};
 use super::open_log::ClosedLog;
 
 /// What a report says of the run itself.
@@ -107,7 +105,7 @@ fn files(folder: &Dir) -> io::Result<(Vec<RunFile>, Option<Timestamp>)> {
 
 fn save(folder: &Dir, Names { xml, html }: &Names, report: &Report, failures: &mut Vec<String>) {
     for (name, text) in [(xml, report.to_xml()), (html, report.to_html())] {
-        if let Err(error) = replace(folder, name, text.as_bytes()) {
+        if let Err(error) = safe_files::replace(folder, name, text.as_bytes()) {
             failures.push(format!("`{name}`: {error}"));
         }
     }
@@ -174,7 +172,7 @@ fn facts(about: &About, logs: &[ClosedLog], log: &ClosedLog) -> RunFacts {
 }
 
 fn document(folder: &Dir, name: &str) -> Result<Vec<u8>, String> {
-    let file = open_file(folder, &component(name), OFlags::RDONLY).map_err(|error| error.to_string())?;
+    let file = safe_files::open_file(folder, &component(name)).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     file.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > DOCUMENT_BYTES_MAX {

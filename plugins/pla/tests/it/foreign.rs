@@ -40,8 +40,16 @@ fn a_state_that_is_damaged_is_said_and_the_set_begins_anew() {
         ("truncated", &|state| fs::write(state, half).expect("a file"), "EOF"),
         ("empty", &|state| fs::write(state, "").expect("a file"), "EOF"),
         ("huge", &|state| fs::write(state, &huge).expect("a file"), "no set had 4294967295 segments"),
-        ("link", &|state| symlink("precious", state).expect("a link"), "`.run.json` is a link: delete it"),
-        ("folder", &|state| fs::create_dir(state).expect("a folder"), "`.run.json` is no file: delete it"),
+        (
+            "link",
+            &|state| symlink("precious", state).expect("a link"),
+            "`.run.json` is a link, not a file: delete it",
+        ),
+        (
+            "folder",
+            &|state| fs::create_dir(state).expect("a folder"),
+            "`.run.json` is a folder, not a file: delete it",
+        ),
     ];
     for (name, make, expected) in states {
         let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());

@@ -1,5 +1,7 @@
 //! Simulated hosts on loopback, the plugin in a host of its own, and who lends the password.
 
+mod ended;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +12,7 @@ use plugin_contract::{
     AlertState, CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict,
     Lease, LeaseId, Secret, TargetInfo, Waiter,
 };
-use plugin_host::testing::{Recorded, RecordedOutcome, RecordingSink, Value as Recording};
+use plugin_host::testing::{RecordedOutcome, RecordingSink};
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, monotonic_ns};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -20,6 +22,8 @@ use windows_sim::choices::Choices;
 use windows_sim::model::{self, Clock, ValueSource};
 use windows_sim::service::pcq;
 use windows_sim::{Account, Accounts, Behaviour, WindowsHost, server};
+
+pub(crate) use self::ended::Ended;
 
 pub(crate) const PASSWORD: &str = "Passw0rd-of-the-test";
 pub(crate) const USER: &str = "svc-metrics";
@@ -194,13 +198,6 @@ pub(crate) struct Watch {
     pub(crate) config: InstanceConfig,
 }
 
-/// How one collection ended, and all that had arrived by then.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) outcome: RecordedOutcome,
-    pub(crate) recorded: Recorded,
-}
-
 impl Watch {
     /// Collects with a deadline far away.
     #[track_caller]
@@ -237,81 +234,6 @@ impl Watch {
     /// The alerts that were reported so far.
     pub(crate) fn alerts(&self) -> Vec<(String, AlertState)> {
         self.sink.recorded().alerts
-    }
-}
-
-impl Ended {
-    /// Why a collection is partial.
-    #[track_caller]
-    pub(crate) fn partial(&self) -> String {
-        match &self.outcome {
-            RecordedOutcome::Partial(families, Some(failure)) => {
-                assert_eq!(families.len(), self.recorded.families.len(), "all families are complete");
-                failure.message.clone()
-            }
-            other => panic!("it is not partial with a reason: {other:?}"),
-        }
-    }
-
-    /// The word of the reason why a collection is partial.
-    #[track_caller]
-    pub(crate) fn reason(&self) -> String {
-        match &self.outcome {
-            RecordedOutcome::Partial(_, Some(failure)) => failure.reason.as_str().to_owned(),
-            other => panic!("it is not partial with a reason: {other:?}"),
-        }
-    }
-
-    /// The next step that belongs to the reason.
-    #[track_caller]
-    pub(crate) fn next_step(&self) -> String {
-        match &self.outcome {
-            RecordedOutcome::Partial(_, Some(failure)) => failure.reason.next_step().to_owned(),
-            other => panic!("it is not partial with a reason: {other:?}"),
-        }
-    }
-
-    /// All values, a line each, but for times.
-    pub(crate) fn page(&self) -> String {
-        let items = self.recorded.families.iter().map(|family| (&*family.object, &*family.item));
-        let lines = items.filter(|(_, item)| *item != "Last Change Timestamp").flat_map(|(object, item)| {
-            let values = self.of(object, item).into_iter();
-            values.map(move |(labels, value)| format!("{object} {item} {labels} {value}\n"))
-        });
-        lines.collect()
-    }
-
-    /// The series of an item that are there and have a value: labels without names, and the value.
-    pub(crate) fn of(&self, object: &str, item: &str) -> Vec<(String, f64)> {
-        let live = self.recorded.series.iter().filter(|series| !series.retired);
-        let of = live.filter(|series| {
-            let family = &self.recorded.families[series.family as usize];
-            assert_eq!(family.namespace, "pla");
-            family.object == object && family.item == item
-        });
-        let mut found: Vec<(String, f64)> = of
-            .filter_map(|series| {
-                let labels: Vec<&str> = series.labels.iter().map(|(_, value)| value.as_str()).collect();
-                let value = match series.value? {
-                    Recording::F64(value) => value,
-                    Recording::U64(value) => value as f64,
-                    other => panic!("{other:?}"),
-                };
-                Some((labels.join("|"), value))
-            })
-            .collect();
-        found.sort_by(|one, other| one.0.cmp(&other.0));
-        found
-    }
-
-    /// The states of the alerts by name and instance.
-    pub(crate) fn states(&self) -> Vec<String> {
-        let all = self.of("Alert", "State Info").into_iter();
-        all.map(|(labels, _)| {
-            let parts: Vec<&str> = labels.split('|').collect();
-            format!("{}({}) {}", parts[1], parts[3], parts[4])
-        })
-        .collect()
     }
 }
 

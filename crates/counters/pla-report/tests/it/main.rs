@@ -3,7 +3,9 @@
 mod host_names;
 mod pages;
 mod reports;
+mod ruled;
 mod rules;
+mod rules_actions;
 mod rules_limits;
 mod run;
 mod statistics;

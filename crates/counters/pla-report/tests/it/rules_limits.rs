@@ -1,6 +1,6 @@
 use pla_report::{Limits, Options, Report, Rules};
 
-use crate::rules::{apply, apply_all};
+use crate::ruled::{apply, apply_all};
 use crate::run::Run;
 
 #[test]

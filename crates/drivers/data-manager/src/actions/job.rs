@@ -103,7 +103,7 @@ impl Job<'_, '_> {
     pub(super) fn delete(&self, path: &str) -> Result<()> {
         let (parent, name) = tree::parent_of(self.folder, path)?;
         let parent = parent.as_ref().map_or(self.folder, AsFd::as_fd);
-        match rustix::fs::unlinkat(parent, &name, AtFlags::empty()) {
+        match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(Error::io("delete", path, error)),
         }
@@ -112,7 +112,7 @@ impl Job<'_, '_> {
     pub(super) fn delete_folder_if_empty(&self, path: &str) -> Result<()> {
         let (parent, name) = tree::parent_of(self.folder, path)?;
         let parent = parent.as_ref().map_or(self.folder, AsFd::as_fd);
-        match rustix::fs::unlinkat(parent, &name, AtFlags::REMOVEDIR) {
+        match rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
             Err(error) => Err(Error::io("delete folder", path, error)),
         }

@@ -6,7 +6,7 @@ use std::io::{BufReader, BufWriter, Read};
 
 use ms_pla::FolderActionSteps;
 use rustix::fd::BorrowedFd;
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::files::{Files, cabinet_name};
@@ -89,9 +89,8 @@ fn write_and_compare(job: &Job<'_, '_>, name: &str, part: &[NewFile]) -> Result<
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(fail("write cabinet file", error.into())),
     }
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let target = rustix::fs::openat(job.folder, NEW_CABINET, flags, Mode::from_raw_mode(0o666));
-    let target = File::from(target.map_err(|error| fail("write cabinet file", error.into()))?);
+    let target = safe_files::create(job.folder, NEW_CABINET);
+    let target = target.map_err(|error| fail("write cabinet file", error.into()))?;
     let folder = job.folder;
     let mut open = |file: &NewFile| tree::open_file(folder, &file.path);
     let written = write(BufWriter::new(target), name, part, &mut open, job.request.stop)?;

@@ -2,19 +2,15 @@
 //! sent again by each run.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{Read, Write as _};
+use std::io::Read;
 
 use jiff::Timestamp;
 use rustix::fd::BorrowedFd;
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 
 use crate::tree::{self, RECORD};
 use crate::{Error, Result};
 
 const FIRST_LINE: &str = "folder-actions 1";
-const NEW_RECORD: &str = ".folder-actions.new";
 /// Bytes of the file. One with more is not read, as if there were none.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -89,14 +85,8 @@ impl Record {
 
     /// Replaces the record of a folder: there is the old one or the new one, also after a crash.
     pub(crate) fn write(&self, folder: BorrowedFd<'_>) -> Result<()> {
-        let fail = |error: std::io::Error| Error::io("write", RECORD, error);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(folder, NEW_RECORD, flags, Mode::from_raw_mode(0o666));
-        let mut file = File::from(file.map_err(|error| fail(error.into()))?);
-        file.write_all(self.text().as_bytes()).map_err(fail)?;
-        file.sync_all().map_err(fail)?;
-        rustix::fs::renameat(folder, NEW_RECORD, folder, RECORD).map_err(|error| fail(error.into()))?;
-        sync_folder(folder)
+        safe_files::replace(folder, RECORD, self.text().as_bytes())
+            .map_err(|error| Error::io("write", RECORD, error))
     }
 
     fn text(&self) -> String {
@@ -117,11 +107,7 @@ impl Record {
 
 /// Makes new names in a folder last.
 pub(crate) fn sync_folder(folder: BorrowedFd<'_>) -> Result<()> {
-    match rustix::fs::fsync(folder) {
-        // File systems on which folders cannot be synced.
-        Ok(()) | Err(Errno::INVAL) => Ok(()),
-        Err(error) => Err(Error::io("sync folder", ".", error)),
-    }
+    safe_files::sync_folder(folder).map_err(|error| Error::io("sync folder", ".", error))
 }
 
 #[cfg(test)]

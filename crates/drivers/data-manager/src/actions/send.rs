@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 
 use ms_pla::FolderActionSteps;
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::job::Job;
@@ -85,9 +85,7 @@ fn copy(job: &Job<'_, '_>, source: &mut File, target: BorrowedFd<'_>, new: &str,
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(fail(error.into())),
     }
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let copy = rustix::fs::openat(target, &new_name, flags, Mode::from_raw_mode(0o666));
-    let mut copy = File::from(copy.map_err(|error| fail(error.into()))?);
+    let mut copy = safe_files::create(target, new).map_err(|error| fail(error.into()))?;
     source.seek(SeekFrom::Start(0)).map_err(fail)?;
     let mut buffer = vec![0; COPY_BYTES];
     loop {

@@ -3,7 +3,7 @@ use std::io::Write;
 
 use cap_std::fs::Dir;
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps};
+use rustix::fs::{AtFlags, Mode, Timespec, Timestamps};
 use rustix::io::Errno;
 
 use super::layout::ExtractLimits;
@@ -88,7 +88,7 @@ impl Target<'_> {
             let (parent, name) = tree::parent_of(self.root, &path[..at])?;
             match rustix::fs::mkdirat(
                 parent.as_ref().map_or(self.root, AsFd::as_fd),
-                &name,
+                name,
                 Mode::from_raw_mode(0o777),
             ) {
                 Ok(()) => self.made.push((path[..at].to_owned(), true)),
@@ -97,12 +97,10 @@ impl Target<'_> {
             }
         }
         let (parent, name) = tree::parent_of(self.root, path)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let parent = parent.as_ref().map_or(self.root, AsFd::as_fd);
-        let file = rustix::fs::openat(parent, &name, flags, Mode::from_raw_mode(0o666));
-        let file = file.map_err(|error| Error::io("create", path, error))?;
+        let file = safe_files::create(parent, name).map_err(|error| Error::io("create", path, error))?;
         self.made.push((path.to_owned(), false));
-        Ok(File::from(file))
+        Ok(file)
     }
 
     /// Deletes what was made, the newest first.
@@ -112,7 +110,7 @@ impl Target<'_> {
             // The failure that led here is what is reported.
             let Ok((parent, name)) = tree::parent_of(self.root, &path) else { continue };
             let parent = parent.as_ref().map_or(self.root, AsFd::as_fd);
-            let _ = rustix::fs::unlinkat(parent, &name, flags);
+            let _ = rustix::fs::unlinkat(parent, name, flags);
         }
     }
 }

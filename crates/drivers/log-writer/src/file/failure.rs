@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::io;
 
 use counter_log::{SinkError, SinkErrorKind};
-use rustix::io::Errno;
 
 /// `doing` says what was done, with the name of the file.
 pub(super) fn failure(doing: impl Display, error: &io::Error) -> SinkError {
@@ -23,9 +22,6 @@ pub(super) fn refused(message: String) -> SinkError {
 }
 
 fn kind_of(error: &io::Error) -> SinkErrorKind {
-    if is_link(error) {
-        return SinkErrorKind::Refused;
-    }
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             SinkErrorKind::Full
@@ -34,14 +30,11 @@ fn kind_of(error: &io::Error) -> SinkErrorKind {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::StaleNetworkFileHandle => {
             SinkErrorKind::Unavailable
         }
-        io::ErrorKind::AlreadyExists | io::ErrorKind::InvalidFilename | io::ErrorKind::IsADirectory => {
-            SinkErrorKind::Refused
-        }
+        io::ErrorKind::AlreadyExists
+        | io::ErrorKind::InvalidFilename
+        | io::ErrorKind::IsADirectory
+        // What `safe_files` refuses: a link, or whatever else is not a file.
+        | io::ErrorKind::InvalidData => SinkErrorKind::Refused,
         _ => SinkErrorKind::Other,
     }
-}
-
-/// Whether the name is a symbolic link.
-fn is_link(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }

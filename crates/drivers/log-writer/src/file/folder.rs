@@ -1,28 +1,11 @@
-//! Files of one folder, by names without a folder in them. Links are never followed.
+//! Files of one folder, by names without a folder in them.
 
-use std::fs::File;
 use std::io;
 
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use cap_std::fs::Dir;
 use counter_log::SinkError;
-use rustix::fs::OFlags;
 
 use super::failure::{failure, refused};
-
-/// Begins a file that must not be there.
-pub(super) fn create(folder: &Dir, name: &str) -> io::Result<File> {
-    let mut options = options();
-    options.create_new(true).mode(MODE);
-    folder.open_with(name, &options).map(cap_std::fs::File::into_std)
-}
-
-/// Opens a file that is there: a regular one, with no other name.
-pub(super) fn open(folder: &Dir, name: &str) -> io::Result<File> {
-    let file = folder.open_with(name, &options())?.into_std();
-    let metadata = file.metadata()?;
-    let is_alone = metadata.is_file() && std::os::unix::fs::MetadataExt::nlink(&metadata) == 1;
-    if is_alone { Ok(file) } else { Err(io::Error::other("it is no regular file with one name")) }
-}
 
 /// Removes a file, if there is one.
 pub(super) fn remove(folder: &Dir, name: &str) -> io::Result<()> {
@@ -66,20 +49,4 @@ pub(super) fn beside(name: &str, mark: &str) -> String {
     }
 }
 
-/// Whether it is the name of a file without a folder.
-pub(super) fn is_file_name(name: &str) -> bool {
-    !matches!(name, "" | "." | "..") && !name.contains(['/', '\0'])
-}
-
 const NUMBERS_MAX: u32 = 9_999;
-
-/// Others than the group do not read logs.
-const MODE: u32 = 0o640;
-
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    // A pipe that somebody put there must not make the opening wait.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    options.read(true).write(true).custom_flags(flags);
-    options
-}

@@ -37,7 +37,7 @@ impl ParquetFile {
     pub(super) fn begin(folder: &Dir, name: &str, header: &LogHeader) -> Result<Self, SinkError> {
         let table = Table::new(header).map_err(|error| wrong(name, &error))?;
         let begin = |folder: &Dir| -> io::Result<(Dir, File)> {
-            Ok((folder.try_clone()?, folder::create(folder, name)?))
+            Ok((folder.try_clone()?, safe_files::create(folder, name)?))
         };
         let (folder, file) = begin(folder).map_err(|error| failure(format_args!("begin {name}"), &error))?;
         let begun = begin_file(&file, &table, name)
@@ -70,7 +70,7 @@ impl ParquetFile {
             return Ok(None);
         }
         let repair = || -> io::Result<Dir> {
-            let parquet = folder::open(folder, name)?;
+            let parquet = safe_files::open_to_write(folder, name)?;
             if parquet.metadata()?.len() < read.end {
                 return Err(io::Error::other("it is shorter than its journal says"));
             }
@@ -196,7 +196,7 @@ fn new_journal(
     let unready = unready(&journal);
     let write = || {
         folder::remove(folder, &unready)?;
-        let file = folder::create(folder, &unready)?;
+        let file = safe_files::create(folder, &unready)?;
         if let (_, Some(error)) = write_all_at(&file, &begin, 0) {
             folder::remove(folder, &unready)?;
             return Err(error);
@@ -210,7 +210,7 @@ fn new_journal(
 /// The journal of a file that is there, and what is in it; nothing if there is none.
 fn open_journal(folder: &Dir, name: &str) -> Result<Option<(File, Journal)>, SinkError> {
     let journal = journal_name(name);
-    match folder::open(folder, &journal) {
+    match safe_files::open_to_write(folder, &journal).map_err(io::Error::from) {
         Ok(file) => read_journal(&file, name).map(|read| Some((file, read))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failure(format_args!("open {journal}"), &error)),
@@ -250,7 +250,7 @@ fn add_row_group(folder: &Dir, name: &str, read: &Journal) -> Result<Table, Sink
 
 /// The file as the journal describes it; if somebody has removed it, another one.
 fn open_table(folder: &Dir, name: &str, read: &Journal) -> Result<(File, Table), SinkError> {
-    match folder::open(folder, name) {
+    match safe_files::open_to_write(folder, name).map_err(io::Error::from) {
         Ok(file) => {
             let length = file.metadata().map(|metadata| metadata.len());
             let length = length.map_err(|error| failure(format_args!("open {name}"), &error))?;
@@ -264,8 +264,8 @@ fn open_table(folder: &Dir, name: &str, read: &Journal) -> Result<(File, Table),
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let table = Table::new(&read.header).map_err(|error| wrong(name, &error))?;
-            let file = folder::create(folder, name)
-                .map_err(|error| failure(format_args!("begin {name}"), &error))?;
+            let file = safe_files::create(folder, name)
+                .map_err(|error| failure(format_args!("begin {name}"), &error.into()))?;
             begin_file(&file, &table, name)?;
             Ok((file, table))
         }

@@ -6,9 +6,10 @@ use cap_std::fs::Dir;
 use counter_log::parquet::journal;
 use counter_log::{Batch, SinkError, SinkErrorKind, TextFormat, Written};
 use jiff::Timestamp;
+use safe_files::is_file_name;
 
 use super::failure::{failure, refused};
-use super::folder::{self, beside, free_name, is_file_name};
+use super::folder::{self, beside, free_name};
 use super::growing::{Encoded, Growing};
 use super::parquet::{ParquetFile, journal_name};
 use super::progress::FileProgress;

@@ -29,8 +29,8 @@ impl TextFile {
         start: Timestamp,
     ) -> Result<Self, SinkError> {
         let log = TextLog::new(format, header, start);
-        let file =
-            folder::create(folder, name).map_err(|error| failure(format_args!("begin {name}"), &error))?;
+        let file = safe_files::create(folder, name)
+            .map_err(|error| failure(format_args!("begin {name}"), &error.into()))?;
         let mut file = Growing::new(file, 0);
         let mut line = Encoded::default();
         line.add(|bytes| bytes.extend_from_slice(log.header()));
@@ -54,7 +54,7 @@ impl TextFile {
     ) -> Result<Option<Self>, SinkError> {
         let log = TextLog::new(format, header, start);
         let resume = || {
-            let file = folder::open(folder, name)?;
+            let file = safe_files::open_to_write(folder, name)?;
             let Some(whole) = whole_length(&file, log.header())? else { return Ok(None) };
             file.set_len(whole)?;
             Ok(Some(Growing::new(file, whole)))

@@ -1,0 +1,144 @@
+//! Sets of a host that refuses them or is away: what is said, and what holds.
+
+use plugin_host::testing::RecordedOutcome;
+use serde_json::json;
+use windows_sim::{ActivationMode, ObjectBindings};
+
+use crate::live::{each_time, status};
+use crate::objects::Objects;
+use crate::steered::Mill;
+use crate::world::Plugin;
+
+#[test]
+fn a_host_that_refuses_its_sets_has_its_counters_judged_all_the_same() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    objects.store("Mill watch", &[r"\Water\Level<60"]);
+    mill.sim.behave(|behaviour| behaviour.activation = ActivationMode::AccessDenied);
+    let sets = json!([
+        {"host": ["Mill*"], "refresh": "0s"},
+        {"name": "Own", "alerts": [{"counter": r"\Wheels(*)\Load", "above": 80}]},
+    ]);
+    let watch = plugin.watch(&mill.sim, objects.settings(&sets));
+    mill.wheel("big", |wheel| wheel.load = 90);
+    let ended = watch.collect();
+    let message = ended.partial();
+    assert!(message.contains("E_ACCESSDENIED"), "{message}");
+    assert_eq!(ended.reason(), "pla_access_denied");
+    assert_eq!(ended.states(), ["Load(big) firing"]);
+    assert_eq!(ended.of("Set", "Info"), [("Own|configuration|".to_owned(), 1.0)]);
+    watch.collect();
+    let logons = objects.logons();
+    mill.pass(15);
+    watch.collect().partial();
+    assert_eq!(objects.logons(), logons, "a pause follows the second failure");
+    mill.sim.behave(|behaviour| behaviour.activation = ActivationMode::Open);
+    watch.full();
+    assert_eq!(watch.full().states(), ["High() firing", "Load(big) firing"]);
+}
+
+#[test]
+fn what_was_read_holds_while_the_host_cannot_be_asked() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    objects.store("Mill watch", &[r"\Water\Level<60"]);
+    let watch = plugin.watch(&mill.sim, objects.settings(&each_time()));
+    watch.full();
+    objects.shut();
+    mill.pass(15);
+    let ended = watch.collect();
+    assert!(ended.partial().contains("Performance Logs and Alerts (DCOM-In)"), "{}", ended.partial());
+    assert_eq!(ended.states(), ["High() firing"]);
+    assert!(ended.of("Set", "Problems").contains(&("Mill watch|host".to_owned(), 1.0)));
+    objects.cut();
+    watch.collect();
+    let ended = watch.full();
+    assert!(ended.of("Set", "Problems").contains(&("Mill watch|host".to_owned(), 0.0)));
+}
+
+#[test]
+fn a_blocked_dynamic_port_is_explained() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    mill.sim.behave(|behaviour| behaviour.object_bindings = ObjectBindings::Blocked);
+    let ended = plugin.watch(&mill.sim, objects.settings(&each_time())).collect();
+    ended.partial();
+    assert_eq!(ended.reason(), "pla_port_blocked");
+    assert!(
+        ended.next_step().contains("-DisplayGroup 'Performance Logs and Alerts'"),
+        "{}",
+        ended.next_step()
+    );
+}
+
+#[test]
+fn without_counters_the_sets_are_shown_and_the_target_is_not_down() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    objects.store("Mill watch", &[r"\Water\Level<60"]);
+    let watch = plugin.watch(&mill.sim, objects.settings(&json!([{"host": ["Mill*"]}])));
+    watch.full();
+    mill.sim.shut();
+    for _ in 0..3 {
+        mill.pass(15);
+        let ended = watch.collect();
+        let RecordedOutcome::Partial(families, Some(failure)) = &ended.outcome else { panic!("{ended:?}") };
+        assert_eq!(failure.reason.as_str(), "connection_refused");
+        let named = families.iter().map(|id| &*ended.recorded.families[*id as usize].object);
+        assert!(named.into_iter().all(|object| object == "Set"), "{families:?}");
+        assert_eq!(status(&ended), ["Mill watch|stopped"]);
+    }
+    objects.shut();
+    let ended = watch.collect();
+    assert!(matches!(ended.outcome, RecordedOutcome::Failed(_)), "nothing of the host answers: {ended:?}");
+    objects.cut();
+    mill.sim.cut();
+    watch.collect();
+    watch.collect();
+    assert_eq!(watch.full().states(), ["High() firing"]);
+}
+
+#[test]
+fn a_set_that_cannot_be_read_costs_itself_alone() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    objects.store("Mill one", &[r"\Water\Level<60"]);
+    objects.store("Mill two", &[r"\Water\Level<70"]);
+    let watch = plugin.watch(&mill.sim, objects.settings(&each_time()));
+    let rule = "pla-set/52x1=status:0x80070005".parse().expect("a rule of the simulator");
+    mill.sim.behave(|behaviour| behaviour.rules = vec![rule]);
+    let ended = watch.collect();
+    let message = ended.partial();
+    assert!(message.starts_with("set `Mill one`: ") && message.contains("E_ACCESSDENIED"), "{message}");
+    assert_eq!(ended.of("Set", "Info"), [("Mill two|host|".to_owned(), 1.0)]);
+    mill.pass(15);
+    assert_eq!(watch.full().of("Set", "Info").len(), 2);
+    // What was read before holds.
+    let rule = "pla-set/52x1=status:0x80004005".parse().expect("a rule of the simulator");
+    mill.sim.behave(|behaviour| behaviour.rules = vec![rule]);
+    mill.pass(15);
+    let ended = watch.collect();
+    ended.partial();
+    assert_eq!(ended.of("Set", "Info").len(), 2);
+    let problems = ended.of("Set", "Problems");
+    assert!(problems.contains(&("Mill one|host".to_owned(), 1.0)), "{problems:?}");
+    assert!(problems.contains(&("Mill two|host".to_owned(), 0.0)), "{problems:?}");
+}
+
+#[test]
+fn a_right_that_is_granted_counts_after_a_while() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    objects.store("Mill watch", &[r"\Water\Level<60"]);
+    let watch = plugin.watch(&mill.sim, objects.settings(&each_time()));
+    let rule = "pla-set/52=status:0x80070005".parse().expect("a rule of the simulator");
+    mill.sim.behave(|behaviour| behaviour.rules = vec![rule]);
+    watch.collect().partial();
+    let logons = objects.logons();
+    for _ in 0..19 {
+        watch.collect().partial();
+    }
+    assert_eq!(objects.logons(), logons);
+    watch.collect().partial();
+    assert!(objects.logons() > logons, "another logon is tried now and then");
+}
