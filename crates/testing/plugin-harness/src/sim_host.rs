@@ -56,20 +56,19 @@ enum Ports {
 impl SimHost {
     /// A host that listens for SMB.
     #[must_use]
-    pub fn smb(host: WindowsHost) -> Self {
-        Self::made(host, Ports::Smb)
+    pub fn smb(host: impl Into<Arc<WindowsHost>>) -> Self {
+        Self::made(host.into(), Ports::Smb)
     }
 
     /// A host that listens for DCOM, at an address of loopback.
     #[must_use]
-    pub fn dcom(host: WindowsHost, address: Ipv4Addr) -> Self {
-        Self::made(host, Ports::Dcom(address))
+    pub fn dcom(host: impl Into<Arc<WindowsHost>>, address: Ipv4Addr) -> Self {
+        Self::made(host.into(), Ports::Dcom(address))
     }
 
-    fn made(host: WindowsHost, ports: Ports) -> Self {
+    fn made(host: Arc<WindowsHost>, ports: Ports) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.expect("threads for the simulator");
-        let host = Arc::new(host);
         let (listener, [port, objects]) = listen(&runtime, &host, ports, [0, 0]);
         Self { host, port, objects, ports, listener: Mutex::new(listener), runtime }
     }

@@ -14,7 +14,8 @@ fn classic_counters_and_those_of_version_2_are_judged_together() {
         {"name": "nothing", "counter": r"\LogicalDisk(*)\% Fre Space", "below": 101},
     ]);
     let watch = plugin.watch(&sim, set(&alerts));
-    let said = watch.collect().partial();
+    let ended = watch.collect();
+    let said = ended.partial();
     assert!(said.contains("did you mean `% Free Space`?"), "{said}");
     sim.pass(std::time::Duration::from_secs(15));
     let (data, values) = (sim.calls(6), sim.host.counts().calls("winreg", 17));
@@ -35,7 +36,8 @@ fn a_registry_that_refuses_costs_the_classic_counters_only() {
         {"name": "processor", "counter": r"\Processor Information(_Total)\% Processor Time", "above": -1},
     ]);
     let watch = plugin.watch(&sim, set(&alerts));
-    let said = watch.collect().partial();
+    let ended = watch.collect();
+    let said = ended.partial();
     assert!(said.contains("classic counters cannot be read"), "{said}");
     let calls = sim.host.counts().calls("winreg", 17);
     sim.pass(std::time::Duration::from_secs(15));

@@ -172,7 +172,7 @@ fn a_set_that_the_settings_do_not_name_is_refused_before_anybody_logs_on() {
         assert!(err.contains(&sentence), "{err}");
         assert!(err.contains("can add `control: ['Order Service']` to a module"), "{err}");
     }
-    assert_eq!(world.objects.logons(), 0);
+    assert_eq!(world.objects.logons(), (0, 0));
     assert!(!world.is_running("Order Service"));
 }
 

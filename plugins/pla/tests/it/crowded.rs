@@ -22,7 +22,7 @@ fn the_registry_says_which_countersets_there_are() {
     let states = watch.collect().states();
     assert_eq!(states[states.len() - 1], "memory() firing");
     assert!(states.iter().all(|state| state.ends_with("firing")), "{states:?}");
-    assert_eq!(sim.logons(), 3, "one over SMB, one for each of two pipes");
+    assert_eq!(sim.logons(), (3, 0), "one over SMB, one for each of two pipes");
 }
 
 #[test]

@@ -33,10 +33,10 @@ fn an_alert_fires_while_the_value_is_across_and_resolves_then() {
     assert_eq!(ended.of("Alert", "Firing"), [(labels, 0.0)]);
     let id = format!("Mill/High/big/{LOAD}");
     assert_eq!(watch.alerts(), [(id.clone(), AlertState::Opened), (id, AlertState::Closed)]);
-    let said: Vec<_> = ended.recorded.events;
+    let said = &ended.recorded.events;
     let event =
         |text: &str| ("pla.alert".to_owned(), format!("Alert `High` of `Mill`: `{LOAD}` of `big` {text}"));
-    assert_eq!(said, [event("is 81, above 80"), event("is 3, no longer above 80")]);
+    assert_eq!(said[..], [event("is 81, above 80"), event("is 3, no longer above 80")]);
 }
 
 #[test]

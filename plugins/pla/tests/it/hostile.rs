@@ -154,7 +154,7 @@ impl IDataCollectorSetServer for NullSet {
 fn host(says: &Arc<Mutex<Says>>) -> Arc<WindowsHost> {
     let classes: Vec<Arc<dyn ComClass>> =
         vec![Arc::new(CollectionClass(Arc::clone(says))), Arc::new(SetClass)];
-    let source = Arc::new(model::Host::new(crate::world::model(&Clock::manual(NOON))));
+    let source = Arc::new(model::Host::new(crate::world::at_noon(&Clock::manual(NOON))));
     let accounts = Accounts::new(vec![Account::new("CORP", USER, ssp::Secret::new(PASSWORD))]);
     Arc::new(WindowsHost::with_services("web1", source, Arc::new(accounts), &service::dcom(classes)))
 }

@@ -1,36 +1,20 @@
-//! Simulated hosts on loopback, the plugin in a host of its own, and who lends the password.
+//! The plugin against simulated hosts, on a clock that tests move on.
 
 mod ended;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ms_dtyp::FileTime;
-use plugin_contract::{
-    AlertState, CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict,
-    Lease, LeaseId, Secret, TargetInfo, Waiter,
-};
-use plugin_host::testing::{RecordedOutcome, RecordingSink};
-use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Library, monotonic_ns};
+use plugin_contract::AlertState;
+use plugin_harness::{CounterHost, Lender};
+pub(crate) use plugin_harness::{NOON, PASSWORD, USER, at_noon};
+use plugin_host::{HostOptions, InstanceConfig, monotonic_ns};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
-use tokio::task::JoinHandle;
-use windows_sim::choices::Choices;
-use windows_sim::model::{self, Clock, ValueSource};
-use windows_sim::service::pcq;
-use windows_sim::{Account, Accounts, Behaviour, WindowsHost, server};
+use windows_sim::model::{Clock, HostOptions as ModelOptions, ValueSource};
 
 pub(crate) use self::ended::Ended;
-
-pub(crate) const PASSWORD: &str = "Passw0rd-of-the-test";
-pub(crate) const USER: &str = "svc-metrics";
-
-/// 2026-01-01 12:00:00, two days after the simulated hosts were started.
-pub(crate) const NOON: FileTime = FileTime(134_116_992_000_000_000);
-pub(crate) const BOOT: FileTime = FileTime(NOON.0 - 2 * 86_400 * FileTime::INTERVALS_PER_SECOND);
 
 thread_local! {
     /// How far the clocks of this test are ahead: each test has a thread of its own.
@@ -38,40 +22,27 @@ thread_local! {
 }
 
 /// A simulated Windows host on a port of loopback.
-pub(crate) struct SimHost {
-    pub(crate) host: Arc<WindowsHost>,
-    pub(crate) clock: Clock,
-    pub(crate) port: u16,
-    listener: Mutex<JoinHandle<()>>,
-    // Last, so that what runs on it ends first.
-    runtime: Runtime,
-}
+pub(crate) struct SimHost(CounterHost);
 
-/// The options of the model that the tests use.
-pub(crate) fn model(clock: &Clock) -> model::HostOptions {
-    model::HostOptions { clock: clock.clone(), boot: Some(BOOT), ..model::HostOptions::default() }
+impl Deref for SimHost {
+    type Target = CounterHost;
+
+    fn deref(&self) -> &CounterHost {
+        &self.0
+    }
 }
 
 impl SimHost {
-    /// The model, at noon, until the clock is moved.
     pub(crate) fn new() -> Self {
-        Self::with_options(|_| {})
+        Self(CounterHost::new())
     }
 
-    pub(crate) fn with_options(change: impl FnOnce(&mut model::HostOptions)) -> Self {
-        let clock = Clock::manual(NOON);
-        let mut options = model(&clock);
-        change(&mut options);
-        Self::with_source(Arc::new(model::Host::new(options)), clock)
+    pub(crate) fn with_options(change: impl FnOnce(&mut ModelOptions)) -> Self {
+        Self(CounterHost::with_options(change))
     }
 
     pub(crate) fn with_source(source: Arc<dyn ValueSource>, clock: Clock) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime.expect("threads for the simulator");
-        let account = Account::new("CORP", USER, ssp::Secret::new(PASSWORD));
-        let host = Arc::new(WindowsHost::new("web1", source, Arc::new(Accounts::new(vec![account]))));
-        let (port, listener) = listen(&runtime, &host, 0);
-        Self { host, clock, port, listener: Mutex::new(listener), runtime }
+        Self(CounterHost::with_source(source, clock))
     }
 
     /// Time passes, for the host and for the plugin.
@@ -81,109 +52,52 @@ impl SimHost {
         AHEAD_NS.with(|ahead_ns| ahead_ns.fetch_add(time_ns, Ordering::Relaxed));
     }
 
-    pub(crate) fn behave(&self, change: impl FnOnce(&mut Behaviour)) {
-        self.host.change_behaviour(change);
-    }
-
-    /// From now on the host chooses otherwise where documents leave it open.
-    pub(crate) fn choose(&self, change: impl FnOnce(&mut Choices)) {
-        self.behave(|behaviour| change(&mut behaviour.choices));
-    }
-
-    /// Connections so far.
-    pub(crate) fn connections(&self) -> u64 {
-        self.host.counts().connections.load(Ordering::Relaxed)
-    }
-
-    /// All connections end, and nobody listens any more.
-    pub(crate) fn shut(&self) {
-        let listener = self.listener.lock().expect("nobody panicked");
-        listener.abort();
-        while !listener.is_finished() {
-            std::thread::yield_now();
-        }
-    }
-
-    /// All connections end; the next ones are taken.
-    pub(crate) fn cut(&self) {
-        self.shut();
-        *self.listener.lock().expect("nobody panicked") = listen(&self.runtime, &self.host, self.port).1;
-    }
-
     /// Values that were fetched so far: by a query, and of the registry.
     pub(crate) fn fetches(&self) -> (u64, u64) {
         (self.calls(6), self.host.counts().calls("winreg", 17))
     }
-
-    /// Logons so far.
-    pub(crate) fn logons(&self) -> u64 {
-        self.host.accounts().attempts().values().map(|seen| seen.accepted + seen.refused).sum()
-    }
-
-    /// Calls of this method so far.
-    pub(crate) fn calls(&self, opnum: u16) -> u64 {
-        self.host.counts().calls(pcq::NAME, opnum)
-    }
 }
 
-fn listen(runtime: &Runtime, host: &Arc<WindowsHost>, port: u16) -> (u16, JoinHandle<()>) {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let listener = runtime.block_on(TcpListener::bind(address)).expect("a port on loopback");
-    let port = listener.local_addr().expect("its number").port();
-    let serving = server::listen_smb(Arc::clone(host), listener, server::Limits::default());
-    (port, runtime.spawn(serving))
-}
+/// The plugin.
+pub(crate) struct Plugin(plugin_harness::Plugin);
 
-/// The plugin, linked into this program, in a host of its own.
-pub(crate) struct Plugin {
-    pub(crate) library: Library,
-    host: Host,
+impl Deref for Plugin {
+    type Target = plugin_harness::Plugin;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl Plugin {
     pub(crate) fn new() -> Self {
-        let broker: Arc<dyn CredentialBroker> = Arc::new(Lender::default());
         let ahead_ns = AHEAD_NS.with(Arc::clone);
         let started_ns = monotonic_ns();
         let clock = Arc::new(move || started_ns + ahead_ns.load(Ordering::Relaxed));
-        let host = Host::new(HostOptions { broker, clock, ..HostOptions::default() });
-        let library = host.link("pla", plugin_pla::entry).expect("the plugin is linked");
-        Self { library, host }
+        let options = HostOptions { clock, ..HostOptions::default() };
+        Self(plugin_harness::Plugin::with("pla", plugin_pla::entry, Lender::default(), options))
     }
 
     /// An instance for a simulated host.
     pub(crate) fn watch(&self, sim: &SimHost, settings: Value) -> Watch {
-        self.made(sim, settings, false)
+        Watch(self.0.watch("pla", config(sim, settings)))
     }
 
     /// As for a probe.
     pub(crate) fn watch_on_demand(&self, sim: &SimHost, settings: Value) -> Watch {
-        self.made(sim, settings, true)
+        Watch(self.0.watch("pla", InstanceConfig { is_on_demand: true, ..config(sim, settings) }))
     }
 
     /// Ends an instance, and waits for that.
     pub(crate) fn end(&self, watch: Watch) {
         drop(watch);
-        assert_eq!(self.host.wait_destroyed(Duration::from_secs(60)), 0, "it ends");
-    }
-
-    fn made(&self, sim: &SimHost, settings: Value, is_on_demand: bool) -> Watch {
-        let config = InstanceConfig { is_on_demand, ..config(sim, settings) };
-        let sink = Arc::new(RecordingSink::default());
-        let created = self.library.create("pla", &config, Arc::<RecordingSink>::clone(&sink));
-        Watch { instance: created.expect("the source takes the settings"), sink, config }
+        self.wait_ended();
     }
 }
 
 /// What the exporter passes for a simulated host.
 pub(crate) fn config(sim: &SimHost, settings: Value) -> InstanceConfig {
-    let target = TargetInfo {
-        name: "web1".to_owned(),
-        host: "127.0.0.1".to_owned(),
-        port: Some(sim.port),
-        identity: "corp".to_owned(),
-    };
-    InstanceConfig { target, settings, is_on_demand: false }
+    plugin_harness::config("127.0.0.1", sim.port, settings)
 }
 
 /// A set of alerts in the settings.
@@ -191,67 +105,38 @@ pub(crate) fn set(alerts: &Value) -> Value {
     json!({ "sets": [{ "name": "Mill", "alerts": alerts }] })
 }
 
-/// One instance of the source with all that it said.
-pub(crate) struct Watch {
-    pub(crate) instance: Instance,
-    pub(crate) sink: Arc<RecordingSink>,
-    pub(crate) config: InstanceConfig,
+/// One instance of the source with all that it sent.
+pub(crate) struct Watch(plugin_harness::Watch);
+
+impl Deref for Watch {
+    type Target = plugin_harness::Watch;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl Watch {
     /// Collects with a deadline far away.
     #[track_caller]
     pub(crate) fn collect(&self) -> Ended {
-        self.collect_within(Duration::from_secs(60))
+        Ended(self.0.collect())
     }
 
     /// Collects with this deadline.
     #[track_caller]
     pub(crate) fn collect_within(&self, time: Duration) -> Ended {
-        let before = self.sink.recorded().completions.len();
-        let deadline_ns = monotonic_ns() + u64::try_from(time.as_nanos()).expect("a short time");
-        self.instance.collect(deadline_ns).expect("the collection begins");
-        // Other programs of a busy machine may take more time than the sink's patience.
-        let mut ends = (0..6).filter_map(|_| self.sink.wait_completions(before + 1));
-        let recorded = ends.next().expect("the collection ends");
-        let outcome = recorded.completions.last().expect("a completion").outcome.clone();
-        Ended { outcome, recorded }
+        Ended(self.0.collect_within(time))
     }
 
     /// Collects, and insists that it is complete.
     #[track_caller]
     pub(crate) fn full(&self) -> Ended {
-        let ended = self.collect();
-        assert_eq!(ended.outcome, RecordedOutcome::Full);
-        ended
-    }
-
-    pub(crate) fn reconfigure(&self, settings: Value) {
-        let config = InstanceConfig { settings, ..self.config.clone() };
-        self.instance.reconfigure(&config).expect("the source takes the settings");
+        Ended(self.0.full())
     }
 
     /// The alerts that were reported so far.
     pub(crate) fn alerts(&self) -> Vec<(String, AlertState)> {
         self.sink.recorded().alerts
     }
-}
-
-/// Lends the password.
-#[derive(Default)]
-struct Lender(AtomicU64);
-
-impl CredentialBroker for Lender {
-    fn acquire(&self, request: &CredentialRequest<'_>, _waiter: &Waiter) -> CredentialAnswer {
-        assert_eq!(request.identity, "corp");
-        CredentialAnswer::Lease(Lease {
-            id: LeaseId(self.0.fetch_add(1, Ordering::Relaxed)),
-            kind: CredentialKind::Password,
-            domain: "CORP".to_owned(),
-            username: USER.to_owned(),
-            secret: Secret::new(PASSWORD.as_bytes().to_vec()),
-        })
-    }
-
-    fn result(&self, _lease: LeaseId, _verdict: CredentialVerdict) {}
 }

@@ -1,43 +1,32 @@
 //! How a collection ended, and what the plugin had sent by then.
 
-use plugin_host::testing::{Recorded, RecordedOutcome, Value};
+use std::ops::Deref;
 
-/// How one collection ended, and all that had arrived by then.
+use plugin_harness::Collection;
+
+/// A collection of the plugin.
 #[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) outcome: RecordedOutcome,
-    pub(crate) recorded: Recorded,
+pub(crate) struct Ended(pub(super) Collection);
+
+impl Deref for Ended {
+    type Target = Collection;
+
+    fn deref(&self) -> &Collection {
+        &self.0
+    }
 }
 
 impl Ended {
     /// Why a collection is partial.
     #[track_caller]
-    pub(crate) fn partial(&self) -> String {
-        match &self.outcome {
-            RecordedOutcome::Partial(families, Some(failure)) => {
-                assert_eq!(families.len(), self.recorded.families.len(), "all families are complete");
-                failure.message.clone()
-            }
-            other => panic!("it is not partial with a reason: {other:?}"),
-        }
+    pub(crate) fn partial(&self) -> &str {
+        self.0.partial().2
     }
 
-    /// The word of the reason why a collection is partial.
+    /// The word of the reason.
     #[track_caller]
-    pub(crate) fn reason(&self) -> String {
-        match &self.outcome {
-            RecordedOutcome::Partial(_, Some(failure)) => failure.reason.as_str().to_owned(),
-            other => panic!("it is not partial with a reason: {other:?}"),
-        }
-    }
-
-    /// The next step that belongs to the reason.
-    #[track_caller]
-    pub(crate) fn next_step(&self) -> String {
-        match &self.outcome {
-            RecordedOutcome::Partial(_, Some(failure)) => failure.reason.next_step().to_owned(),
-            other => panic!("it is not partial with a reason: {other:?}"),
-        }
+    pub(crate) fn reason(&self) -> &str {
+        self.failure().reason.as_str()
     }
 
     /// All values, a line each, but for times.
@@ -52,25 +41,11 @@ impl Ended {
 
     /// The series of an item that are there and have a value: labels without names, and the value.
     pub(crate) fn of(&self, object: &str, item: &str) -> Vec<(String, f64)> {
-        let live = self.recorded.series.iter().filter(|series| !series.retired);
-        let of = live.filter(|series| {
-            let family = &self.recorded.families[series.family as usize];
-            assert_eq!(family.namespace, "pla");
-            family.object == object && family.item == item
-        });
-        let mut found: Vec<(String, f64)> = of
-            .filter_map(|series| {
-                let labels: Vec<&str> = series.labels.iter().map(|(_, value)| value.as_str()).collect();
-                let value = match series.value? {
-                    Value::F64(value) => value,
-                    Value::U64(value) => value as f64,
-                    other => panic!("{other:?}"),
-                };
-                Some((labels.join("|"), value))
-            })
-            .collect();
-        found.sort_by(|one, other| one.0.cmp(&other.0));
-        found
+        assert!(self.live().all(|(family, _)| family.namespace == "pla"));
+        let rows = self.rows(object, item).into_iter().map(|(labels, value)| (labels.join("|"), value));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by(|one, other| one.0.cmp(&other.0));
+        rows
     }
 
     /// The states of the alerts by name and instance.
