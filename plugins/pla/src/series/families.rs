@@ -100,14 +100,16 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     Family {
         item: "Info",
         kind: Kind::Info,
-        help: "1, with a data collector set whose alerts are judged: where it comes from, and its file.",
+        help: "1, with a data collector set whose alerts are judged or whose logs are written here: where it comes from, and its \
+               file.",
         ..OF_SET
     },
     // By `set`.
     Family { item: "Alerts", help: "Thresholds of the data collector set that are judged.", ..OF_SET },
     Family {
         item: "Judged",
-        help: "1 if the alerts of the data collector set are judged here now: always, or because an alert started it; else 0.",
+        help: "1 if the alerts of the data collector set are judged here now: always, or because an alert started it; else 0. \
+               Sets without alerts have none.",
         ..OF_SET
     },
     // By `set` and `kind`.

@@ -85,8 +85,10 @@ fn samples(shown: &ShownSet<'_>, counts: &Counts, actions: &Actions) -> Vec<((us
     let mut samples = vec![
         ((SET_INFO, own().into_iter().chain(info).collect()), 1),
         ((SET_ALERTS, own()), count(counts.alerts)),
-        ((SET_JUDGED, own()), u64::from(actions.is_running(&set.name))),
     ];
+    if counts.alerts > 0 {
+        samples.push(((SET_JUDGED, own()), u64::from(actions.is_running(&set.name))));
+    }
     let problems = |kind| {
         let problems = set.problems.iter().chain(actions.problems(&set.name));
         problems.filter(|problem| problem.kind == kind).count()
