@@ -216,6 +216,23 @@ fn what_a_cabinet_cannot_have_is_named_and_kept() {
 }
 
 #[test]
+fn what_stands_where_the_record_is_written_is_replaced_and_what_it_leads_to_is_kept() {
+    let precious = |place: &Place| place.path("outside/precious");
+    let make: [fn(&std::path::Path, &std::path::Path) -> std::io::Result<()>; 2] =
+        [|from, to| fs::hard_link(from, to), |from, to| symlink(from, to)];
+    for make in make {
+        let place = Place::new();
+        run1(&place);
+        fs::write(precious(&place), "precious").unwrap();
+        make(&precious(&place), &place.path("set/run1/.folder-actions.new")).unwrap();
+        assert_eq!(done(&run(&place, &acting(CREATE))), [("run1", CREATE, 5)]);
+        assert_eq!(fs::read_to_string(precious(&place)).unwrap(), "precious");
+        let record = fs::symlink_metadata(place.path("set/run1/.folder-actions")).unwrap();
+        assert!(record.is_file());
+    }
+}
+
+#[test]
 fn age_and_size_have_to_be_met_together() {
     let place = Place::new();
     place.write("large/log.csv", &vec![0; 2 * MB]);
