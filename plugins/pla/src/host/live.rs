@@ -8,7 +8,7 @@ use std::time::Duration;
 use counter_types::NamePattern;
 use host_session::Target;
 use plugin_sdk::{Collection, Failure};
-use plugin_session::{KeptConnection as _, ObjectConnection, Pause, TransportSettings};
+use plugin_session::{ObjectConnection, Pause, TransportSettings};
 use tokio::time::Instant;
 
 use self::reader::Reader;
