@@ -21,6 +21,9 @@ mod state;
 mod turns;
 mod work;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;

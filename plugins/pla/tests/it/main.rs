@@ -15,6 +15,7 @@ mod handing_over;
 mod host_starts;
 mod hostile;
 mod live;
+mod log_figures;
 mod log_sets;
 mod logging;
 mod many;
