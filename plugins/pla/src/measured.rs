@@ -97,6 +97,12 @@ impl Alerts {
         record.map_or(0, |(_, samples)| samples.iter().filter(|sample| sample.value.is_some()).count())
     }
 
+    /// Instances that are not in the log, or not with all of their counters.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.recorder.as_ref().map_or(0, Recorder::left_out)
+    }
+
     /// Logs go to files below this directory. Must be followed by [`write`](Self::write) inside a runtime of tokio.
     pub fn log_to(&mut self, directory: PathBuf) {
         let places = LogPlaces { directory: Some(directory), ..LogPlaces::default() };

@@ -38,7 +38,7 @@ static ALL: [&Counterset; 1] = [&WORKS];
 
 /// A target with two replies, which its alerts are judged on by turns.
 pub(crate) struct Target {
-    alerts: Alerts,
+    pub(crate) alerts: Alerts,
     query: PathQuery,
     replies: [CounterData; 2],
     rounds: u32,

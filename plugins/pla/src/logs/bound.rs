@@ -1,12 +1,12 @@
 //! Where the values of a log's columns are in the replies, found once for all replies with the same instances.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use counter_poll::paths::{Columns, Frame};
 use counter_types::{CounterType, Reading};
 
 use super::instances::{Paths, is_text, key, wants};
-use crate::counters::{Found, Kinds};
+use crate::counters::{Found, Kinds, Meaning};
 
 /// A column while it is sampled.
 #[derive(Debug)]
@@ -37,9 +37,12 @@ pub(super) struct Bound {
     slots: Vec<Slot>,
     /// The countersets with the versions that the places are of.
     versions: Vec<(usize, u64)>,
-    /// Instances that are there and have no column.
-    pub(super) without_column: u64,
+    /// Instances that are there and have no column, or not for all of their counters.
+    pub(super) left_out: u64,
 }
+
+/// What has a column: counterset, place of the instance, and counter.
+type WithColumn<'a> = HashSet<(usize, usize, &'a str)>;
 
 impl Slot {
     pub(super) fn new(path: usize, instance: Option<(String, u32)>, counter: &str) -> Self {
@@ -56,7 +59,7 @@ impl Slot {
 
 impl Bound {
     pub(super) fn new(slots: Vec<Slot>) -> Self {
-        Self { slots, versions: Vec::new(), without_column: 0 }
+        Self { slots, versions: Vec::new(), left_out: 0 }
     }
 
     pub(super) fn slots_mut(&mut self) -> &mut [Slot] {
@@ -87,8 +90,7 @@ impl Bound {
             let keys = all.iter().map(|instance| instance.as_ref().map(key).unwrap_or_default());
             places.insert(*counterset, keys.zip(0..).collect());
         }
-        let mut has_column: HashMap<usize, Vec<bool>> =
-            places.iter().map(|(counterset, all)| (*counterset, vec![false; all.len()])).collect();
+        let mut with_column = WithColumn::new();
         for slot in &mut self.slots {
             slot.place = None;
             let Some(meaning) = meanings.get(slot.path).and_then(Option::as_ref) else { continue };
@@ -99,9 +101,7 @@ impl Bound {
             };
             let instance = slot.instance.clone().unwrap_or_default();
             let Some(instance) = places.get(&counterset).and_then(|all| all.get(&instance)) else { continue };
-            if let Some(flag) = has_column.get_mut(&counterset).and_then(|all| all.get_mut(*instance)) {
-                *flag = true;
-            }
+            with_column.insert((counterset, *instance, &counter.name));
             slot.place =
                 frame.of(counterset).and_then(|frame| frame.columns(&counter.info)).map(|columns| Place {
                     counterset,
@@ -111,24 +111,29 @@ impl Bound {
                     needs: meaning.needs,
                 });
         }
-        self.without_column = 0;
-        for meaning in meanings.iter().flatten() {
-            let counterset = meaning.path.counterset;
-            let is_logged = meaning.path.counters.iter().any(|counter| {
-                let counter = meaning.counterset.counters.get(*counter);
-                counter.is_some_and(|counter| !is_text(counter.info.counter_type))
-            });
-            let (Some(frame), Some(flags)) = (frame.of(counterset), has_column.get_mut(&counterset)) else {
-                continue;
-            };
-            for (instance, flag) in frame.instances().iter().zip(flags).filter(|_| is_logged) {
-                if !*flag && wants(meaning.path, instance.as_ref()) {
-                    *flag = true;
-                    self.without_column += 1;
-                }
-            }
-        }
+        self.left_out = left_out(meanings.iter().flatten(), frame, &with_column);
         self.versions.clear();
         self.versions.extend(countersets.into_iter().map(|counterset| (counterset, version(counterset))));
     }
+}
+
+/// How many instances are wanted and lack a column. Each is counted once.
+fn left_out<'a>(
+    meanings: impl Iterator<Item = &'a Meaning<'a>>,
+    frame: &Frame,
+    with_column: &WithColumn<'_>,
+) -> u64 {
+    let mut left_out: HashSet<(usize, usize)> = HashSet::new();
+    for Meaning { path, counterset, .. } in meanings {
+        let counters = path.counters.iter().filter_map(|counter| counterset.counters.get(*counter));
+        let counters = counters.filter(|counter| !is_text(counter.info.counter_type));
+        let instances = frame.of(path.counterset).map_or(&[][..], |frame| frame.instances());
+        for (place, instance) in instances.iter().enumerate() {
+            let lacks_column = |name: &str| !with_column.contains(&(path.counterset, place, name));
+            if wants(path, instance.as_ref()) && counters.clone().any(|counter| lacks_column(&counter.name)) {
+                left_out.insert((path.counterset, place));
+            }
+        }
+    }
+    u64::try_from(left_out.len()).unwrap_or(u64::MAX)
 }

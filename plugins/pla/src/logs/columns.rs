@@ -19,8 +19,6 @@ pub(super) struct Expanded {
     pub(super) columns: Vec<Column>,
     /// By column.
     pub(super) slots: Vec<Slot>,
-    /// Columns above the limit.
-    pub(super) left_out: u64,
     seen: HashSet<(usize, String, u32, String)>,
 }
 
@@ -115,15 +113,12 @@ impl Expanded {
 
     fn add(&mut self, counterset: usize, column: Column, slot: Slot) {
         let (name, index) = slot.instance.clone().unwrap_or_default();
-        if !self.seen.insert((counterset, name, index, column.counter.clone())) {
-            return;
+        if self.columns.len() < COLUMNS_MAX
+            && self.seen.insert((counterset, name, index, column.counter.clone()))
+        {
+            self.columns.push(column);
+            self.slots.push(slot);
         }
-        if self.columns.len() >= COLUMNS_MAX {
-            self.left_out += 1;
-            return;
-        }
-        self.columns.push(column);
-        self.slots.push(slot);
     }
 }
 

@@ -30,7 +30,6 @@ pub(crate) struct Recorder {
     /// The columns of the log that is open.
     open: Option<Bound>,
     row: Vec<Sample>,
-    left_out: u64,
 }
 
 /// What the log of a segment is opened with.
@@ -49,16 +48,7 @@ impl Recorder {
         paths: Vec<(usize, CounterPath)>,
         of_other_hosts: usize,
     ) -> Self {
-        Self {
-            collector,
-            paths,
-            of_other_hosts,
-            last: None,
-            waits_since: None,
-            open: None,
-            row: Vec::new(),
-            left_out: 0,
-        }
+        Self { collector, paths, of_other_hosts, last: None, waits_since: None, open: None, row: Vec::new() }
     }
 
     /// The paths have other places among those that are asked for.
@@ -80,12 +70,12 @@ impl Recorder {
 
     /// A new log begins with the next sample. That comes when it would have come otherwise.
     pub(crate) fn begin_segment(&mut self) {
-        (self.open, self.waits_since, self.left_out) = (None, None, 0);
+        (self.open, self.waits_since) = (None, None);
     }
 
-    /// Instances that are there and are not in the log.
+    /// Instances that are there and are not in the log, or not with all of their counters.
     pub(crate) fn left_out(&self) -> u64 {
-        self.left_out + self.open.as_ref().map_or(0, |bound| bound.without_column)
+        self.open.as_ref().map_or(0, |bound| bound.left_out)
     }
 
     /// Whether it is time for a sample.
@@ -129,7 +119,6 @@ impl Recorder {
             }
             return None;
         }
-        self.left_out = expanded.left_out;
         self.row = Vec::with_capacity(expanded.columns.len());
         self.open = Some(Bound::new(expanded.slots));
         Some(LogHeader { columns: expanded.columns, zone: opening.zone.clone(), description: String::new() })

@@ -1,7 +1,5 @@
 //! One collector of a set that runs: what it samples, and the log that this goes to.
 
-use std::sync::Arc;
-
 use counter_log::SinkErrorKind;
 use log_writer::{LogCounts, LogQueue};
 
@@ -14,16 +12,20 @@ pub(crate) struct Collecting {
     pub(super) recorder: Recorder,
     /// The log of this segment, from its first record on.
     pub(super) log: Option<OpenLog>,
+    earlier: Earlier,
+}
+
+/// What is counted of a collector besides the log that is open.
+#[derive(Debug, Default)]
+struct Earlier {
     /// Logs of earlier segments that are not at their end yet.
     finishing: Vec<LogQueue>,
-    /// Of those that are.
-    ended: Totals,
-    /// Logs that were begun.
-    segments: u64,
+    /// Of those that are at their end; segments are of all logs.
+    totals: Totals,
 }
 
 /// What became of all records of a collector.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     /// Records that are kept for sure.
     pub(crate) written: u64,
@@ -33,19 +35,17 @@ pub(crate) struct Totals {
     pub(crate) dropped: u64,
     /// Holes in the logs.
     pub(crate) gaps: u64,
-    /// Records that wait.
+    /// Records that waited when the collection began, before it took one.
     pub(crate) waiting: u64,
     /// Logs that were begun.
     pub(crate) segments: u64,
     /// Failed writes by kind, in the order of [`SinkErrorKind::ALL`].
     pub(crate) failures: [u64; SinkErrorKind::ALL.len()],
-    /// The text of the last failure of a log that does not take records now.
-    pub(crate) failure: Option<Arc<str>>,
 }
 
 impl Collecting {
     pub(super) fn new(recorder: Recorder) -> Self {
-        Self { recorder, log: None, finishing: Vec::new(), ended: Totals::default(), segments: 0 }
+        Self { recorder, log: None, earlier: Earlier::default() }
     }
 
     /// The name of the collector.
@@ -58,39 +58,47 @@ impl Collecting {
         self.recorder.of_other_hosts
     }
 
-    /// Instances that are there and are not in the log.
+    /// Instances that are there and are not in the log that is open.
     pub(crate) fn left_out(&self) -> u64 {
-        self.recorder.left_out()
+        self.log.as_ref().map_or(0, |_| self.recorder.left_out())
     }
 
     pub(super) fn begin(&mut self, log: OpenLog) {
-        self.segments += 1;
+        self.earlier.totals.segments += 1;
         self.log = Some(log);
     }
 
     /// Takes the log out, so that it can be closed. It is still counted.
     pub(super) fn take_log(&mut self) -> Option<OpenLog> {
         let log = self.log.take()?;
-        self.finishing.push(log.queue.clone());
+        self.earlier.finishing.push(log.queue.clone());
         Some(log)
+    }
+
+    /// Goes on with the counts of a collector of its name that was defined otherwise, and whose log is closed.
+    pub(super) fn count_on(&mut self, before: &mut [Self]) {
+        if let Some(before) = before.iter_mut().find(|before| before.name() == self.name()) {
+            self.earlier = std::mem::take(&mut before.earlier);
+        }
     }
 
     /// What became of all records.
     pub(crate) fn totals(&self) -> Totals {
-        let mut totals = self.ended.clone();
+        let mut totals = self.earlier.totals;
         let open = self.log.iter().map(|log| &log.queue);
-        self.finishing.iter().chain(open).for_each(|queue| totals.add(&queue.counts()));
-        totals.segments = self.segments;
+        self.earlier.finishing.iter().chain(open).for_each(|queue| totals.add(&queue.counts()));
         totals
     }
 
-    /// Forgets logs that are at their end, but for their counts.
+    /// A collection begins: counts what waits, and forgets logs that are at their end, but for their counts.
     pub(super) fn tidy(&mut self) {
-        let Self { finishing, ended, .. } = self;
+        let Earlier { finishing, totals } = &mut self.earlier;
+        totals.waiting = self.log.as_ref().map_or(0, |log| log.queue.counts().waiting);
         finishing.retain(|queue| {
             let counts = queue.counts();
+            totals.waiting += counts.waiting;
             if counts.is_finished {
-                ended.add(&counts);
+                totals.add(&counts);
             }
             !counts.is_finished
         });
@@ -98,15 +106,12 @@ impl Collecting {
 }
 
 impl Totals {
+    /// Adds what became of the records of one log, but for those that wait.
     fn add(&mut self, counts: &LogCounts) {
         self.written += counts.written;
         self.bytes += counts.bytes;
         self.dropped += counts.dropped;
         self.gaps += counts.gaps;
-        self.waiting += counts.waiting;
         self.failures.iter_mut().zip(counts.failures).for_each(|(all, more)| *all += more);
-        if counts.is_failing && !counts.is_finished {
-            self.failure.clone_from(&counts.last_failure);
-        }
     }
 }

@@ -21,6 +21,9 @@ mod state;
 mod turns;
 mod work;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,6 +123,10 @@ impl Runs {
         for run in &mut self.leaving {
             run.step(false, moment);
             run.store(moment);
+            // It may have a successor, whose logs go to other places.
+            if let Some(successor) = self.runs.iter_mut().find(|other| other.name == run.name) {
+                successor.compiled.add(std::mem::take(&mut run.compiled));
+            }
         }
         self.leaving.retain(|run| !run.has_left());
         // Beside each other.
@@ -147,8 +154,12 @@ impl Runs {
             let run = match known {
                 Some(mut run) if !Arc::ptr_eq(&run.places, &self.places) => {
                     run.stop(moment);
+                    let collectors = collectors(paths);
+                    let mut new =
+                        Run::new(&name, (Arc::clone(&logs), start), Arc::clone(&self.places), collectors);
+                    new.count_on(&mut run);
                     self.leaving.push(run);
-                    Run::new(&name, (Arc::clone(&logs), start), Arc::clone(&self.places), collectors(paths))
+                    new
                 }
                 Some(mut run) if run.logs == logs && run.start == start => {
                     for (collecting, (own, _)) in run.collectors.iter_mut().zip(paths) {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pla_engine::{Action, Moment, RunError, RunState, SetDefinition, SetRun, StopReason};
+use pla_engine::{Action, Moment, RunCounts, RunError, RunState, SetDefinition, SetRun, StopReason};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -34,6 +34,8 @@ pub(crate) struct Run {
     pub(super) folder: Option<SetFolder>,
     /// Not before what is kept of it was read.
     life: Option<SetRun>,
+    /// What its life counted while its logs went to other places.
+    earlier: RunCounts,
     loading: Option<JoinHandle<Loaded>>,
     /// Why it does not run yet, if that was said.
     waits_for: Option<&'static str>,
@@ -98,6 +100,7 @@ impl Run {
             places,
             folder,
             life: None,
+            earlier: RunCounts::default(),
             loading: None,
             waits_for: None,
             state: None,
@@ -129,6 +132,18 @@ impl Run {
             Start::Always => definition,
             Start::Triggered => SetDefinition { duration: None, are_schedules_enabled: false, ..definition },
         }
+    }
+
+    /// Its starts since the exporter watches it.
+    pub(crate) fn counts(&self) -> RunCounts {
+        let earlier = self.earlier;
+        self.life.as_ref().map_or(earlier, |life| earlier.plus(life.counts()))
+    }
+
+    /// Goes on with the counts of a run of this set, which has stopped because its logs went to other places.
+    pub(super) fn count_on(&mut self, before: &mut Self) {
+        self.earlier = before.counts();
+        self.collectors.iter_mut().for_each(|one| one.count_on(&mut before.collectors));
     }
 
     /// Its collectors.
@@ -209,13 +224,14 @@ impl Run {
         &mut self,
         logs: Arc<Logs>,
         start: Start,
-        collectors: Vec<Collecting>,
+        mut collectors: Vec<Collecting>,
         moment: Moment,
     ) {
         let serial_number = self.segment.as_ref().map(|segment| segment.serial_number);
         if let Some(serial_number) = serial_number {
             self.close(serial_number, FINISH, (false, None));
         }
+        collectors.iter_mut().for_each(|one| one.count_on(&mut self.collectors));
         (self.collectors, self.logs, self.start, self.is_over) = (collectors, logs, start, false);
         let definition = self.definition();
         if let Some(life) = &mut self.life {

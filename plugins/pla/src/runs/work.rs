@@ -242,7 +242,9 @@ impl Compiled {
         let Self { runs, removed, failures, took_s, ended } = later;
         removed.into_iter().for_each(|(by, folders)| self.count(by, folders));
         (self.runs, self.failures) = (self.runs + runs, self.failures + failures);
-        (self.took_s, self.ended) = (took_s, ended);
+        if ended.is_some() {
+            (self.took_s, self.ended) = (took_s, ended);
+        }
     }
 }
 

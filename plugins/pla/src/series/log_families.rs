@@ -44,20 +44,22 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     },
     Family {
         item: "Starts",
-        help: "Runs of the data collector set that were started or resumed here since the exporter watches it.",
+        help: "Starts of the data collector set here since the exporter watches it, also those that resumed a run, and those that \
+               the limits of the data manager did not permit then: see perfmon_pla_run_failures_total.",
         ..COUNTED_OF_RUN
     },
     Family {
         item: "Missed Starts",
-        help: "Starts of the data collector set by schedules that were not made up for: the exporter did not run at that time, or another start came at \
-               once.",
+        help: "Starts of the data collector set by schedules that were not made up for: the exporter did not run at that time, or \
+               another start came at once.",
         ..COUNTED_OF_RUN
     },
     // By `set` and `kind`.
     Family {
         item: "Failures",
-        help: "What went wrong with runs of the data collector set, by kind: a start that the limits of the data manager did not permit (start), a step of \
-               the data manager (data_manager). The exporter's log has the reasons.",
+        help: "What went wrong with runs of the data collector set, by kind: a start that the limits of the data manager did not \
+               permit, or for which no serial number was left (start), a step of the data manager (data_manager). The \
+               exporter's log has the reasons.",
         ..COUNTED_OF_RUN
     },
     // By `set` and `limit`.
@@ -110,13 +112,14 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     },
     Family {
         item: "Waiting",
-        help: "Records of the log that wait to be written now. They are in memory only.",
+        help: "Records of earlier samples that still waited to be written when the exporter began to collect. They are in memory \
+               only. 0 if the disk or the database keeps up.",
         ..OF_LOG
     },
     Family {
         item: "Left Out Instances",
-        help: "Instances that the host has now and the log has not: they came after the log had begun, or are above the limit of \
-               20,000 columns. The next segment has them.",
+        help: "Instances that the host has now and the log has not, or not with all of their counters: they came after the log had \
+               begun, and are in the next segment, or they are above the limit of 20,000 columns. Each is counted once.",
         ..OF_LOG
     },
     // By `set`, `log` and `kind`.
@@ -145,7 +148,7 @@ pub(super) const SEGMENTS: usize = 11;
 pub(super) const GAPS: usize = 12;
 pub(super) const DROPPED: usize = 13;
 pub(super) const WAITING: usize = 14;
-pub(super) const WITHOUT_COLUMN: usize = 15;
+pub(super) const LEFT_OUT: usize = 15;
 pub(super) const LOG_FAILURES: usize = 16;
 
 #[cfg(test)]
@@ -178,7 +181,7 @@ mod tests {
             "Last Compile Duration",
         ];
         assert_eq!(of_runs.map(|index| items[index]), expected.map(|item| (RUN, item)));
-        let of_logs = [RECORDS, BYTES, SEGMENTS, GAPS, DROPPED, WAITING, WITHOUT_COLUMN, LOG_FAILURES];
+        let of_logs = [RECORDS, BYTES, SEGMENTS, GAPS, DROPPED, WAITING, LEFT_OUT, LOG_FAILURES];
         let expected = [
             "Records",
             "Bytes",

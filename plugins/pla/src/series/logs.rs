@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use counter_log::SinkErrorKind;
+use data_manager::Limit;
+use jiff::Timestamp;
 use pla_engine::RunState;
 use plugin_sdk::{FamilyId, Output, SeriesId};
 
@@ -10,15 +12,27 @@ use super::log_families as families;
 use super::{Labels, register};
 use crate::runs::{Collecting, Run};
 
-/// The series that are there, by their family and their labels.
+/// The series that are there. A sample of the same sets and logs as the one before allocates nothing.
 #[derive(Debug, Default)]
 pub(super) struct LogTable {
     /// Empty before the first set that logs; `None` for those that the exporter dropped.
     families: Vec<Option<FamilyId>>,
-    series: HashMap<(usize, Labels), Option<SeriesId>>,
+    /// In the order of [`show`]. No id for those that the exporter dropped.
+    series: Vec<(Key<String>, Option<SeriesId>)>,
+    /// By series, the value of this sample.
+    values: Vec<f64>,
 }
 
-type Samples = Vec<((usize, Labels), f64)>;
+/// What a series is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key<S> {
+    /// The index of its family.
+    family: usize,
+    set: S,
+    log: Option<S>,
+    /// Name and value of a further label.
+    label: Option<(&'static str, &'static str)>,
+}
 
 impl LogTable {
     /// The families that were accepted.
@@ -34,80 +48,121 @@ impl LogTable {
             }
             self.families = output.register_families(families::FAMILIES);
         }
-        let samples: HashMap<(usize, Labels), f64> = runs.iter().flat_map(of_run).collect();
-        let gone = self.series.extract_if(|key, _| !samples.contains_key(key));
-        let gone: Vec<SeriesId> = gone.filter_map(|(_, id)| id).collect();
-        output.retire(&gone);
-        let new: Vec<(usize, Labels)> =
-            samples.keys().filter(|key| !self.series.contains_key(*key)).cloned().collect();
-        let ids = register(&self.families, new.iter().map(|(family, labels)| (*family, labels)), output);
-        self.series.extend(new.into_iter().zip(ids));
-        for (key, value) in &samples {
-            if let Some(Some(id)) = self.series.get(key) {
+        let Self { series, values, .. } = self;
+        values.clear();
+        let mut are_same = true;
+        show(runs, &mut |key, value| {
+            are_same &= series.get(values.len()).is_some_and(|(known, _)| known.borrowed() == key);
+            values.push(value);
+        });
+        if !are_same || series.len() != values.len() {
+            self.register(runs, output);
+        }
+        for ((_, id), value) in self.series.iter().zip(&self.values) {
+            if let Some(id) = id {
                 output.push_f64(*id, *value);
             }
         }
     }
+
+    /// Ends the series that are gone, and registers those that are new.
+    fn register(&mut self, runs: &[Run], output: &mut Output) {
+        let mut before: HashMap<Key<String>, Option<SeriesId>> = self.series.drain(..).collect();
+        let mut keys = Vec::new();
+        show(runs, &mut |key, _| keys.push(key.owned()));
+        let known: Vec<Option<Option<SeriesId>>> = keys.iter().map(|key| before.remove(key)).collect();
+        let gone: Vec<SeriesId> = before.into_values().flatten().collect();
+        output.retire(&gone);
+        let new = keys.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let new: Vec<(usize, Labels)> = new.map(|(key, _)| (key.family, key.labels())).collect();
+        let ids = register(&self.families, new.iter().map(|(family, labels)| (*family, labels)), output);
+        let mut ids = ids.into_iter();
+        let all = keys.into_iter().zip(known);
+        self.series.extend(all.map(|(key, known)| (key, known.or_else(|| ids.next()).flatten())));
+    }
 }
 
-fn of_run(run: &Run) -> Samples {
-    let own = || vec![("set", run.name.to_string())];
-    let with = |label: &'static str, value: &str| -> Labels {
-        own().into_iter().chain([(label, value.to_owned())]).collect()
-    };
-    let mut samples: Samples = Vec::new();
+impl Key<String> {
+    fn borrowed(&self) -> Key<&str> {
+        let Self { family, set, log, label } = self;
+        Key { family: *family, set, log: log.as_deref(), label: *label }
+    }
+
+    fn labels(&self) -> Labels {
+        let log = self.log.iter().map(|log| ("log", log.clone()));
+        let label = self.label.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        [("set", self.set.clone())].into_iter().chain(log).chain(label).collect()
+    }
+}
+
+impl<'a> Key<&'a str> {
+    const fn of(family: usize, set: &'a str) -> Self {
+        Self { family, set, log: None, label: None }
+    }
+
+    fn owned(self) -> Key<String> {
+        let Self { family, set, log, label } = self;
+        Key { family, set: set.to_owned(), log: log.map(str::to_owned), label }
+    }
+}
+
+/// Passes all series with their values to `take`. The order is the same while the same sets and logs are there.
+fn show<'a>(runs: &'a [Run], take: &mut impl FnMut(Key<&'a str>, f64)) {
+    for run in runs {
+        show_run(run, take);
+        run.collectors().iter().for_each(|collecting| show_log(&run.name, collecting, take));
+    }
+}
+
+fn show_run<'a>(run: &'a Run, take: &mut impl FnMut(Key<&'a str>, f64)) {
+    let own = |family| Key::of(family, &run.name);
+    let with = |family, name, value| Key { label: Some((name, value)), ..own(family) };
     if let Some(life) = run.life() {
-        let now = life.state();
-        let status =
-            |state: RunState| ((families::STATUS, with("status", state.as_str())), flag(state == now));
-        samples.extend(RunState::ALL.map(status));
-        samples.extend(life.serial_number().map(|number| ((families::SERIAL_NUMBER, own()), number.into())));
-        let next = life.next_start().map(|start| real(u64::try_from(start.as_second()).unwrap_or_default()));
-        samples.extend(next.map(|seconds| ((families::NEXT_START, own()), seconds)));
-        let counts = life.counts();
-        samples.push(((families::STARTS, own()), real(counts.runs)));
-        samples.push(((families::MISSED, own()), real(counts.missed_starts)));
-        samples.push(((families::RUN_FAILURES, with("kind", "start")), real(counts.failed_starts)));
+        for state in RunState::ALL {
+            let is_it = f64::from(u8::from(state == life.state()));
+            take(with(families::STATUS, "status", state.as_str()), is_it);
+        }
+        if let Some(number) = life.serial_number() {
+            take(own(families::SERIAL_NUMBER), number.into());
+        }
+        if let Some(start) = life.next_start() {
+            take(own(families::NEXT_START), seconds(start));
+        }
     }
-    let compiled = &run.compiled;
-    samples.push(((families::RUN_FAILURES, with("kind", "data_manager")), real(compiled.failures)));
-    let removed = compiled.removed.iter();
-    samples
-        .extend(removed.map(|(limit, folders)| ((families::REMOVED, with("limit", limit)), real(*folders))));
+    let (counts, compiled) = (run.counts(), &run.compiled);
+    take(own(families::STARTS), real(counts.runs));
+    take(own(families::MISSED), real(counts.missed_starts));
+    take(with(families::RUN_FAILURES, "kind", "start"), real(counts.failed_starts));
+    take(with(families::RUN_FAILURES, "kind", "data_manager"), real(compiled.failures));
+    for limit in Limit::ALL {
+        let removed = compiled.removed.iter().find(|(by, _)| *by == limit.as_str());
+        let folders = removed.map_or(0, |(_, folders)| *folders);
+        take(with(families::REMOVED, "limit", limit.as_str()), real(folders));
+    }
     if let Some(ended) = compiled.ended {
-        samples.push((
-            (families::COMPILED_AT, own()),
-            real(u64::try_from(ended.as_second()).unwrap_or_default()),
-        ));
-        samples.push(((families::COMPILE_TIME, own()), compiled.took_s));
+        take(own(families::COMPILED_AT), seconds(ended));
+        take(own(families::COMPILE_TIME), compiled.took_s);
     }
-    for collecting in run.collectors() {
-        let labels: Labels = with("log", collecting.name());
-        of_log(collecting, &labels, &mut samples);
-    }
-    samples
 }
 
-fn of_log(collecting: &Collecting, labels: &Labels, samples: &mut Samples) {
+fn show_log<'a>(set: &'a str, collecting: &'a Collecting, take: &mut impl FnMut(Key<&'a str>, f64)) {
+    let own = |family| Key { log: Some(collecting.name()), ..Key::of(family, set) };
     let totals = collecting.totals();
-    let figures = [
-        (families::RECORDS, totals.written),
-        (families::BYTES, totals.bytes),
-        (families::SEGMENTS, totals.segments),
-        (families::GAPS, totals.gaps),
-        (families::DROPPED, totals.dropped),
-        (families::WAITING, totals.waiting),
-        (families::WITHOUT_COLUMN, collecting.left_out()),
-    ];
-    samples.extend(figures.map(|(family, number)| ((family, labels.clone()), real(number))));
+    take(own(families::RECORDS), real(totals.written));
+    take(own(families::BYTES), real(totals.bytes));
+    take(own(families::SEGMENTS), real(totals.segments));
+    take(own(families::GAPS), real(totals.gaps));
+    take(own(families::DROPPED), real(totals.dropped));
+    take(own(families::WAITING), real(totals.waiting));
+    take(own(families::LEFT_OUT), real(collecting.left_out()));
     for (kind, failures) in SinkErrorKind::ALL.into_iter().zip(totals.failures) {
-        let labels = labels.iter().cloned().chain([("kind", kind.as_str().to_owned())]).collect();
-        samples.push(((families::LOG_FAILURES, labels), real(failures)));
+        let label = Some(("kind", kind.as_str()));
+        take(Key { label, ..own(families::LOG_FAILURES) }, real(failures));
     }
 }
 
-fn flag(is_so: bool) -> f64 {
-    f64::from(u8::from(is_so))
+fn seconds(time: Timestamp) -> f64 {
+    real(u64::try_from(time.as_second()).unwrap_or_default())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts that matter have less than 53 bits")]

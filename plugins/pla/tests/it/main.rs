@@ -16,6 +16,7 @@ mod host_starts;
 mod hostile;
 mod live;
 mod live_faults;
+mod log_figures;
 mod log_sets;
 mod log_values;
 mod logging;

@@ -31,6 +31,15 @@ fn replies_with_the_same_instances_are_logged_without_an_allocation() {
     assert_eq!(values, Some(200));
 }
 
+#[test]
+fn an_instance_above_the_limit_of_columns_is_left_out_once() {
+    let mut target =
+        Target::new(21_000, &[r"\Works(*)\Load>50", r"\Works(*)\Turns/sec>5"].map(str::to_owned));
+    // Of the first counter 20,000 have a column, of the second one none.
+    assert_eq!(target.record(), 20_000);
+    assert_eq!(target.alerts.left_out(), 21_000);
+}
+
 #[tokio::test]
 async fn all_records_that_are_made_are_in_the_file() {
     let place = tempfile::tempdir().expect("a folder");

@@ -72,6 +72,20 @@ pub struct RunCounts {
     pub missed_starts: u64,
 }
 
+impl RunCounts {
+    /// These and those of a later [`SetRun`] of the same set.
+    #[must_use]
+    pub const fn plus(self, later: Self) -> Self {
+        Self {
+            runs: self.runs + later.runs,
+            segments: self.segments + later.segments,
+            failed_starts: self.failed_starts + later.failed_starts,
+            ignored_starts: self.ignored_starts + later.ignored_starts,
+            missed_starts: self.missed_starts + later.missed_starts,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum Phase {
     Stopped,

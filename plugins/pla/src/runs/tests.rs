@@ -1,0 +1,145 @@
+//! What is counted of sets that log, and what it costs to show that.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use counter_log::{LogHeader, SinkError, SinkErrorKind};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use pla_engine::Moment;
+use plugin_sdk::testing::{FakeInstance, FakeOutcome, Seen, SeenSeries, SeenValue};
+use plugin_sdk::{Collection, Coverage, Failure, Problem, Setup, Source, Target};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::open_log::OpenLog;
+use super::sink::AnySink;
+use super::work::Compiled;
+use super::{Collecting, Runs};
+use crate::config::{self, LogPlaces, Settings};
+use crate::counters::Paths;
+use crate::series::AlertSeries;
+use crate::sets::{self, LoadedSet};
+
+/// Takes a record of each log in each collection, for a sink that takes none, and records what it allocates to show that.
+struct Unwritten {
+    runs: Runs,
+    series: AlertSeries,
+}
+
+/// By collection.
+static ALLOCATIONS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+impl Source for Unwritten {
+    const NAME: &'static str = "unwritten";
+    const HELP: &'static str = "Takes records that are not written";
+    type Settings = Settings;
+
+    fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
+        let runs = Runs::new("web1".to_owned(), LogPlaces::new(&setup.settings, false));
+        let mut source = Self { runs, series: AlertSeries::default() };
+        source.reconfigure(setup.settings);
+        Ok(source)
+    }
+
+    fn reconfigure(&mut self, settings: Settings) {
+        let sets = sets::loaded(config::compile(&settings).expect("settings that are right").sets);
+        self.runs.select(sets.iter().map(LoadedSet::set), &mut Paths::default(), |_| true);
+    }
+
+    async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
+        let moment = Moment { wall: Timestamp::UNIX_EPOCH, monotonic: collection.began() };
+        self.runs.step(|_| false, moment, Instant::now() + Duration::from_secs(60)).await;
+        for collecting in self.runs.runs.iter_mut().flat_map(|run| &mut run.collectors) {
+            if collecting.log.is_none() {
+                collecting.begin(unwritten());
+            }
+            if let Collecting { log: Some(log), .. } = collecting {
+                log.push(Timestamp::UNIX_EPOCH, &[]);
+            }
+        }
+        let Self { runs, series } = self;
+        let show = || series.send_logs(runs.all(), collection.output());
+        let allocated = allocation_counter::measure(show).count_total;
+        ALLOCATIONS.lock().expect("nobody panicked").push(allocated);
+        Ok(Coverage::Full)
+    }
+}
+
+fn unwritten() -> OpenLog {
+    let header = LogHeader { columns: Vec::new(), zone: TimeZone::UTC, description: String::new() };
+    let error = SinkError { kind: SinkErrorKind::Refused, message: "not today".to_owned() };
+    OpenLog::open(Arc::new(header), AnySink::Refused(error), None, (None, usize::MAX))
+}
+
+fn collected(fake: &FakeInstance) -> Seen {
+    let done = fake.collect(Duration::from_secs(60)).expect("the collection ends");
+    assert_eq!(done.outcome, FakeOutcome::Full);
+    fake.seen()
+}
+
+/// The series that are there.
+fn live(seen: &Seen) -> impl Iterator<Item = (&str, &SeenSeries)> {
+    let live = seen.series.iter().filter(|series| !series.retired);
+    live.map(|series| (&*seen.families[series.family].1, series))
+}
+
+/// The value of the only series of an item that is of this set.
+fn of(seen: &Seen, item: &str, set: &str) -> f64 {
+    let is_it = |series: &SeenSeries| series.labels[0].1 == set;
+    let mut found = live(seen).filter(|(of, series)| *of == item && is_it(series));
+    let Some((_, SeenSeries { value: Some(SeenValue::F64(value)), .. })) = found.next() else {
+        panic!("`{item}` of {set} is not there")
+    };
+    assert!(found.next().is_none(), "`{item}` of {set} is there twice");
+    *value
+}
+
+#[test]
+fn logs_are_shown_without_an_allocation_until_sets_come_or_go_and_their_counts_go_on() {
+    let place = tempfile::tempdir().expect("a folder");
+    let settings = |sets: Value| json!({"sets": sets, "storage": {"directory": place.path().join("web1")}});
+    let set = |name: &str, counter: &str| json!({"name": name, "counters": [counter]});
+    let (day, night) = (set("Day", r"\Water\Level"), set("Night", r"\Water\Level"));
+    let fake = FakeInstance::create::<Unwritten>(Target::default(), &settings(json!([day, night])));
+    let fake = fake.expect("settings that are right");
+    for earlier in 0..6_u32 {
+        let seen = collected(&fake);
+        assert_eq!(of(&seen, "Waiting", "Day"), f64::from(earlier), "those of earlier collections");
+        assert_eq!(of(&seen, "Segments", "Night"), 1.0);
+    }
+    let seen = fake.seen();
+    assert!(seen.series.iter().all(|series| series.value.is_some() && !series.retired));
+    let allocations = ALLOCATIONS.lock().expect("nobody panicked").clone();
+    assert!(allocations[0] > 0, "the first one registers");
+    assert_eq!(allocations[2..], [0; 4], "{allocations:?}");
+
+    let before = seen.series.len();
+    // One is defined otherwise: its log goes on in another.
+    fake.reconfigure(&settings(json!([set("Day", r"\Water\Depth"), night])))
+        .expect("settings that are right");
+    let seen = collected(&fake);
+    assert_eq!(seen.series.len(), before, "no series is new");
+    assert_eq!((of(&seen, "Segments", "Day"), of(&seen, "Segments", "Night")), (2.0, 1.0));
+    assert_eq!(of(&collected(&fake), "Waiting", "Day"), 7.0, "in both of its logs");
+
+    fake.reconfigure(&settings(json!([night, set("Noon", r"\Water\Level")])))
+        .expect("settings that are right");
+    let seen = collected(&fake);
+    let mut sets: Vec<&str> = live(&seen).map(|(_, series)| &*series.labels[0].1).collect();
+    sets.dedup();
+    assert_eq!(sets, ["Night", "Noon"], "the series of a set that is gone end");
+    assert_eq!(of(&seen, "Waiting", "Night"), 8.0, "it goes on in its series");
+    assert_eq!(seen.series.len(), before + before / 2, "those of the new set alone are new");
+    assert!(fake.destroy(), "it says that it is destroyed");
+}
+
+#[test]
+fn a_data_manager_that_fails_leaves_when_the_last_one_ended() {
+    let mut compiled = Compiled::default();
+    compiled.add(Compiled { took_s: 2.0, ended: Some(Timestamp::UNIX_EPOCH), ..Compiled::default() });
+    compiled.add(Compiled { failures: 1, ..Compiled::default() });
+    let expected =
+        Compiled { failures: 1, took_s: 2.0, ended: Some(Timestamp::UNIX_EPOCH), ..Compiled::default() };
+    assert_eq!(compiled, expected);
+}
