@@ -118,7 +118,7 @@ async fn all_bytes_of_a_parquet_log_are_counted_at_its_end() {
     bench.make_folder();
     for circular_bytes_max in [None, Some(20_000)] {
         let log = bench.log("log.parquet", FileOptions { circular_bytes_max, ..PARQUET });
-        let (queue, writer) = crate::log_queue(3, log, crate::QueueOptions::default());
+        let (queue, writer) = crate::log_queue(3, log, &crate::QueueOptions::default());
         let writing = tokio::spawn(writer.run());
         for row in batch(0..120).rows() {
             queue.push(row.time, row.samples.iter().copied());
