@@ -40,6 +40,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) machine: &'a str,
     /// The time zone of its times.
     pub(crate) zone: &'a TimeZone,
+    /// The description of its set; may be empty.
+    pub(crate) description: &'a str,
 }
 
 impl Recorder {
@@ -132,7 +134,8 @@ impl Recorder {
         self.left_out = expanded.left_out;
         self.row = Vec::with_capacity(expanded.columns.len());
         self.open = Some(Bound::new(expanded.slots));
-        Some(LogHeader { columns: expanded.columns, zone: opening.zone.clone(), description: String::new() })
+        let (zone, description) = (opening.zone.clone(), opening.description.to_owned());
+        Some(LogHeader { columns: expanded.columns, zone, description })
     }
 
     /// Takes a sample, if it is due and the replies of now have something of it. Returns its time and its values.

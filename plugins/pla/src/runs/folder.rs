@@ -24,6 +24,13 @@ pub(crate) struct Kept {
     pub(crate) segment: Option<KeptSegment>,
 }
 
+impl Kept {
+    /// The highest serial number that was used.
+    pub(crate) fn serial_number_max(&self) -> u32 {
+        self.run.serial_number.max(self.run.running.map_or(0, |running| running.serial_number))
+    }
+}
+
 /// Where the files of a segment are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,7 +69,7 @@ impl SetFolder {
     }
 
     /// Brings the Parquet files to an end that a process left behind.
-    pub(crate) fn recover(&self) -> io::Result<()> {
+    pub(crate) fn recover(&self, target: &str) -> io::Result<()> {
         let root = self.open()?;
         for entry in root.entries()?.take(FOLDERS_MAX) {
             let entry = entry?;
@@ -73,6 +80,7 @@ impl SetFolder {
             if recovered.files > 0 {
                 let (files, records) = (recovered.files, recovered.records);
                 tracing::info!(
+                    target,
                     set = self.name,
                     files,
                     records,
@@ -80,7 +88,7 @@ impl SetFolder {
                 );
             }
             for failure in &recovered.failures {
-                tracing::warn!(set = self.name, %failure, "A log of an earlier process is not complete");
+                tracing::warn!(target, set = self.name, %failure, "A log of an earlier process is not complete");
             }
         }
         Ok(())
@@ -144,8 +152,7 @@ impl SetFolder {
             Ok(bytes) => bytes,
         };
         let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| no_state(error.to_string()))?;
-        let running = kept.run.running.map_or(0, |running| running.serial_number);
-        match kept.run.serial_number.max(running) {
+        match kept.serial_number_max() {
             number if number.saturating_sub(first) > SEGMENTS_MAX => {
                 Err(no_state(format!("no set had {number} segments")))
             }

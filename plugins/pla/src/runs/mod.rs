@@ -5,7 +5,7 @@
 //! | `calendar` | the moment of a collection |
 //! | `run` | the life of one set, by the state machine of `pla_engine` |
 //! | `collecting`, `open_log` | a collector of it, and its log in one segment |
-//! | `places`, `sink`, `turns` | where a log goes |
+//! | `places`, `sink`, `turns`, `shared` | where a log goes, and what logs of several modules have in common |
 //! | `folder`, `state` | the folder of a set, and what is kept there of its life |
 //! | `work`, `report` | what is done beside the collections: limits, reports and the data manager |
 
@@ -16,6 +16,7 @@ mod open_log;
 mod places;
 mod report;
 mod run;
+mod shared;
 mod sink;
 mod state;
 mod turns;
@@ -63,7 +64,7 @@ struct Selected {
 impl Runs {
     /// None yet. `machine` is the host in the names of columns, folders and files.
     pub(crate) fn new(machine: String, places: LogPlaces) -> Self {
-        let places = Arc::new(Places::new(machine, places, Arc::default()));
+        let places = Arc::new(Places::new(machine, places));
         Self { places, runs: Vec::new(), leaving: Vec::new(), selected: None }
     }
 
