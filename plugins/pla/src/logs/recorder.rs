@@ -63,6 +63,11 @@ impl Recorder {
         }
     }
 
+    /// One that has sampled nothing yet.
+    pub(crate) fn anew(&self) -> Self {
+        Self::new(Arc::clone(&self.collector), self.paths.clone(), self.of_other_hosts)
+    }
+
     /// The paths have other places among those that are asked for.
     pub(crate) fn place(&mut self, paths: Vec<(usize, CounterPath)>) {
         if self.paths != paths {

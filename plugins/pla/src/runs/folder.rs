@@ -10,7 +10,7 @@ use cap_std::fs::Dir;
 use jiff::Timestamp;
 use path_component::component;
 use pla_engine::RunSnapshot;
-use rustix::fs::{Mode, OFlags, mkdirat, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -104,8 +104,19 @@ impl SetFolder {
     }
 
     /// The folder of the set.
+    ///
+    /// # Errors
+    /// When it cannot be opened; [`ErrorKind::StaleNetworkFileHandle`] when it is another one than that in which the lock is, which
+    /// has a set of its own: a disk was mounted over it, for example.
     pub(crate) fn open(&self) -> io::Result<Dir> {
-        below(&self.target()?, &self.name)
+        let folder = below(&self.target()?, &self.name)?;
+        match &self.claim {
+            Some(claim) if !is_in(claim, &folder)? => Err(io::Error::new(
+                ErrorKind::StaleNetworkFileHandle,
+                "another folder with runs of the set is in its place",
+            )),
+            _ => Ok(folder),
+        }
     }
 
     /// The folder of a run.
@@ -195,6 +206,21 @@ pub(super) fn open_file(folder: &Dir, name: &str, flags: OFlags) -> io::Result<f
         Err(error) => return Err(error.into()),
     };
     if file.metadata()?.is_file() { Ok(file) } else { Err(refused(name, "is no file: delete it")) }
+}
+
+/// Whether a lock is that of a folder, or may be: one without a lock and a state has nothing to lose.
+fn is_in(claim: &fs::File, folder: &Dir) -> io::Result<bool> {
+    let status = |name| match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(None),
+        status => status.map(Some),
+    };
+    match status(CLAIM)? {
+        Some(found) => {
+            let own = rustix::fs::fstat(claim)?;
+            Ok((found.st_dev, found.st_ino) == (own.st_dev, own.st_ino))
+        }
+        None => Ok(status(STATE)?.is_none()),
+    }
 }
 
 fn below(folder: &Dir, name: &str) -> io::Result<Dir> {

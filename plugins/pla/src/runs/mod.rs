@@ -118,6 +118,13 @@ impl Runs {
         if let Some(selected) = self.selected.take() {
             self.take(selected, moment);
         }
+        for run in &mut self.runs {
+            if let Some(anew) = run.anew() {
+                let mut before = std::mem::replace(run, anew);
+                before.stop(moment);
+                self.leaving.push(before);
+            }
+        }
         for run in &mut self.leaving {
             run.step(false, moment);
             run.store(moment);

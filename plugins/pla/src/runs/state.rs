@@ -21,6 +21,8 @@ pub(crate) struct StateStore {
     /// Locked while a state is written.
     disk: Mutex<Disk>,
     is_failing: AtomicBool,
+    /// Whether another folder is in the place of the set's own.
+    is_replaced: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -41,6 +43,7 @@ impl StateStore {
             stored: AtomicU64::new(0),
             disk: Mutex::new(Disk { folder, earlier }),
             is_failing: AtomicBool::new(false),
+            is_replaced: AtomicBool::new(false),
         }
     }
 
@@ -68,7 +71,11 @@ impl StateStore {
         disk.claim()?;
         let earlier = disk.read_earlier(kept.run.serial_number)?;
         kept.run.serial_number = kept.run.serial_number.max(earlier);
-        disk.folder.save(&kept)?;
+        disk.folder.save(&kept).inspect_err(|error| {
+            if error.kind() == io::ErrorKind::StaleNetworkFileHandle {
+                self.is_replaced.store(true, Ordering::Relaxed);
+            }
+        })?;
         self.stored.store(revision, Ordering::Release);
         Ok(())
     }
@@ -102,6 +109,11 @@ impl StateStore {
     /// The serial number of the state of before, which may have been found later than the set began. Does not block.
     pub(super) fn earlier(&self) -> Option<u32> {
         self.disk.try_lock().ok()?.earlier
+    }
+
+    /// Whether another folder is in the place of the set's own: what is there has to be read first.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.is_replaced.load(Ordering::Relaxed)
     }
 
     /// Both parts change at once.

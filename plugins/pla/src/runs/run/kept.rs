@@ -8,6 +8,7 @@ use pla_engine::{Moment, SetRun};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
+use super::super::collecting::Collecting;
 use super::super::folder::{Kept, KeptSegment, SetFolder};
 use super::super::state::StateStore;
 use super::super::work;
@@ -177,6 +178,22 @@ impl Run {
             life.handle_earlier_runs(earlier);
             self.is_blind = false;
         }
+    }
+
+    /// The same set from the beginning, if another folder is in the place of its own: a disk was mounted over it, for example, on
+    /// which there are earlier runs.
+    pub(in crate::runs) fn anew(&self) -> Option<Self> {
+        if !self.state.as_ref().is_some_and(|state| state.is_replaced()) {
+            return None;
+        }
+        let (target, set) = (&self.places.machine, &*self.name);
+        tracing::warn!(
+            target,
+            set,
+            "Another folder is in the place of that of a set, which begins again with what is there"
+        );
+        let collectors = self.collectors.iter().map(|one| Collecting::new(one.recorder.anew())).collect();
+        Some(Self::new(set, (Arc::clone(&self.logs), self.start), Arc::clone(&self.places), collectors))
     }
 
     /// Stores what has to outlive the process, beside the collections.
