@@ -1,5 +1,5 @@
 //! Limits on work that may wait for a disk, by its kind, so that no kind takes the threads of another one. A library has 32 threads
-//! for such work. Files of logs take up to 8 of them, files of SQLite up to 4, and those that are here up to 12.
+//! for such work. Files of logs take up to 8 of them, files of SQLite up to 4, and those that are here up to 14.
 
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -32,8 +32,10 @@ impl Threads {
     }
 }
 
-/// Data managers, which may take minutes, with their reports and their checks of limits.
+/// Data managers, which may take minutes, with their reports.
 pub(crate) static DATA_MANAGERS: Threads = Threads::new(3);
+/// Checks of limits before a run, which a start waits for.
+pub(crate) static CHECKS: Threads = Threads::new(2);
 /// Reports of sets that end, which have no time to wait for data managers.
 pub(crate) static LAST_REPORTS: Threads = Threads::new(2);
 /// Sets that begin: their states are read, and logs of earlier processes are brought to an end.

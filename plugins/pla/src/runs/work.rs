@@ -14,7 +14,7 @@ use super::folder::SetFolder;
 use super::open_log::ClosedLog;
 use super::report::{self, About};
 use crate::model::TaskCall;
-use crate::threads::{DATA_MANAGERS, LAST_REPORTS};
+use crate::threads::{CHECKS, DATA_MANAGERS, LAST_REPORTS};
 
 /// What came of it.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ pub(super) fn check(
         manager.check_before_running(&root).map_err(|error| error.to_string())
     };
     tokio::spawn(async move {
-        let result = DATA_MANAGERS.run(check).await.flatten();
+        let result = CHECKS.run(check).await.flatten();
         // If nobody listens any more, the set is gone.
         let _ = events.send(Event::Checked { serial_number, result });
     });
