@@ -16,6 +16,8 @@ mod open_log;
 mod places;
 mod report;
 mod run;
+#[cfg(test)]
+mod said;
 mod shared;
 mod sink;
 mod state;

@@ -165,3 +165,20 @@ static MEMORY: Shared<String, QueueMemory> = Shared::new();
 const BYTES_WAITING_MAX: usize = 256 << 20;
 /// A circular file of a set without a limit of its size.
 const CIRCULAR_BYTES_MAX: u64 = 100 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_of_all_modules_of_a_target_share_memory() {
+        let of = |target: &str| Places::new(target.to_owned(), LogPlaces::default());
+        let (first, second, other) = (of("memory1"), of("memory1"), of("memory2"));
+        let again = first.reconfigured(LogPlaces::default());
+        let shares = |one: &Places, other: &Places| Arc::ptr_eq(&one.queue().memory, &other.queue().memory);
+        assert_eq!(
+            (shares(&first, &second), shares(&first, &again), shares(&first, &other)),
+            (true, true, false)
+        );
+    }
+}

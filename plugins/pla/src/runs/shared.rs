@@ -26,3 +26,17 @@ impl<K: Eq + Hash, T> Shared<K, T> {
         one
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_one_thing_as_long_as_somebody_has_it() {
+        static NUMBERS: Shared<&str, u32> = Shared::new();
+        let first = NUMBERS.get("web1", || 1);
+        assert_eq!((*NUMBERS.get("web1", || 2), *NUMBERS.get("web2", || 3)), (1, 3));
+        drop(first);
+        assert_eq!(*NUMBERS.get("web1", || 4), 4);
+    }
+}

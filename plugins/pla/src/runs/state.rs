@@ -166,6 +166,7 @@ mod tests {
 
     use pla_engine::{Moment, RunSnapshot, SetDefinition, SetRun};
 
+    use super::super::said::said;
     use super::*;
 
     fn kept(serial_number: u32) -> Kept {
@@ -192,6 +193,17 @@ mod tests {
         assert!(state.is_stored());
         assert_eq!(stored(&folder), 3);
         assert!(folder.claim().expect("a file").is_none(), "the set is taken by then");
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_stored_is_said_once_with_its_target_and_its_set() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = SetFolder::new(place.path().join("mount").join("web1"), "Nightly");
+        let state = StateStore::new(folder, ("web1", "Nightly"), None);
+        state.set(kept(3));
+        let lines = said(|| (0..2).for_each(|_| state.save_or_warn()));
+        let [line] = &lines[..] else { panic!("{lines:?}") };
+        assert!(line.contains(r#"target="web1""#) && line.contains(r#"set="Nightly""#), "{line}");
     }
 
     #[test]
