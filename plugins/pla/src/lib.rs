@@ -44,6 +44,7 @@ mod series;
 mod session;
 mod sets;
 mod source;
+mod threads;
 mod to_rules;
 
 plugin_sdk::export_plugin! {

@@ -91,7 +91,7 @@ impl Alerts {
         self.counters.read(Some((query, data)), false);
         let Some((found, recorder)) = self.counters.found().zip(self.recorder.as_mut()) else { return 0 };
         let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
-        let opening = Opening { machine: "web1", zone: &TimeZone::UTC };
+        let opening = Opening { machine: "web1", zone: &TimeZone::UTC, description: "" };
         let _ = recorder.begin(found, frame, replied, now, &opening);
         let record = recorder.sample(found, frame, replied, (now, Timestamp::UNIX_EPOCH));
         record.map_or(0, |(_, samples)| samples.iter().filter(|sample| sample.value.is_some()).count())
@@ -106,7 +106,7 @@ impl Alerts {
     /// Logs go to files below this directory. Must be followed by [`write`](Self::write) inside a runtime of tokio.
     pub fn log_to(&mut self, directory: PathBuf) {
         let places = LogPlaces { directory: Some(directory), ..LogPlaces::default() };
-        self.places = Some(Places::new("web1".to_owned(), places, Arc::default()));
+        self.places = Some(Places::new("web1".to_owned(), places));
     }
 
     /// Makes a record of a reply, and passes it to the log, which begins with the first one.
@@ -114,7 +114,7 @@ impl Alerts {
         self.counters.read(Some((query, data)), false);
         let (Some(found), Some(recorder)) = (self.counters.found(), self.recorder.as_mut()) else { return };
         let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
-        let opening = Opening { machine: "web1", zone: &TimeZone::UTC };
+        let opening = Opening { machine: "web1", zone: &TimeZone::UTC, description: "" };
         let began = Timestamp::UNIX_EPOCH;
         if let (Some(header), Some(places)) =
             (recorder.begin(found, frame, replied, now, &opening), &self.places)
@@ -125,13 +125,7 @@ impl Alerts {
             let collector = CounterCollector { destination, ..CounterCollector::clone(&recorder.collector) };
             let state = places.state("Measured");
             let of = (&TimeZone::UTC, &collector);
-            self.log = places.open(
-                ("Measured", state.as_ref()),
-                of,
-                (1, "run", began, None),
-                &mut Vec::new(),
-                header,
-            );
+            self.log = places.open(state.as_ref(), of, (1, "run", began, None), &mut Vec::new(), header);
         }
         if let (Some((time, samples)), Some(log)) =
             (recorder.sample(found, frame, replied, (now, began + now)), &mut self.log)

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use tokio::task::spawn_blocking;
-
 use crate::config::SetSource;
 use crate::files::{self, FileSet, Overrides, Stamp};
 use crate::host::HostSet;
 use crate::model::{Problem, Set};
+use crate::threads::SET_FILES;
 
 /// A set with the state of its file.
 #[derive(Debug)]
@@ -107,7 +106,7 @@ pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
         return false;
     }
     // A file may be on a network drive.
-    let look = spawn_blocking(move || {
+    let look = SET_FILES.run(move || {
         let looked = files.into_iter().filter_map(|(index, path, overrides, seen)| {
             let stamp = files::stamp(&path);
             (stamp != seen).then(|| (index, stamp, files::read(&path, &overrides)))

@@ -75,12 +75,6 @@ impl NameFormat {
         Some(self.text(parts)).filter(|text| !text.is_empty()).map(|text| component(&text))
     }
 
-    /// Whether the serial number is in the name, so that no two runs have the same.
-    #[must_use]
-    pub fn has_serial_number(&self) -> bool {
-        self.has(SERIAL_NUMBER) || self.pattern.has_serial_number()
-    }
-
     const fn has(&self, bit: u32) -> bool {
         self.bits & bit != 0
     }

@@ -98,12 +98,6 @@ impl PathPattern {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-
-    /// Whether the serial number is in it, so that each run has another name.
-    #[must_use]
-    pub fn has_serial_number(&self) -> bool {
-        self.0.iter().any(|piece| matches!(piece, Piece::Serial { .. }))
-    }
 }
 
 impl FromStr for PathPattern {

@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ] {
         let options = FileOptions { format, existing: Existing::Replace, circular_bytes_max: None };
         let sink = FileLog::new(Arc::clone(&open), name, Arc::clone(&header), options);
-        let (queue, writer) = log_queue(count, sink, QueueOptions::default());
+        let (queue, writer) = log_queue(count, sink, &QueueOptions::default());
         let writing = tokio::spawn(writer.run());
         for record in 0..RECORDS {
             let time = start + SignedDuration::from_millis(i64::from(record) * 250);

@@ -9,4 +9,4 @@ mod queue;
 pub use self::file::{
     Existing, FileFormat, FileLog, FileOptions, FileProgress, OpenFolder, Recovered, recover,
 };
-pub use self::queue::{LogCounts, LogQueue, LogWriter, QueueOptions, log_queue};
+pub use self::queue::{LogCounts, LogQueue, LogWriter, QueueMemory, QueueOptions, log_queue};

@@ -51,6 +51,7 @@ pub(super) fn logs(
     let pattern = NameFormat::new((AutoPathFormat::PATTERN | AutoPathFormat::COMPUTER).0.into(), FOLDERS);
     let task = actions::call(set.task.as_ref(), set.task_arguments.as_ref(), set.task_text.as_ref());
     Ok(Logs {
+        description: String::new(),
         collectors: vec![Arc::new(collector)],
         schedules: set.schedules.iter().flatten().map(schedule).collect(),
         are_schedules_enabled: set.schedules.is_some(),

@@ -39,6 +39,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) machine: &'a str,
     /// The time zone of its times.
     pub(crate) zone: &'a TimeZone,
+    /// The description of its set; may be empty.
+    pub(crate) description: &'a str,
 }
 
 impl Recorder {
@@ -49,6 +51,11 @@ impl Recorder {
         of_other_hosts: usize,
     ) -> Self {
         Self { collector, paths, of_other_hosts, last: None, waits_since: None, open: None, row: Vec::new() }
+    }
+
+    /// One that has sampled nothing yet.
+    pub(crate) fn anew(&self) -> Self {
+        Self::new(Arc::clone(&self.collector), self.paths.clone(), self.of_other_hosts)
     }
 
     /// The paths have other places among those that are asked for.
@@ -121,7 +128,8 @@ impl Recorder {
         }
         self.row = Vec::with_capacity(expanded.columns.len());
         self.open = Some(Bound::new(expanded.slots));
-        Some(LogHeader { columns: expanded.columns, zone: opening.zone.clone(), description: String::new() })
+        let (zone, description) = (opening.zone.clone(), opening.description.to_owned());
+        Some(LogHeader { columns: expanded.columns, zone, description })
     }
 
     /// Takes a sample, if it is due and the replies of now have something of it. Returns its time and its values.

@@ -81,6 +81,7 @@ impl Set {
         };
         let megabytes = document.segment_size_max_mb.filter(|megabytes| *megabytes > 0);
         self.logs = Some(Arc::new(Logs {
+            description: document.description.as_deref().map(description).unwrap_or_default(),
             collectors,
             schedules: document.schedules.iter().filter_map(schedule).collect(),
             are_schedules_enabled: document.are_schedules_enabled.unwrap_or_default(),
@@ -190,6 +191,12 @@ fn destination(
     })
 }
 
+/// A description as one line.
+fn description(text: &str) -> String {
+    let line = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    line.collect::<Vec<_>>().join(" ").chars().take(DESCRIPTION_CHARS_MAX).collect()
+}
+
 fn remarks(document: &DataCollectorSet, overrides: &LogOverrides) -> Vec<String> {
     let neglected = Neglected::of(document, overrides.format.or(overrides.binary));
     let mut remarks: Vec<String> = neglected.iter().filter_map(Neglected::remark).collect();
@@ -261,5 +268,7 @@ pub(super) fn distinct(name: String, is_taken: impl Fn(&str) -> bool) -> String 
     numbered.into_iter().find(|name| !is_taken(name)).unwrap_or(name)
 }
 
+/// In the header of each file.
+const DESCRIPTION_CHARS_MAX: usize = 1_024;
 /// Of one report.
 const REMARKS_MAX: usize = 20;

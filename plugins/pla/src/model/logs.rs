@@ -14,6 +14,8 @@ use super::{SampleInterval, TaskCall};
 /// What of a set is logged, and when.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Logs {
+    /// The description of the set; may be empty.
+    pub(crate) description: String,
     /// At least one.
     pub(crate) collectors: Vec<Arc<CounterCollector>>,
     /// When it starts; without any it runs always, unless alerts start it.

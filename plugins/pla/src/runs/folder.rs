@@ -10,7 +10,7 @@ use cap_std::fs::Dir;
 use jiff::Timestamp;
 use path_component::component;
 use pla_engine::RunSnapshot;
-use rustix::fs::{Mode, mkdirat};
+use rustix::fs::{AtFlags, Mode, mkdirat, statat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,13 @@ pub(crate) struct Kept {
     pub(crate) run: RunSnapshot,
     /// The segment that was written.
     pub(crate) segment: Option<KeptSegment>,
+}
+
+impl Kept {
+    /// The highest serial number that was used.
+    pub(crate) fn serial_number_max(&self) -> u32 {
+        self.run.serial_number.max(self.run.running.map_or(0, |running| running.serial_number))
+    }
 }
 
 /// Where the files of a segment are.
@@ -62,7 +69,7 @@ impl SetFolder {
     }
 
     /// Brings the Parquet files to an end that a process left behind.
-    pub(crate) fn recover(&self) -> io::Result<()> {
+    pub(crate) fn recover(&self, target: &str) -> io::Result<()> {
         let root = self.open()?;
         for entry in root.entries()?.take(FOLDERS_MAX) {
             let entry = entry?;
@@ -73,6 +80,7 @@ impl SetFolder {
             if recovered.files > 0 {
                 let (files, records) = (recovered.files, recovered.records);
                 tracing::info!(
+                    target,
                     set = self.name,
                     files,
                     records,
@@ -80,7 +88,7 @@ impl SetFolder {
                 );
             }
             for failure in &recovered.failures {
-                tracing::warn!(set = self.name, %failure, "A log of an earlier process is not complete");
+                tracing::warn!(target, set = self.name, %failure, "A log of an earlier process is not complete");
             }
         }
         Ok(())
@@ -96,8 +104,19 @@ impl SetFolder {
     }
 
     /// The folder of the set.
+    ///
+    /// # Errors
+    /// When it cannot be opened; [`ErrorKind::StaleNetworkFileHandle`] when it is another one than that in which the lock is, which
+    /// has a set of its own: a disk was mounted over it, for example.
     pub(crate) fn open(&self) -> io::Result<Dir> {
-        below(&self.target()?, &self.name)
+        let folder = below(&self.target()?, &self.name)?;
+        match &self.claim {
+            Some(claim) if !is_in(claim, &folder)? => Err(io::Error::new(
+                ErrorKind::StaleNetworkFileHandle,
+                "another folder with runs of the set is in its place",
+            )),
+            _ => Ok(folder),
+        }
     }
 
     /// The folder of a run.
@@ -150,8 +169,7 @@ impl SetFolder {
             Ok(bytes) => bytes,
         };
         let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| no_state(error.to_string()))?;
-        let running = kept.run.running.map_or(0, |running| running.serial_number);
-        match kept.run.serial_number.max(running) {
+        match kept.serial_number_max() {
             number if number.saturating_sub(first) > SEGMENTS_MAX => {
                 Err(no_state(format!("no set had {number} segments")))
             }
@@ -162,6 +180,21 @@ impl SetFolder {
     /// Keeps a state: all of it, or that of before.
     pub(crate) fn save(&self, kept: &Kept) -> io::Result<()> {
         Ok(safe_files::replace(self.open()?, STATE, &serde_json::to_vec(kept)?)?)
+    }
+}
+
+/// Whether a lock is that of a folder, or may be: one without a lock and a state has nothing to lose.
+fn is_in(claim: &fs::File, folder: &Dir) -> io::Result<bool> {
+    let status = |name| match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(None),
+        status => status.map(Some),
+    };
+    match status(CLAIM)? {
+        Some(found) => {
+            let own = rustix::fs::fstat(claim)?;
+            Ok((found.st_dev, found.st_ino) == (own.st_dev, own.st_ino))
+        }
+        None => Ok(status(STATE)?.is_none()),
     }
 }
 

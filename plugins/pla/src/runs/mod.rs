@@ -5,7 +5,7 @@
 //! | `calendar` | the moment of a collection |
 //! | `run` | the life of one set, by the state machine of `pla_engine` |
 //! | `collecting`, `open_log` | a collector of it, and its log in one segment |
-//! | `places`, `sink`, `turns` | where a log goes |
+//! | `places`, `sink`, `turns`, `shared` | where a log goes, and what logs of several modules have in common |
 //! | `folder`, `state` | the folder of a set, and what is kept there of its life |
 //! | `work`, `report` | what is done beside the collections: limits, reports and the data manager |
 
@@ -16,6 +16,9 @@ mod open_log;
 mod places;
 mod report;
 mod run;
+#[cfg(test)]
+mod said;
+mod shared;
 mod sink;
 mod state;
 mod turns;
@@ -66,7 +69,7 @@ struct Selected {
 impl Runs {
     /// None yet. `machine` is the host in the names of columns, folders and files.
     pub(crate) fn new(machine: String, places: LogPlaces) -> Self {
-        let places = Arc::new(Places::new(machine, places, Arc::default()));
+        let places = Arc::new(Places::new(machine, places));
         Self { places, runs: Vec::new(), leaving: Vec::new(), selected: None }
     }
 
@@ -119,6 +122,13 @@ impl Runs {
     ) {
         if let Some(selected) = self.selected.take() {
             self.take(selected, moment);
+        }
+        for run in &mut self.runs {
+            if let Some(anew) = run.anew() {
+                let mut before = std::mem::replace(run, anew);
+                before.stop(moment);
+                self.leaving.push(before);
+            }
         }
         for run in &mut self.leaving {
             run.step(false, moment);

@@ -49,12 +49,10 @@ impl OpenLog {
         header: Arc<LogHeader>,
         sink: AnySink,
         progress: Option<Arc<FileProgress>>,
-        (interval, bytes_max): (Option<Duration>, usize),
+        (interval, options): (Option<Duration>, QueueOptions),
     ) -> Self {
         let columns = header.columns.len();
-        let mut options = QueueOptions::default();
-        options.bytes_max = options.bytes_max.min(bytes_max);
-        let (queue, writer) = log_queue(columns, sink, options);
+        let (queue, writer) = log_queue(columns, sink, &options);
         tokio::spawn(writer.run());
         let statistics = Statistics::new(columns);
         Self { queue, progress, header, statistics, last: None, gaps: Vec::new(), interval, records: 0 }

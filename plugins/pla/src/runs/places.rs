@@ -7,16 +7,17 @@ use counter_log::{LogHeader, SinkError, SinkErrorKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use log_database::{Log, SqliteFile, SqliteSink};
-use log_writer::{Existing, FileFormat, FileLog, FileOptions, OpenFolder};
+use log_writer::{Existing, FileFormat, FileLog, FileOptions, OpenFolder, QueueMemory, QueueOptions};
 use path_component::component;
 use pla_engine::NameParts;
 
 use super::folder::SetFolder;
 use super::open_log::OpenLog;
+use super::shared::Shared;
 use super::sink::{AnySink, Server};
 use super::state::StateStore;
-use super::turns::Turns;
-use crate::config::{Database, LogPlaces};
+use super::turns::Turn;
+use crate::config::{Database, LogPlaces, Postgresql};
 use crate::model::{CounterCollector, Destination, LogFormat};
 
 /// What the logs of a target are opened with.
@@ -25,19 +26,21 @@ pub(crate) struct Places {
     /// The host in the names of columns, folders and files.
     pub(super) machine: String,
     places: LogPlaces,
-    turns: Arc<Turns>,
-    /// How many logs there are, which share the memory for records that wait.
+    /// That all logs of the target share for records that wait, those of segments that have ended among them.
+    memory: Arc<QueueMemory>,
+    /// How many logs there are. None of them takes the part of another one.
     logs: AtomicUsize,
 }
 
 impl Places {
-    pub(crate) const fn new(machine: String, places: LogPlaces, turns: Arc<Turns>) -> Self {
-        Self { machine, places, turns, logs: AtomicUsize::new(1) }
+    pub(crate) fn new(machine: String, places: LogPlaces) -> Self {
+        let memory = MEMORY.get(machine.clone(), || QueueMemory::new(BYTES_WAITING_MAX));
+        Self { machine, places, memory, logs: AtomicUsize::new(1) }
     }
 
     /// Other places for the logs of the same target.
     pub(super) fn reconfigured(&self, places: LogPlaces) -> Self {
-        Self::new(self.machine.clone(), places, Arc::clone(&self.turns))
+        Self::new(self.machine.clone(), places)
     }
 
     /// Whether these are the places.
@@ -51,8 +54,10 @@ impl Places {
     }
 
     /// What one log may keep in memory.
-    fn bytes_max(&self) -> usize {
-        BYTES_WAITING_MAX / self.logs.load(Ordering::Relaxed)
+    fn queue(&self) -> QueueOptions {
+        let options = QueueOptions::default();
+        let part = BYTES_WAITING_MAX / self.logs.load(Ordering::Relaxed);
+        QueueOptions { bytes_max: options.bytes_max.min(part), memory: Arc::clone(&self.memory), ..options }
     }
 
     /// The folder of a set.
@@ -62,7 +67,7 @@ impl Places {
 
     /// What is stored of a set that has not run.
     pub(crate) fn state(&self, set: &str) -> Option<Arc<StateStore>> {
-        self.folder(set).map(|folder| Arc::new(StateStore::new(folder)))
+        self.folder(set).map(|folder| Arc::new(StateStore::new(folder, (&self.machine, set), None)))
     }
 
     /// The folder to which cabinet files of a set are sent. It is of this set alone: names of folders are unique in a set only.
@@ -86,7 +91,7 @@ impl Places {
     /// Opens the log of a collector. `files` has the names that other collectors of the segment have.
     pub(crate) fn open(
         &self,
-        (set, state): (&str, Option<&Arc<StateStore>>),
+        state: Option<&Arc<StateStore>>,
         (zone, collector): (&TimeZone, &CounterCollector),
         (serial_number, folder, began, bytes_max): (u32, &str, Timestamp, Option<u64>),
         files: &mut Vec<String>,
@@ -120,14 +125,14 @@ impl Places {
                     header,
                     AnySink::File(Box::new(log)),
                     Some(progress),
-                    (interval, self.bytes_max()),
+                    (interval, self.queue()),
                 ))
             }
             Destination::Database { database, log } => {
-                let sink = self.database(set, (database, log), &header).unwrap_or_else(|message| {
+                let sink = self.database((database, log), &header).unwrap_or_else(|message| {
                     AnySink::Refused(SinkError { kind: SinkErrorKind::Refused, message })
                 });
-                Some(OpenLog::open(header, sink, None, (interval, self.bytes_max())))
+                Some(OpenLog::open(header, sink, None, (interval, self.queue())))
             }
         }
     }
@@ -135,21 +140,18 @@ impl Places {
 
 impl Places {
     /// The tables of a log. The host is in the names of its counters, so that hosts may share a database.
-    fn database(
-        &self,
-        set: &str,
-        (database, log): (&str, &str),
-        header: &LogHeader,
-    ) -> Result<AnySink, String> {
-        let turn = self.turns.next(set, database, log);
+    fn database(&self, (database, log): (&str, &str), header: &LogHeader) -> Result<AnySink, String> {
         let name = format!("{}: {log}", self.machine);
         let log = Log::new(&name, header.clone()).map_err(|error| error.to_string())?;
         match (self.places.databases.get(database), &self.places.directory) {
             (Some(Database::Sqlite(file)), Some(directory)) => {
                 let file = SqliteFile::at(&directory.join(file)).map_err(|error| error.to_string())?;
+                let turn = Turn::next(file.to_string(), &name);
                 Ok(AnySink::Sqlite(Box::new(SqliteSink::new(file, log)), turn))
             }
             (Some(Database::Postgresql(settings)), _) => {
+                let Postgresql { host, port, database, .. } = &**settings;
+                let turn = Turn::next(format!("{host}:{port}/{database}"), &name);
                 Ok(AnySink::Postgresql(Box::new(Server::new(Arc::clone(settings), log)), turn))
             }
             _ => Err(format!("there is no database `{database}`")),
@@ -157,7 +159,26 @@ impl Places {
     }
 }
 
+/// By target.
+static MEMORY: Shared<String, QueueMemory> = Shared::new();
 /// Records of all logs of a target that wait.
 const BYTES_WAITING_MAX: usize = 256 << 20;
 /// A circular file of a set without a limit of its size.
 const CIRCULAR_BYTES_MAX: u64 = 100 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_of_all_modules_of_a_target_share_memory() {
+        let of = |target: &str| Places::new(target.to_owned(), LogPlaces::default());
+        let (first, second, other) = (of("memory1"), of("memory1"), of("memory2"));
+        let again = first.reconfigured(LogPlaces::default());
+        let shares = |one: &Places, other: &Places| Arc::ptr_eq(&one.queue().memory, &other.queue().memory);
+        assert_eq!(
+            (shares(&first, &second), shares(&first, &again), shares(&first, &other)),
+            (true, true, false)
+        );
+    }
+}

@@ -38,7 +38,10 @@ pub(super) fn write(
         failures.push(format!("the rules: {error}"));
         None
     });
-    for (index, log) in logs.iter().enumerate() {
+    if logs.len() > REPORTS_MAX {
+        failures.push(format!("only {REPORTS_MAX} of {} logs have reports", logs.len()));
+    }
+    for (index, log) in logs.iter().enumerate().take(REPORTS_MAX) {
         let facts = facts(about, logs, log);
         let source = Source { columns: &log.header.columns, statistics: &log.statistics, facts: &facts };
         let mut report = Report::build(manager.report_schema.as_ref(), &source, &Options::default());
@@ -113,7 +116,7 @@ fn save(folder: &Dir, Names { xml, html }: &Names, report: &Report, failures: &m
 
 /// How a data manager works here: with the names that reports really have, so that it knows them from logs.
 pub(super) fn settings(manager: &xml::DataManager) -> ManagerSettings {
-    let names = (1..=KNOWN_REPORTS).map(|number| Names::of(manager, number));
+    let names = (1..=REPORTS_MAX).map(|number| Names::of(manager, number));
     let report_files = names.flat_map(|names| [names.xml, names.html]).collect();
     ManagerSettings { report_files, ..ManagerSettings::from(manager) }
 }
@@ -187,8 +190,8 @@ const DOCUMENT_BYTES_MAX: u64 = 8 << 20;
 const FILES_MAX: usize = 10_000;
 const CUT_OFF: &str = "The exporter ended while this segment was written, without time to close it. Its files have what was \
                        written until then. There are no figures, because they are counted while the exporter runs.";
-/// Reports of one run whose files are known as such. Sets have fewer logs than these.
-const KNOWN_REPORTS: usize = 100;
+/// Reports of one run: as many as the sets of a module have logs. All that have such a name are known as reports.
+const REPORTS_MAX: usize = 1_000;
 
 #[cfg(test)]
 mod tests;

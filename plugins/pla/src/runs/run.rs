@@ -39,6 +39,8 @@ pub(crate) struct Run {
     loading: Option<JoinHandle<Loaded>>,
     /// Why it does not run yet, if that was said.
     waits_for: Option<&'static str>,
+    /// Whether there may be an earlier state that could not be read: its folder is not there.
+    is_blind: bool,
     /// What of its life is stored; nothing of a set without a folder.
     state: Option<Arc<StateStore>>,
     /// The revision of its life and the segment that are in `state`.
@@ -103,6 +105,7 @@ impl Run {
             earlier: RunCounts::default(),
             loading: None,
             waits_for: None,
+            is_blind: false,
             state: None,
             noted: Some((0, None)),
             storing: None,
@@ -154,6 +157,7 @@ impl Run {
     /// Time has passed.
     pub(super) fn step(&mut self, is_triggered: bool, moment: Moment) {
         self.collectors.iter_mut().for_each(Collecting::tidy);
+        self.look_for_earlier();
         while let Ok(event) = self.events.1.try_recv() {
             self.take(event, moment);
         }

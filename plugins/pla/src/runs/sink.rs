@@ -10,6 +10,7 @@ use ssp::Secret;
 
 use super::turns::Turn;
 use crate::config::Postgresql;
+use crate::threads::PASSWORDS;
 
 /// A file or tables.
 pub(super) enum AnySink {
@@ -53,9 +54,9 @@ async fn connection(settings: &Postgresql) -> Result<PostgresSettings, SinkError
         None => made.tls,
     };
     if let Some(path) = password_file {
-        let read = tokio::task::spawn_blocking(move || password(&path)).await;
+        let read = PASSWORDS.run(move || password(&path)).await;
         let failed = |message: String| SinkError { kind: SinkErrorKind::Denied, message };
-        made.password = Some(read.unwrap_or_else(|error| Err(error.to_string())).map_err(failed)?);
+        made.password = Some(read.flatten().map_err(failed)?);
     }
     Ok(made)
 }
@@ -75,17 +76,17 @@ impl LogSink for AnySink {
         let failure = |failure| Written { failure: Some(failure), ..Written::default() };
         match self {
             Self::File(sink) => sink.write(batch).await,
-            Self::Sqlite(sink, turn) => {
-                turn.wait().await;
-                sink.write(batch).await
-            }
-            Self::Postgresql(server, turn) => {
-                turn.wait().await;
-                match server.sink().await {
+            Self::Sqlite(sink, turn) => match turn.wait().await {
+                Ok(()) => sink.write(batch).await,
+                Err(error) => failure(error),
+            },
+            Self::Postgresql(server, turn) => match turn.wait().await {
+                Ok(()) => match server.sink().await {
                     Ok(sink) => sink.write(batch).await,
                     Err(error) => failure(error),
-                }
-            }
+                },
+                Err(error) => failure(error),
+            },
             Self::Refused(error) => failure(error.clone()),
         }
     }

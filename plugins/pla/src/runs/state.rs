@@ -11,6 +11,9 @@ use cap_std::fs::Dir;
 /// used again. All that writes the set's files keeps this, and with it the lock of the set.
 #[derive(Debug)]
 pub(crate) struct StateStore {
+    /// For the log.
+    target: String,
+    set: String,
     /// With its revision; 0 is none.
     newest: Mutex<(u64, Option<Kept>)>,
     /// The revision that is on the disk. It changes while `disk` is locked.
@@ -18,23 +21,29 @@ pub(crate) struct StateStore {
     /// Locked while a state is written.
     disk: Mutex<Disk>,
     is_failing: AtomicBool,
+    /// Whether another folder is in the place of the set's own.
+    is_replaced: AtomicBool,
 }
 
 #[derive(Debug)]
 struct Disk {
     folder: SetFolder,
-    /// The serial number of a state that was found later than the set began.
-    serial_number_min: u32,
+    /// The serial number of the state of before. Nothing while that could not be read, because its folder is not there.
+    earlier: Option<u32>,
 }
 
 impl StateStore {
-    /// Nothing is to be stored yet. `folder` has the lock of the set, unless it could not be opened.
-    pub(super) fn new(folder: SetFolder) -> Self {
+    /// Nothing is to be stored yet. `folder` has the lock of the set, unless it could not be opened. `earlier` is the serial number of
+    /// the state that is there; nothing if it could not be read.
+    pub(super) fn new(folder: SetFolder, (target, set): (&str, &str), earlier: Option<u32>) -> Self {
         Self {
+            target: target.to_owned(),
+            set: set.to_owned(),
             newest: Mutex::default(),
             stored: AtomicU64::new(0),
-            disk: Mutex::new(Disk { folder, serial_number_min: 0 }),
+            disk: Mutex::new(Disk { folder, earlier }),
             is_failing: AtomicBool::new(false),
+            is_replaced: AtomicBool::new(false),
         }
     }
 
@@ -60,19 +69,25 @@ impl StateStore {
             return Ok(());
         };
         disk.claim()?;
-        kept.run.serial_number = kept.run.serial_number.max(disk.serial_number_min);
-        disk.folder.save(&kept)?;
+        let earlier = disk.read_earlier(kept.run.serial_number)?;
+        kept.run.serial_number = kept.run.serial_number.max(earlier);
+        disk.folder.save(&kept).inspect_err(|error| {
+            if error.kind() == io::ErrorKind::StaleNetworkFileHandle {
+                self.is_replaced.store(true, Ordering::Relaxed);
+            }
+        })?;
         self.stored.store(revision, Ordering::Release);
         Ok(())
     }
 
     /// As [`save`](Self::save), and says a failure, but not again and again.
-    pub(super) fn save_or_warn(&self, set: &str) {
+    pub(super) fn save_or_warn(&self) {
         match self.save() {
             Ok(()) => self.is_failing.store(false, Ordering::Relaxed),
             Err(error) => {
                 if !self.is_failing.swap(true, Ordering::Relaxed) {
-                    tracing::warn!(set, %error, "The state of a set cannot be stored; this is tried again");
+                    let Self { target, set, .. } = self;
+                    tracing::warn!(target, set, %error, "The state of a set cannot be stored; this is tried again");
                 }
             }
         }
@@ -91,6 +106,16 @@ impl StateStore {
         folder.run(name)
     }
 
+    /// The serial number of the state of before, which may have been found later than the set began. Does not block.
+    pub(super) fn earlier(&self) -> Option<u32> {
+        self.disk.try_lock().ok()?.earlier
+    }
+
+    /// Whether another folder is in the place of the set's own: what is there has to be read first.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.is_replaced.load(Ordering::Relaxed)
+    }
+
     /// Both parts change at once.
     fn newest(&self) -> MutexGuard<'_, (u64, Option<Kept>)> {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
@@ -105,9 +130,6 @@ impl Disk {
         }
         match self.folder.claim() {
             Ok(Some(claimed)) => {
-                if let Ok(Some(found)) = claimed.load(0) {
-                    self.serial_number_min = found.run.serial_number;
-                }
                 self.folder = claimed;
                 Ok(())
             }
@@ -119,6 +141,23 @@ impl Disk {
             Err(_) => Ok(()),
         }
     }
+
+    /// The serial number of the state of before, which is read before it is written over. `own` is that of the set now.
+    fn read_earlier(&mut self, own: u32) -> io::Result<u32> {
+        if let Some(earlier) = self.earlier {
+            return Ok(earlier);
+        }
+        // Else its absence would be taken for a set that has never run.
+        self.folder.open()?;
+        let earlier = match self.folder.load(own) {
+            Ok(found) => found.map_or(0, |found| found.serial_number_max()),
+            // As with one that is damaged when the set begins.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => 0,
+            Err(error) => return Err(error),
+        };
+        self.earlier = Some(earlier);
+        Ok(earlier)
+    }
 }
 
 #[cfg(test)]
@@ -127,6 +166,7 @@ mod tests {
 
     use pla_engine::{Moment, RunSnapshot, SetDefinition, SetRun};
 
+    use super::super::said::said;
     use super::*;
 
     fn kept(serial_number: u32) -> Kept {
@@ -145,7 +185,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let mount = place.path().join("mount");
         let folder = SetFolder::new(mount.join("web1"), "Nightly");
-        let state = StateStore::new(folder.clone());
+        let state = StateStore::new(folder.clone(), ("web1", "Nightly"), None);
         state.set(kept(3));
         assert!(state.save().is_err() && !state.is_stored());
         fs::create_dir(&mount).expect("it is made");
@@ -156,10 +196,22 @@ mod tests {
     }
 
     #[test]
+    fn a_state_that_cannot_be_stored_is_said_once_with_its_target_and_its_set() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = SetFolder::new(place.path().join("mount").join("web1"), "Nightly");
+        let state = StateStore::new(folder, ("web1", "Nightly"), None);
+        state.set(kept(3));
+        let lines = said(|| (0..2).for_each(|_| state.save_or_warn()));
+        let [line] = &lines[..] else { panic!("{lines:?}") };
+        assert!(line.contains(r#"target="web1""#) && line.contains(r#"set="Nightly""#), "{line}");
+    }
+
+    #[test]
     fn the_folder_of_a_segment_is_not_made_before_the_state_is_written() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = SetFolder::new(place.path().join("web1"), "Nightly");
-        let state = StateStore::new(folder.claim().expect("a file").expect("it is free"));
+        let state =
+            StateStore::new(folder.claim().expect("a file").expect("it is free"), ("web1", "Nightly"), None);
         state.set(kept(4));
         state.run("000004").expect("a folder");
         assert_eq!(stored(&folder), 4);
@@ -170,12 +222,14 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let mount = place.path().join("mount");
         let folder = SetFolder::new(mount.join("web1"), "Nightly");
-        let state = StateStore::new(folder.clone());
+        let state = StateStore::new(folder.clone(), ("web1", "Nightly"), None);
         state.set(kept(1));
         assert!(state.save().is_err());
         fs::create_dir(&mount).expect("it is made");
         folder.save(&kept(70)).expect("it was there before");
+        assert_eq!(state.earlier(), None);
         state.save().expect("it is there");
+        assert_eq!(state.earlier(), Some(70));
         state.set(kept(2));
         state.save().expect("it is there");
         assert_eq!(stored(&folder), 70);

@@ -1,57 +1,95 @@
 //! Logs that have one name in a database are written one after another: each writer counts what is stored of its log.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::sync::OwnedMutexGuard;
+use counter_log::{SinkError, SinkErrorKind};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::time::timeout;
 
-/// Who may write to the logs of databases, by the set, the database and the log.
-#[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<HashMap<[String; 3], Arc<tokio::sync::Mutex<()>>>>);
+use super::shared::Shared;
 
 /// The turn of one writer, until it is dropped.
-#[derive(Debug)]
 pub(super) struct Turn {
-    log: Arc<tokio::sync::Mutex<()>>,
+    /// The name of the log in its database.
+    log: String,
+    writer: Arc<Mutex<()>>,
+    /// The place among those that wait, which stays the same.
+    waiting: Option<Pin<Box<dyn Future<Output = OwnedMutexGuard<()>> + Send>>>,
     held: Option<OwnedMutexGuard<()>>,
 }
 
-impl Turns {
-    /// The turn of the next writer of a log.
-    pub(super) fn next(&self, set: &str, database: &str, log: &str) -> Turn {
-        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.retain(|_, turn| Arc::strong_count(turn) > 1);
-        let key = [set, database, log].map(str::to_owned);
-        Turn { log: Arc::clone(turns.entry(key).or_default()), held: None }
+impl Turn {
+    /// The turn of the next writer of a log, by the database and the name that the log has in there. That name is what has to be
+    /// unique, whichever sets, modules or targets write to the database.
+    pub(super) fn next(database: String, log: &str) -> Self {
+        let writer = WRITERS.get((database, log.to_owned()), Mutex::default);
+        Self { log: log.to_owned(), writer, waiting: None, held: None }
+    }
+
+    /// Waits until earlier writers of the log are gone. Segments follow each other within seconds, unless the database is away.
+    ///
+    /// # Errors
+    /// When that takes long. The next call goes on waiting at the same place.
+    pub(super) async fn wait(&mut self) -> Result<(), SinkError> {
+        if self.held.is_some() {
+            return Ok(());
+        }
+        let writer = &self.writer;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(Arc::clone(writer).lock_owned()));
+        let Ok(held) = timeout(WAIT_MAX, waiting).await else {
+            let log = &self.log;
+            let message = format!(
+                "the log `{log}` of the database is still written by an earlier segment or by another set: give the other set, or \
+                 its log, another name"
+            );
+            return Err(SinkError { kind: SinkErrorKind::Refused, message });
+        };
+        (self.waiting, self.held) = (None, Some(held));
+        Ok(())
     }
 }
 
-impl Turn {
-    /// Waits until earlier writers of the log are gone.
-    pub(super) async fn wait(&mut self) {
-        if self.held.is_none() {
-            self.held = Some(Arc::clone(&self.log).lock_owned().await);
-        }
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn").field("log", &self.log).finish_non_exhaustive()
     }
 }
+
+/// Who writes, by the database and the name of the log.
+static WRITERS: Shared<(String, String), Mutex<()>> = Shared::new();
+
+const WAIT_MAX: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn a_writer_waits_until_the_one_before_it_is_gone() {
-        let turns = Turns::default();
-        let (mut first, mut second) =
-            (turns.next("Nightly", "archive", "log"), turns.next("Nightly", "archive", "log"));
-        first.wait().await;
-        turns.next("Other", "archive", "log").wait().await;
-        first.wait().await;
-        let mut waiting = Box::pin(second.wait());
-        let is_free =
-            tokio::select! { biased; () = &mut waiting => true, () = std::future::ready(()) => false };
-        assert!(!is_free, "the first one writes");
+    fn next(log: &str) -> Turn {
+        Turn::next("/var/archive.db".to_owned(), log)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_writer_waits_until_the_ones_before_it_are_gone() {
+        let (mut first, mut second, mut third) =
+            (next("web1: Nightly"), next("web1: Nightly"), next("web1: Nightly"));
+        first.wait().await.expect("it is free");
+        next("web1: Other").wait().await.expect("it is another one");
+        Turn::next("db7:5432/archive".to_owned(), "web1: Nightly").wait().await.expect("it is elsewhere");
+        first.wait().await.expect("it has it");
+        let failure = second.wait().await.expect_err("the first one writes");
+        assert_eq!(failure.kind, SinkErrorKind::Refused);
+        assert!(
+            failure.message.contains("`web1: Nightly`") && failure.message.contains("by another set"),
+            "{failure}"
+        );
+        third.wait().await.expect_err("the first one writes");
         drop(first);
-        waiting.await;
+        third.wait().await.expect_err("the second one has waited longer");
+        second.wait().await.expect("it is the next one");
+        drop(second);
+        third.wait().await.expect("it is the last one");
     }
 }

@@ -8,12 +8,13 @@ use data_manager::{DataManager, Managed, ManagerSettings, Request};
 use jiff::Timestamp;
 use ms_pla::{FolderActionSteps, xml};
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::task::JoinHandle;
 
 use super::folder::SetFolder;
 use super::open_log::ClosedLog;
 use super::report::{self, About};
 use crate::model::TaskCall;
+use crate::threads::{CHECKS, DATA_MANAGERS, LAST_REPORTS};
 
 /// What came of it.
 #[derive(Debug)]
@@ -55,6 +56,8 @@ pub(crate) struct Compiled {
 /// A segment that is compiled.
 #[derive(Debug)]
 pub(super) struct Job {
+    pub(super) target: String,
+    pub(super) set: Arc<str>,
     pub(super) serial_number: u32,
     pub(super) folder: Option<SetFolder>,
     /// Where cabinet files are sent.
@@ -109,10 +112,12 @@ pub(super) fn check(
     events: UnboundedSender<Event>,
 ) {
     let manager = DataManager::new(ManagerSettings::from(manager));
-    spawn_blocking(move || {
-        let root = folder.open().map_err(|error| error.to_string());
-        let checked = |root: Dir| manager.check_before_running(&root).map_err(|error| error.to_string());
-        let result = root.and_then(checked);
+    let check = move || {
+        let root = folder.open().map_err(|error| error.to_string())?;
+        manager.check_before_running(&root).map_err(|error| error.to_string())
+    };
+    tokio::spawn(async move {
+        let result = CHECKS.run(check).await.flatten();
         // If nobody listens any more, the set is gone.
         let _ = events.send(Event::Checked { serial_number, result });
     });
@@ -126,17 +131,23 @@ pub(super) fn compile(job: Job, closing: Option<JoinHandle<Vec<ClosedLog>>>, eve
             None => Ok(Vec::new()),
         };
         let serial_number = job.serial_number;
-        let upkeep = Arc::clone(&job.upkeep);
+        let (target, set, upkeep) = (job.target.clone(), Arc::clone(&job.set), Arc::clone(&job.upkeep));
         let _turn = upkeep.turn.lock().await;
         let compiled = match closed {
-            Ok(closed) => spawn_blocking(move || run(&job, &closed)).await.map_err(|error| error.to_string()),
+            Ok(closed) => DATA_MANAGERS.run(move || run(&job, &closed)).await,
             Err(reason) => {
                 upkeep.end(serial_number);
                 Err(reason)
             }
         };
         let compiled = compiled.unwrap_or_else(|reason| {
-            tracing::warn!(serial_number, reason, "The data manager of a set has failed");
+            tracing::warn!(
+                target,
+                set = &*set,
+                serial_number,
+                reason,
+                "The data manager of a set has failed"
+            );
             Compiled { failures: 1, ..Compiled::default() }
         });
         // If nobody listens any more, the set is gone.
@@ -147,7 +158,7 @@ pub(super) fn compile(job: Job, closing: Option<JoinHandle<Vec<ClosedLog>>>, eve
 /// Writes the report of a segment that ends with the instance. The next one runs the data manager.
 pub(super) async fn report(job: Job, closed: Vec<ClosedLog>) {
     // What panicked has nothing to wait for.
-    let _ = spawn_blocking(move || Compiled::default().report(&job, &closed)).await;
+    let _ = LAST_REPORTS.run(move || Compiled::default().report(&job, &closed)).await;
 }
 
 fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
@@ -165,11 +176,12 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
                 stop: &|| upkeep.stop.load(Ordering::Relaxed),
                 ..Request::new(&root, job.now)
             };
-            compiled.take(&manager.run(&request));
+            compiled.take(&manager.run(&request), job);
         }
         Some(Err(error)) => {
             job.upkeep.end(job.serial_number);
-            tracing::warn!(%error, "The folder of a set cannot be opened for its data manager");
+            let (target, set) = (&*job.target, &*job.set);
+            tracing::warn!(target, set, %error, "The folder of a set cannot be opened for its data manager");
             compiled.failures += 1;
         }
         None => {}
@@ -195,9 +207,9 @@ impl Compiled {
             (folder, set.earlier_run(folder).map_or_else(|error| vec![error.to_string()], write))
         });
         for (folder, failures) in of_this.into_iter().chain(of_earlier) {
-            let set = job.ended.as_ref().or(job.cut_off.as_ref()).map(|(_, about)| &*about.set);
+            let (target, set) = (&*job.target, &*job.set);
             for reason in &failures {
-                tracing::warn!(set, folder, reason, "A report is not complete");
+                tracing::warn!(target, set, folder, reason, "A report is not complete");
             }
             self.failures += u64::try_from(failures.len()).unwrap_or(u64::MAX);
         }
@@ -211,20 +223,20 @@ impl Compiled {
         let folder = job.cabinets.as_ref().filter(|_| job.manager.folder_actions.iter().any(sends))?;
         let opened = folder.open();
         if let Err(error) = &opened {
-            let path = folder.path_of("");
-            tracing::warn!(path = %path.display(), %error, "The folder for cabinet files cannot be opened: they wait");
+            let (target, set, path) = (&*job.target, &*job.set, folder.path_of(""));
+            tracing::warn!(target, set, path = %path.display(), %error, "The folder for cabinet files cannot be opened: they wait");
             self.failures += 1;
         }
         opened.ok()
     }
 
-    fn take(&mut self, managed: &Managed) {
+    fn take(&mut self, managed: &Managed, job: &Job) {
         for removed in &managed.removed {
             self.count(removed.by.as_str(), 1);
         }
         for failure in &managed.failures {
-            let error = &failure.error;
-            tracing::warn!(folder = failure.folder, %error, "The data manager of a set could not do all");
+            let (target, set, error) = (&*job.target, &*job.set, &failure.error);
+            tracing::warn!(target, set, folder = failure.folder, %error, "The data manager of a set could not do all");
         }
         self.failures +=
             u64::try_from(managed.failures.len()).unwrap_or(u64::MAX) + managed.failures_left_out;
@@ -250,20 +262,37 @@ impl Compiled {
 
 #[cfg(test)]
 mod tests {
+    use super::super::said::said;
     use super::*;
 
-    #[tokio::test]
-    async fn logs_that_panicked_are_a_failure_of_the_data_manager() {
-        let job = Job {
+    fn job(folder: Option<SetFolder>) -> Job {
+        Job {
+            target: "web1".to_owned(),
+            set: "Nightly".into(),
             serial_number: 7,
-            folder: None,
+            folder,
             cabinets: None,
             manager: xml::DataManager::default(),
             ended: None,
             cut_off: None,
             now: Timestamp::UNIX_EPOCH,
             upkeep: Arc::default(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_data_manager_without_its_folder_says_so_with_its_target_and_its_set() {
+        let folder = SetFolder::new("/nonexistent/files/web1".into(), "Nightly");
+        let mut compiled = Compiled::default();
+        let lines = said(|| compiled = run(&job(Some(folder)), &[]));
+        assert_eq!(compiled.failures, 1);
+        let [line] = &lines[..] else { panic!("{lines:?}") };
+        assert!(line.contains(r#"target="web1""#) && line.contains(r#"set="Nightly""#), "{line}");
+    }
+
+    #[tokio::test]
+    async fn logs_that_panicked_are_a_failure_of_the_data_manager() {
+        let job = job(None);
         let closing: JoinHandle<Vec<ClosedLog>> = tokio::spawn(std::future::pending());
         // As a panic, without its noise.
         closing.abort();

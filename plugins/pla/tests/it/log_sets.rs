@@ -63,6 +63,35 @@ fn an_exported_set_logs_as_it_says_with_wildcards_for_counters() {
 }
 
 #[test]
+fn the_description_of_a_set_is_the_last_column_of_its_text_logs() {
+    let header = "\"(PDH-CSV 4.0) (Coordinated Universal Time)(0)\",\"\\\\web1\\Water\\Level\"";
+    for (description, in_header, in_rows) in [
+        ("", "", ""),
+        ("<Description> \n</Description>", "", ""),
+        (
+            "<Description>Levels, \"all\" of\n them: 水</Description>",
+            ",\"Levels, \"\"all\"\" of them: 水\"",
+            ",\"\"",
+        ),
+    ] {
+        let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+        let path = exported(&place, r"<LogFileFormat>0</LogFileFormat><Counter>\Water\Level</Counter>");
+        let text = fs::read_to_string(&path).expect("it is there");
+        let text = text.replace("</Name><Sub", &format!("</Name>{description}<Sub"));
+        fs::write(&path, text).expect("a file");
+        let watch = plugin.watch(&mill.sim, place.settings(&json!([{"file": path}])));
+        watch.full();
+        written(&watch, "Nightly", 1.0);
+        plugin.end(watch);
+        let lines = place.lines("Nightly");
+        assert_eq!(lines[0].trim_start_matches('\u{feff}'), format!("{header}{in_header}"));
+        let (first, cells) = lines[1].split_once(',').expect("a time and a value");
+        assert!(first.starts_with('"') && cells.ends_with(&format!("\"{in_rows}")), "{}", lines[1]);
+        assert_eq!(cells.matches(',').count(), in_rows.matches(',').count(), "{}", lines[1]);
+    }
+}
+
+#[test]
 fn a_set_with_the_binary_format_logs_only_in_a_format_that_the_settings_say() {
     let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
     let path = exported(&place, r"<LogFileFormat>3</LogFileFormat><Counter>\Water\Level</Counter>");
@@ -120,6 +149,49 @@ fn records_go_to_tables_of_sqlite_with_their_raw_values() {
     // A load is a number of 64 bits, in two halves. Nothing divides it.
     let raw: (i32, i32, i32, i32, i32) = (9, 2, 0, 0, 1);
     assert_eq!(rows, [("big".to_owned(), 1, LARGE_LOAD, raw), ("big".to_owned(), 2, LARGE_LOAD, raw)]);
+}
+
+#[test]
+fn of_two_modules_with_a_log_of_one_name_in_a_database_one_writes_it() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let named = |set: &str, database: &str| {
+        let path = place.path().join(format!("{set}.xml"));
+        let text = format!(
+            "<DataCollectorSet><Name>{set}</Name><PerformanceCounterDataCollector><LogFileFormat>2</LogFileFormat>\
+             <DataSourceName>SQL:{database}!Levels</DataSourceName><Counter>\\Water\\Level</Counter>\
+             </PerformanceCounterDataCollector></DataCollectorSet>"
+        );
+        fs::write(&path, text).expect("a file");
+        let mut settings = place.settings(&json!([{"file": path}]));
+        settings["databases"] = json!({database: {"sqlite": "archive.db"}});
+        settings
+    };
+    let first = plugin.watch(&mill.sim, named("Mill", "archive"));
+    first.full();
+    written(&first, "Mill", 1.0);
+    // The module calls the database otherwise.
+    let second = plugin.watch(&mill.sim, named("Lock", "levels"));
+    for _ in 0..20 {
+        second.full();
+        mill.pass(15);
+        first.full();
+    }
+    written(&first, "Mill", 21.0);
+    let ended = second.full();
+    let of = |item: &str| ended.of("Log", item).iter().map(|(_, value)| *value).sum::<f64>();
+    assert_eq!((of("Records"), of("Dropped Records")), (0.0, 0.0));
+    assert!(of("Waiting") >= 20.0, "{}", ended.page());
+    drop(first);
+    plugin.end(second);
+    let database = Connection::open(place.directory().join("archive.db")).expect("the file is there");
+    let sql = "SELECT i.DisplayString, i.NumberOfRecords, count(*) FROM DisplayToID i JOIN CounterData c ON c.GUID = i.GUID";
+    let row = database.query_row(sql, [], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?, row.get::<_, f64>(2)?))
+    });
+    let (name, records, rows) = row.expect("there is one log");
+    assert_eq!(name, "web1: Levels");
+    assert_eq!(records, rows, "each record is there once");
+    assert_eq!(rows, 21.0 + of("Waiting"), "the second writes when the first has ended");
 }
 
 /// 2 times 2^32, and 9.

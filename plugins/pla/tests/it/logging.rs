@@ -53,7 +53,8 @@ impl Place {
     }
 }
 
-fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) {
+/// Adds the files below a folder that are not hidden, by their paths in `root`.
+pub(crate) fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries {
         let path = entry.expect("it is read").path();

@@ -1,10 +1,12 @@
 //! How segments and runs end, and what of them is there after another start.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::logging::{Place, status, until, written};
+use crate::logging::{Place, collect, status, until, written};
 use crate::steered::Mill;
 use crate::world::{Ended, Plugin};
 
@@ -149,4 +151,78 @@ fn a_set_whose_folder_cannot_be_read_waits_and_goes_on_with_the_next_serial_numb
     let ended = until(&watch, |ended| status(ended) == "Mill|running");
     assert_eq!(ended.of("Run", "Serial Number"), [("Mill".to_owned(), 2.0)]);
     plugin.end(watch);
+}
+
+#[test]
+fn a_set_whose_folder_comes_late_leaves_the_runs_of_before_alone() {
+    let folders = come_late(false);
+    let beside = folders.iter().filter(|name| name.contains("-000001 2")).count();
+    assert_eq!(beside, 1, "the run that knew nothing has a folder of its own: {folders:?}");
+}
+
+#[test]
+fn a_disk_that_is_mounted_late_over_a_folder_keeps_its_runs() {
+    come_late(true);
+}
+
+/// Twenty segments are on a disk that comes back after a set has begun without it, in place of another folder perhaps. Returns the
+/// folders that there are in the end.
+fn come_late(has_other_folder: bool) -> BTreeSet<String> {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let (mount, away) = (place.path().join("mount"), place.path().join("away"));
+    fs::create_dir(&mount).expect("it is new");
+    let settings = json!({
+        "sets": [{"name": "Mill", "counters": [LEVEL], "segment": {"records": 2}, "keep": {"folders": 100}}],
+        "storage": {"directory": mount.join("web1")},
+    });
+    let runs = |root: &Path| {
+        let mut files = Vec::new();
+        collect(&root.join("web1/Mill"), &root.join("web1/Mill"), &mut files);
+        files.into_iter().collect::<BTreeMap<_, _>>()
+    };
+    let watch = plugin.watch(&mill.sim, settings.clone());
+    // Twenty segments.
+    for _ in 0..40 {
+        watch.full();
+        mill.pass(15);
+    }
+    plugin.end(watch);
+    let before = runs(&mount);
+    assert_eq!(before.keys().filter(|name| name.ends_with(".csv")).count(), 20, "{:?}", before.keys());
+
+    fs::rename(&mount, &away).expect("it is there");
+    if has_other_folder {
+        fs::create_dir(&mount).expect("it is away");
+    }
+    let watch = plugin.watch(&mill.sim, settings.clone());
+    let ended = until(&watch, |ended| status(ended) == "Mill|running");
+    assert_eq!(ended.of("Run", "Serial Number"), [("Mill".to_owned(), 1.0)], "nothing is known of before");
+    if has_other_folder {
+        until(&watch, |ended| {
+            mill.pass(15);
+            ended.of("Run", "Serial Number")[0].1 >= 3.0
+        });
+        fs::rename(&mount, place.path().join("under")).expect("it is there");
+    }
+    fs::rename(&away, &mount).expect("it is there");
+    // Each collection begins a record, and each second record a segment.
+    let numbered = |ended: &Ended| ended.of("Run", "Serial Number").iter().any(|(_, number)| *number >= 25.0);
+    until(&watch, |ended| {
+        mill.pass(15);
+        numbered(ended)
+    });
+    plugin.end(watch);
+    let after = runs(&mount);
+    for (name, text) in &before {
+        assert!(after.get(name) == Some(text), "{name} is not what it was: {:?}", after.get(name));
+    }
+    let folders = after.keys().filter_map(|name| name.split_once('/'));
+    let folders: BTreeSet<String> = folders.map(|(folder, _)| folder.to_owned()).collect();
+    assert!(folders.iter().any(|name| name.ends_with("-000024")), "{folders:?}");
+
+    let watch = plugin.watch(&mill.sim, settings);
+    let ended = until(&watch, |ended| status(ended) == "Mill|running");
+    assert!(ended.of("Run", "Serial Number")[0].1 >= 26.0, "{}", ended.page());
+    plugin.end(watch);
+    folders
 }

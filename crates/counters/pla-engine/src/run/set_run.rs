@@ -221,6 +221,14 @@ impl SetRun {
         }
     }
 
+    /// Serial numbers up to this one turn out to be those of earlier runs: later segments have higher ones.
+    pub fn handle_earlier_runs(&mut self, serial_number: u32) {
+        if serial_number > self.serial_number {
+            self.serial_number = serial_number;
+            self.revision += 1;
+        }
+    }
+
     /// The definition has changed. A run goes on, with the new limits; starts by the new schedules are those after this moment.
     pub fn handle_definition(&mut self, definition: SetDefinition, now: Moment) {
         self.handle_time(now);

@@ -174,16 +174,6 @@ fn a_pattern_counts_only_with_its_bit() {
 }
 
 #[test]
-fn a_name_with_the_serial_number_is_known() {
-    for (bits, pattern, expected) in
-        [(0x0200, "", true), (1, "yyyyN", true), (1, r"yyyy\N", false), (0, "N", false), (0x4002, "", false)]
-    {
-        let format = NameFormat::new(bits, pattern).expect("a pattern");
-        assert_eq!(format.has_serial_number(), expected, "{bits:#x} {pattern}");
-    }
-}
-
-#[test]
 fn a_name_becomes_one_component_whatever_the_set_says() {
     let time = time("2020-09-14T16:30[Europe/Berlin]");
     let component = |bits, pattern: &str, computer: &str, base: &str| {

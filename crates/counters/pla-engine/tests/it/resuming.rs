@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use jiff::civil::time;
-use pla_engine::{Moment, RunSnapshot, RunState, SetDefinition, SetRun};
+use pla_engine::{Action, Moment, RunSnapshot, RunState, SetDefinition, SetRun};
 
 use crate::world::{DAY, HOUR, MB, MINUTE, World, counters, daily, in_zone};
 
@@ -44,6 +44,29 @@ fn a_run_without_an_end_goes_on_and_the_segment_before_is_compiled() {
             "02T13:10:00 compile segment 2",
         ]
     );
+}
+
+#[test]
+fn a_run_that_learns_of_earlier_ones_late_goes_on_behind_their_serial_numbers() {
+    let definition = SetDefinition { is_segmented: true, segment_duration_max: Some(HOUR), ..counters() };
+    let at = |hours: u32| Moment {
+        wall: jiff::Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hours.into()),
+        monotonic: HOUR * hours,
+    };
+    let mut run = SetRun::new(definition, at(0));
+    run.handle_start(at(0)).expect("it is stopped");
+    let before = run.revision();
+    run.handle_earlier_runs(70);
+    assert!(run.revision() > before, "it is stored");
+    assert_eq!(run.snapshot(at(0)).serial_number, 70);
+    run.handle_earlier_runs(3);
+    run.handle_time(at(1));
+    let actions: Vec<_> = std::iter::from_fn(|| run.poll_action()).collect();
+    let [Action::StartRun { serial_number: 1, .. }, Action::NextSegment { serial_number: 71, .. }] =
+        actions[..]
+    else {
+        panic!("{actions:?}")
+    };
 }
 
 #[test]

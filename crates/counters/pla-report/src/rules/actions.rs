@@ -125,7 +125,7 @@ impl Run<'_> {
         let name = self.filled(name)?;
         let expression = select.map(|select| self.expression(select, "`select` of `Node`")).transpose()?;
         let max = self.size_max();
-        let document = self.documents.read(&name).map_err(Stop::Failed)?;
+        let document = self.documents.read(&name, &mut self.work)?.map_err(Stop::Failed)?;
         let mut nodes = match expression {
             None => vec![Place::node(document.document_element())],
             Some(expression) => {

@@ -3,6 +3,7 @@ use ms_pla::xml::{Element, Limits};
 use super::outcome::Documents;
 use crate::report::schema::shown;
 use crate::tree::Tree;
+use crate::xpath::{Error, Work};
 
 /// Documents that rules have asked for, each read once.
 pub(super) struct Cache<'a> {
@@ -16,41 +17,50 @@ impl<'a> Cache<'a> {
         Self { documents, documents_max, known: Vec::new() }
     }
 
-    /// The tree of a document of the folder of the run.
+    /// The tree of a document of the folder of the run, or a phrase on why there is none. Reading it is work, and so is the memory of
+    /// its tree, which is kept.
     ///
     /// # Errors
-    /// A phrase on why there is none.
-    pub(super) fn read(&mut self, name: &str) -> Result<&Tree, String> {
+    /// When no work is left.
+    pub(super) fn read(&mut self, name: &str, work: &mut Work) -> Result<Result<&Tree, String>, Error> {
         let known = self.known.iter().position(|(known, _)| known == name);
         let index = match known {
             Some(index) => index,
             None if self.known.len() >= self.documents_max => {
-                return Err(format!("more than {} documents are not read", self.documents_max));
+                return Ok(Err(format!("more than {} documents are not read", self.documents_max)));
             }
             None => {
-                let tree = self.tree(name);
+                let tree = self.tree(name, work)?;
                 self.known.push((name.to_owned(), tree));
                 self.known.len() - 1
             }
         };
-        match self.known.get(index) {
+        Ok(match self.known.get(index) {
             Some((_, Ok(tree))) => Ok(tree),
             Some((_, Err(reason))) => Err(reason.clone()),
             None => Err("the document is not there".to_owned()),
-        }
+        })
     }
 
-    fn tree(&mut self, name: &str) -> Result<Tree, String> {
+    fn tree(&mut self, name: &str, work: &mut Work) -> Result<Result<Tree, String>, Error> {
         if !is_file_name(name) {
-            return Err(format!(
+            return Ok(Err(format!(
                 "`{}` is no name of a file in the folder of the run, which has no folders in it",
                 shown(name)
-            ));
+            )));
         }
         let named = |reason: String| format!("read `{}`: {reason}", shown(name));
-        let bytes = self.documents.read(name).map_err(named)?;
-        let element = Element::read(&bytes, &Limits::default()).map_err(|error| named(error.to_string()))?;
-        Ok(Tree::from_element(&element))
+        let bytes = match self.documents.read(name) {
+            Ok(bytes) => bytes,
+            Err(reason) => return Ok(Err(named(reason))),
+        };
+        work.charge_bytes(bytes.len())?;
+        let tree = match Element::read(&bytes, &Limits::default()) {
+            Ok(element) => Tree::from_element(&element),
+            Err(error) => return Ok(Err(named(error.to_string()))),
+        };
+        work.charge_bytes(tree.memory())?;
+        Ok(Ok(tree))
     }
 }
 

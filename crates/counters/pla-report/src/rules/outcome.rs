@@ -24,7 +24,8 @@ pub struct Limits {
     pub depth_max: u32,
     /// Bytes of the value of a variable.
     pub value_bytes_max: usize,
-    /// Units of work: about one for each node that is looked at, and for four bytes of texts and sets of nodes that are made.
+    /// Units of work: about one for each node that is looked at, and for four bytes of texts, sets of nodes and documents that are
+    /// made or read.
     pub work_max: usize,
     /// Nodes and attributes that the report may have at last.
     pub nodes_max: usize,

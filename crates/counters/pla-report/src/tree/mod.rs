@@ -64,6 +64,11 @@ impl Tree {
         Self { nodes: vec![root], order: vec![0], is_ordered: true, size: Size { nodes: 1, bytes: 0 } }
     }
 
+    /// About how many bytes of memory it takes.
+    pub(crate) const fn memory(&self) -> usize {
+        self.size.nodes * size_of::<Entry>() + self.size.bytes
+    }
+
     fn entry(&self, node: NodeId) -> &Entry {
         // Numbers are only made by this tree, which forgets none.
         &self.nodes[node.0 as usize]

@@ -88,6 +88,40 @@ fn failures_and_lines_of_the_log_are_limited() {
     assert_eq!((applied.failures.len(), applied.log.len()), (5, 7));
 }
 
+#[test]
+fn documents_that_are_read_are_work_and_do_not_take_memory_without_end() {
+    let insert = |number: usize| {
+        format!("<Insert><Node axis='child' document='{number}.xml' select='/a/none'/></Insert>")
+    };
+    let inserts: String = (0..100).map(insert).collect();
+    let rules = format!(
+        "<Rules><Group name='g'><Rule name='r'><Step select='/Report'><Exists><When expression='true()'>{inserts}</When></Exists>\
+         </Step></Rule></Group></Rules>"
+    );
+    for document in [format!("<a>{}</a>", "<b/>".repeat(10_000)), format!("<a>{}</a>", "b".repeat(1 << 20))] {
+        let limits = Limits { work_max: 1_000_000, ..Limits::default() };
+        let rules = Rules::read_document(rules.as_bytes(), &limits).expect("the rules are rules");
+        let mut report = Report::build(None, &Run::server().source(), &Options::default());
+        let mut read = 0;
+        let (mut applied, bytes) = (None, document.len());
+        let taken = allocation_counter::measure(|| {
+            let mut documents = |_: &str| {
+                read += 1;
+                Ok(document.clone().into_bytes())
+            };
+            applied = Some(rules.apply(&mut report, &mut documents, &limits));
+        });
+        let failures = applied.expect("they were applied").failures;
+        assert_eq!(failures.len(), 1, "{failures:?}");
+        assert!(
+            failures[0].reason.starts_with("the rules take more than 1000000 units of work"),
+            "{failures:?}"
+        );
+        assert!((1..10).contains(&read), "{read} of {bytes} bytes");
+        assert!(taken.bytes_max < 16 << 20, "{read} of {bytes} bytes: {taken:?}");
+    }
+}
+
 /// The most memory that rules take beside that of their document and of their report.
 fn memory_of(rules: &str, limits: &Limits) -> (u64, Vec<String>) {
     let rules = Rules::read_document(rules.as_bytes(), limits).expect("the rules are rules");

@@ -36,4 +36,4 @@ pub(super) fn failed(database: &str, doing: &str, error: &Error) -> SinkError {
     failure(kind, format!("{database}: {doing}: {error}; {advice}"))
 }
 
-const ADVICE_FULL: &str = "free space, or allow the database more";
+const ADVICE_FULL: &str = "free space on its disk";

@@ -13,7 +13,6 @@ use crate::error::{Error, failure};
 pub struct SqliteFile {
     folder: Folder,
     name: String,
-    pub(super) bytes_max: Option<u64>,
     pub(super) turns: Turns,
 }
 
@@ -43,13 +42,6 @@ impl SqliteFile {
         file.ok_or_else(|| Error::FileName(path.display().to_string()))
     }
 
-    /// Limits the size of the file. Records that do not fit fail as on a full disk.
-    #[must_use]
-    pub const fn with_bytes_max(mut self, bytes: u64) -> Self {
-        self.bytes_max = Some(bytes);
-        self
-    }
-
     fn new(folder: Folder, name: &str) -> Option<Self> {
         let mut components = Path::new(name).components();
         let is_single = matches!(components.next(), Some(Component::Normal(first)) if first == name);
@@ -59,7 +51,7 @@ impl SqliteFile {
             Folder::At(path) => Turns::of(path.join(name)),
             Folder::Open(_) => Turns::new(),
         };
-        is_name.then(turns).map(|turns| Self { folder, name: name.to_owned(), bytes_max: None, turns })
+        is_name.then(turns).map(|turns| Self { folder, name: name.to_owned(), turns })
     }
 
     /// Where the file is, without a link in the path: SQLite opens files by path, and is told to follow no link.

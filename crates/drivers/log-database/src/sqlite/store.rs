@@ -47,7 +47,7 @@ impl Store {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut connection = Connection::open_with_flags(&path, flags).map_err(fail("open"))?;
-        set_up(&connection, file, &log).map_err(fail("set up"))?;
+        set_up(&connection, &log).map_err(fail("set up"))?;
         let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = begun.map_err(fail("begin a transaction"))?;
         tables::prepare(&transaction, &database)?;
@@ -98,7 +98,7 @@ impl Store {
     }
 }
 
-fn set_up(connection: &Connection, file: &SqliteFile, log: &Log) -> rusqlite::Result<()> {
+fn set_up(connection: &Connection, log: &Log) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // Nothing that a file says of itself is run but its tables.
     connection.pragma_update(None, "trusted_schema", false)?;
@@ -108,10 +108,6 @@ fn set_up(connection: &Connection, file: &SqliteFile, log: &Log) -> rusqlite::Re
     // The newest page of each counter stays in memory.
     let cache_kib = (log.counters.len() as u64 * 6).clamp(8 << 10, 64 << 10);
     connection.pragma_update(None, "cache_size", -cache_kib.cast_signed())?;
-    if let Some(bytes) = file.bytes_max {
-        let pages = (bytes / PAGE_BYTES).clamp(1, u64::from(u32::MAX) - 1);
-        connection.pragma_update_and_check(None, "max_page_count", pages.cast_signed(), |_| Ok(()))?;
-    }
     Ok(())
 }
 
@@ -190,3 +186,65 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What the write-ahead log keeps on the disk after a checkpoint.
 const JOURNAL_BYTES_MAX: i64 = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use counter_log::{Column, LogHeader, LogSink as _, Sample};
+    use jiff::tz::TimeZone;
+
+    use super::super::SqliteSink;
+    use super::*;
+
+    fn sink(folder: &Path) -> SqliteSink {
+        let columns = (0..100).map(|index| Column {
+            machine: "WEB1".to_owned(),
+            object: "Processor".to_owned(),
+            parent: None,
+            instance: Some(index.to_string()),
+            instance_index: 0,
+            counter: "% Processor Time".to_owned(),
+            counter_type: 0x2161_0500,
+            default_scale: 0,
+            time_base: 10_000_000,
+        });
+        let header =
+            LogHeader { columns: columns.collect(), zone: TimeZone::UTC, description: String::new() };
+        let log = Log::new("Nightly", header).expect("the name is harmless");
+        SqliteSink::new(SqliteFile::at(&folder.join("archive.db")).expect("a name"), log)
+    }
+
+    fn batch(seconds: std::ops::Range<i64>) -> Batch {
+        let mut batch = Batch::new(100);
+        for second in seconds {
+            let sample = Sample { value: Some(1.0), raw: None };
+            batch.push(Timestamp::from_second(second).expect("in range"), [sample; 100]);
+        }
+        batch
+    }
+
+    #[tokio::test]
+    async fn a_full_database_keeps_whole_transactions_only() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut sink = sink(folder.path());
+        assert_eq!(sink.write(&batch(0..5)).await.records, 5);
+        let count = |table: &str| {
+            let reader = Connection::open(folder.path().join("archive.db")).expect("it is there");
+            reader.query_row(table, [], |row| row.get::<_, i64>(0)).expect("a number")
+        };
+        let connection = &sink.store.as_ref().expect("it is kept open").connection;
+        // As a full disk.
+        connection.pragma_update_and_check(None, "max_page_count", 50, |_| Ok(())).expect("it is set");
+        let written = sink.write(&batch(5..100)).await;
+        assert_eq!(written.records, 0);
+        let failure = written.failure.expect("there is no room");
+        assert_eq!(failure.kind, SinkErrorKind::Full);
+        assert!(failure.message.ends_with("free space on its disk"), "{failure}");
+        assert_eq!(count("SELECT count(*) FROM CounterData"), 500);
+        assert_eq!(count("SELECT NumberOfRecords FROM DisplayToID"), 5);
+        // The file is opened anew, and there is room again.
+        assert_eq!(sink.write(&batch(5..100)).await.records, 95);
+        assert_eq!(count("SELECT count(*) FROM CounterData"), 10_000);
+    }
+}

@@ -52,6 +52,6 @@ static FILES: LazyLock<Mutex<HashMap<PathBuf, Weak<Semaphore>>>> = LazyLock::new
 
 static THREADS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(THREADS_MAX)));
 
-/// Files of SQLite that are worked on at a time. A library has 16 threads for work that may block, of which files of logs take up
-/// to 8: a quarter of them for databases leaves some for all the rest, even if each of these waits for a dead disk.
+/// Files of SQLite that are worked on at a time. Plugins have 32 threads for work that may block, of which files of logs take up
+/// to 8: an eighth of them for databases leaves enough for all the rest, even if each of these waits for a dead disk.
 const THREADS_MAX: usize = 4;

@@ -161,22 +161,6 @@ async fn two_writers_of_one_log_are_noticed() {
 }
 
 #[tokio::test]
-async fn a_full_database_keeps_whole_transactions_only() {
-    let folder = folder();
-    let mut sink = SqliteSink::new(file(&folder).with_bytes_max(200 << 10), log("Nightly", "WEB1", 100));
-    expect_written(&sink.write(&batch(100, 0..5)).await, 5);
-    let written = sink.write(&batch(100, 5..100)).await;
-    expect_failure(&written, SinkErrorKind::Full, "allow the database more");
-    assert_eq!(written.records, 0);
-    let connection = reader(&folder);
-    assert_eq!(number(&connection, "SELECT count(*) FROM CounterData"), 500);
-    assert_eq!(number(&connection, "SELECT NumberOfRecords FROM DisplayToID"), 5);
-    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 100));
-    expect_written(&sink.write(&batch(100, 5..100)).await, 95);
-    assert_eq!(number(&connection, "SELECT count(*) FROM CounterData"), 10_000);
-}
-
-#[tokio::test]
 async fn a_future_that_is_dropped_neither_loses_nor_doubles_records() {
     let folder = folder();
     let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 10));

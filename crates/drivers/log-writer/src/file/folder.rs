@@ -24,17 +24,16 @@ pub(super) fn has(folder: &Dir, name: &str) -> io::Result<bool> {
     }
 }
 
-/// The first of `NAME`, `NAME (2)`, `NAME (3)` … that is free, and the one before it if that is not the first.
+/// The first of `NAME`, `NAME (2)`, `NAME (3)` … that is free.
 pub(super) fn free_name(
     name: &str,
     is_taken: impl Fn(&str) -> io::Result<bool>,
-) -> Result<(String, Option<String>), SinkError> {
-    let mut last = None;
+) -> Result<String, SinkError> {
     for number in 1..=NUMBERS_MAX {
         let candidate = if number == 1 { name.to_owned() } else { beside(name, &format!("({number})")) };
         match is_taken(&candidate) {
-            Ok(false) => return Ok((candidate, last)),
-            Ok(true) => last = Some(candidate),
+            Ok(false) => return Ok(candidate),
+            Ok(true) => {}
             Err(error) => return Err(failure(format_args!("look for {candidate}"), &error)),
         }
     }

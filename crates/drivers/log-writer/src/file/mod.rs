@@ -44,9 +44,6 @@ pub enum Existing {
     Replace,
     /// It stays, and the log is written beside it, as `NAME (2).csv`.
     Keep,
-    /// The log goes on in it if it has the same columns and time zone, else beside it. For a run that is resumed after the
-    /// process has ended: a part of a row at the end is removed. A Parquet file goes on only if it has a journal.
-    Resume,
 }
 
 /// How the file of a log is written.
@@ -65,7 +62,7 @@ pub struct FileOptions {
 ///
 /// Records that [`LogSink::write`] reports are with the operating system, and survive the end of this process at any point; they
 /// are on the disk for sure after [`LogSink::finish`]. A row is written whole or not at all: what a full disk cuts off is removed
-/// at once, and what the end of the process cuts off when the log is resumed.
+/// at once. The end of the process may leave a part of a row at the end of a text; of a Parquet file [`recover`] makes a whole one.
 ///
 /// If the file loses its name, or is changed by somebody else, the next records begin another file with a header of its own,
 /// under the same name if it is free.
@@ -191,8 +188,8 @@ impl LogSink for FileLog {
 
 static THREADS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(THREADS_MAX)));
 
-/// Files that are written at a time. A library has 16 threads for work that may block, and all logs are in one directory: if its
-/// disk does not answer, half of the threads are left for everything else.
+/// Files that are written at a time. Plugins have 32 threads for work that may block, and all logs are in one directory: if its
+/// disk does not answer, most of the threads are left for everything else.
 const THREADS_MAX: usize = 8;
 
 #[cfg(test)]

@@ -59,38 +59,6 @@ impl ParquetFile {
         })
     }
 
-    /// Goes on with the journal of a file, if it has the same columns.
-    pub(super) fn resume(folder: &Dir, name: &str, header: &LogHeader) -> Result<Option<Self>, SinkError> {
-        let (file, read) = match open_journal(folder, name) {
-            Ok(Some(opened)) => opened,
-            Ok(None) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        if read.header.columns != header.columns {
-            return Ok(None);
-        }
-        let repair = || -> io::Result<Dir> {
-            let parquet = safe_files::open_to_write(folder, name)?;
-            if parquet.metadata()?.len() < read.end {
-                return Err(io::Error::other("it is shorter than its journal says"));
-            }
-            replace_from(&parquet, read.end, &read.footer)?;
-            file.set_len(read.whole_bytes as u64)?;
-            folder.try_clone()
-        };
-        let folder = repair().map_err(|error| failure(format_args!("go on in {name}"), &error))?;
-        Ok(Some(Self {
-            folder,
-            name: name.to_owned(),
-            columns: header.columns.len(),
-            journal: Growing::new(file, read.whole_bytes as u64),
-            records: read.records.len(),
-            began: read.records.row(0).map(|row| row.time),
-            end: read.end,
-            row_groups: 0,
-        }))
-    }
-
     /// The size of the file with its journal.
     pub(super) const fn bytes(&self) -> u64 {
         self.end + self.journal.length()

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 pub struct FileProgress {
     name: Mutex<Option<String>>,
     bytes: AtomicU64,
-    files_begun: AtomicU64,
 }
 
 impl FileProgress {
@@ -22,15 +21,8 @@ impl FileProgress {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// How many files were begun.
-    #[must_use]
-    pub fn files_begun(&self) -> u64 {
-        self.files_begun.load(Ordering::Relaxed)
-    }
-
     pub(super) fn begun(&self, name: &str) {
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.to_owned());
-        self.files_begun.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn grown(&self, bytes: u64) {

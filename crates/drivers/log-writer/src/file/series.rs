@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use counter_log::parquet::journal;
-use counter_log::{Batch, SinkError, SinkErrorKind, TextFormat, Written};
+use counter_log::{Batch, SinkError, TextFormat, Written};
 use jiff::Timestamp;
 use safe_files::is_file_name;
 
@@ -155,33 +155,13 @@ impl FileSeries {
             let removed = journal.and_then(|()| folder::remove(&opened, name));
             removed.map_err(|error| failure(format_args!("replace {name}"), &error))?;
         }
-        let (free, last) = free_name(name, is_taken)?;
-        if let Some(last) = last.filter(|_| self.existing == Existing::Resume)
-            && let Some(kind) = self.resume(&opened, &last, start)?
-        {
-            return Ok(Open { folder: opened, name: last, kind });
-        }
+        let free = free_name(name, is_taken)?;
         let header = &self.begin.header;
         let kind = match text_format(options.format) {
             Some(format) => Kind::Text(TextFile::begin(&opened, &free, format, header, start)?),
             None => Kind::Parquet(ParquetFile::begin(&opened, &free, header)?),
         };
         Ok(Open { folder: opened, name: free, kind })
-    }
-
-    /// Goes on in a file that is there. One that this is not possible with, a link for example, stays as it is.
-    fn resume(&self, folder: &Dir, name: &str, start: Timestamp) -> Result<Option<Kind>, SinkError> {
-        let header = &self.begin.header;
-        let resumed = match text_format(self.begin.options.format) {
-            Some(format) => {
-                TextFile::resume(folder, name, format, header, start).map(|text| text.map(Kind::Text))
-            }
-            None => ParquetFile::resume(folder, name, header).map(|parquet| parquet.map(Kind::Parquet)),
-        };
-        match resumed {
-            Err(failure) if matches!(failure.kind, SinkErrorKind::Refused | SinkErrorKind::Other) => Ok(None),
-            resumed => resumed,
-        }
     }
 }
 

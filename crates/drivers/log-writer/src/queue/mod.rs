@@ -1,6 +1,7 @@
 //! A bounded queue between a collection and a sink that may be slow, fail or hang.
 
 mod counts;
+mod memory;
 mod state;
 mod writer;
 
@@ -16,17 +17,20 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 pub use self::counts::LogCounts;
+pub use self::memory::QueueMemory;
 pub use self::writer::LogWriter;
 
-use self::state::State;
+use self::state::{State, record_bytes};
 
 /// Limits of a queue, and the pauses of its writer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct QueueOptions {
     /// How many records wait at most, those in flight among them.
     pub records_max: usize,
     /// How many bytes of memory their samples take at most. One record in flight and one more always fit.
     pub bytes_max: usize,
+    /// What it shares with other queues.
+    pub memory: Arc<QueueMemory>,
     /// How many records are given to the sink at a time.
     pub batch_records_max: usize,
     /// The pause after a first failure; each further one is twice as long.
@@ -35,12 +39,13 @@ pub struct QueueOptions {
     pub pause_max: Duration,
 }
 
-/// 10,000 records and 64 MiB; pauses from a second to a minute.
+/// 10,000 records and 64 MiB, of memory of its own; pauses from a second to a minute.
 impl Default for QueueOptions {
     fn default() -> Self {
         Self {
             records_max: 10_000,
             bytes_max: 64 << 20,
+            memory: Arc::new(QueueMemory::new(usize::MAX)),
             batch_records_max: 1_000,
             pause_min: Duration::from_secs(1),
             pause_max: Duration::from_secs(60),
@@ -65,6 +70,9 @@ struct Handle {
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
+    memory: Arc<QueueMemory>,
+    /// Of one record.
+    record_bytes: usize,
     /// There is a record, or the log shall end. Only the writer waits for it.
     pushed: Notify,
     /// The log shall end. Only the writer waits for it, in the middle of a write or a pause.
@@ -77,10 +85,13 @@ struct Shared {
 ///
 /// If the sink fails, records wait within the limits. Then the oldest of those that wait are dropped for new ones: a log goes on
 /// to the present when its sink is back, its hole begins where the sink failed, and what it has of the time of the failure is the
-/// part that is next to the present. Records in flight are never dropped.
-pub fn log_queue<S: LogSink>(columns: usize, sink: S, options: QueueOptions) -> (LogQueue, LogWriter<S>) {
+/// part that is next to the present. Records in flight are never dropped, but for those of a log that ends while
+/// [`QueueOptions::memory`] is short.
+pub fn log_queue<S: LogSink>(columns: usize, sink: S, options: &QueueOptions) -> (LogQueue, LogWriter<S>) {
     let shared = Arc::new(Shared {
-        state: Mutex::new(State::new(columns, &options)),
+        state: Mutex::new(State::new(columns, options)),
+        memory: Arc::clone(&options.memory),
+        record_bytes: record_bytes(columns),
         pushed: Notify::new(),
         finishing: Notify::new(),
         ended: watch::Sender::new(false),
@@ -93,8 +104,10 @@ impl LogQueue {
     /// Takes a record. Never waits, and allocates nothing once the queue has had its present length before. If the queue is full,
     /// its oldest record is dropped. Samples above the columns are left out, missing ones are without a value.
     pub fn push(&self, time: Timestamp, samples: impl IntoIterator<Item = Sample>) {
-        self.handle.shared.state().push(time, samples);
-        self.handle.shared.pushed.notify_one();
+        let shared = &self.handle.shared;
+        let bytes_lacking = shared.memory.make_room(shared.record_bytes);
+        shared.state().push(time, samples, bytes_lacking);
+        shared.pushed.notify_one();
     }
 
     /// What became of the records so far.
@@ -126,7 +139,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn finish_by(&self, deadline: Instant) {
+    fn finish_by(self: &Arc<Self>, deadline: Instant) {
+        self.end_at(deadline);
+        self.memory.ends(Arc::downgrade(self));
+    }
+
+    fn end_at(&self, deadline: Instant) {
         self.state().finish_by(deadline);
         self.pushed.notify_one();
         self.finishing.notify_one();

@@ -133,7 +133,7 @@ fn in_a_minute() -> Instant {
 #[tokio::test(start_paused = true)]
 async fn records_are_written_in_their_order_and_the_log_is_finished() {
     let (sink, seen) = planned([]);
-    let (queue, writer) = log_queue(1, sink, options(100, 3));
+    let (queue, writer) = log_queue(1, sink, &options(100, 3));
     let running = tokio::spawn(writer.run());
     push(&queue, 0..10);
     let counts = queue.finish(in_a_minute()).await;
@@ -152,7 +152,7 @@ async fn records_are_written_in_their_order_and_the_log_is_finished() {
 #[tokio::test(start_paused = true)]
 async fn a_failing_sink_is_tried_again_after_pauses_that_grow_and_gets_what_it_did_not_keep() {
     let (sink, seen) = planned([Act::Fail(2), Act::Fail(0), Act::Fail(0), Act::Part(1), Act::Part(0)]);
-    let (queue, writer) = log_queue(1, sink, options(100, 100));
+    let (queue, writer) = log_queue(1, sink, &options(100, 100));
     push(&queue, 0..5);
     tokio::spawn(writer.run());
     let mut writes = Vec::new();
@@ -174,7 +174,7 @@ async fn a_failing_sink_is_tried_again_after_pauses_that_grow_and_gets_what_it_d
 #[tokio::test(start_paused = true)]
 async fn pauses_do_not_grow_above_the_longest() {
     let (sink, seen) = planned(std::iter::repeat_n(Act::Fail(0), 40));
-    let (queue, writer) = log_queue(1, sink, options(100, 100));
+    let (queue, writer) = log_queue(1, sink, &options(100, 100));
     push(&queue, [0]);
     tokio::spawn(writer.run());
     let begun = Instant::now();
@@ -189,7 +189,7 @@ async fn pauses_do_not_grow_above_the_longest() {
 #[tokio::test(start_paused = true)]
 async fn a_full_queue_drops_its_oldest_records_but_none_in_flight() {
     let (sink, seen) = planned([Act::Hang]);
-    let (queue, writer) = log_queue(1, sink, options(5, 2));
+    let (queue, writer) = log_queue(1, sink, &options(5, 2));
     push(&queue, 0..2);
     tokio::spawn(writer.run());
     settle().await;
@@ -209,7 +209,7 @@ async fn a_full_queue_drops_its_oldest_records_but_none_in_flight() {
 #[tokio::test(start_paused = true)]
 async fn a_second_failure_is_a_second_gap() {
     let (sink, seen) = planned([Act::Hang, Act::Keep, Act::Hang]);
-    let (queue, writer) = log_queue(1, sink, options(2, 1));
+    let (queue, writer) = log_queue(1, sink, &options(2, 1));
     tokio::spawn(writer.run());
     for (first, gaps) in [(0, 1), (10, 2)] {
         push(&queue, [first]);
@@ -226,20 +226,108 @@ async fn a_second_failure_is_a_second_gap() {
 async fn bytes_are_a_limit_too_and_one_record_always_fits() {
     let (sink, _) = planned([]);
     let small = QueueOptions { bytes_max: 1, ..options(1000, 1000) };
-    let (queue, _writer) = log_queue(100, sink, small);
+    let (queue, _writer) = log_queue(100, sink, &small);
     push(&queue, 0..3);
     assert_eq!((queue.counts().waiting, queue.counts().dropped), (1, 2));
     let (sink, _) = planned([]);
     let ten = QueueOptions { bytes_max: 10 * (16 + 100 * size_of::<Sample>()), ..options(1000, 1000) };
-    let (queue, _writer) = log_queue(100, sink, ten);
+    let (queue, _writer) = log_queue(100, sink, &ten);
     push(&queue, 0..30);
     assert_eq!(queue.counts().waiting, 10);
+}
+
+/// Queues that share memory for so many records of one column.
+fn sharing(records: usize) -> (Arc<QueueMemory>, QueueOptions) {
+    let memory = Arc::new(QueueMemory::new(records * state::record_bytes(1)));
+    (Arc::clone(&memory), QueueOptions { memory, ..options(100, 2) })
+}
+
+fn waiting(queues: &[LogQueue]) -> Vec<u64> {
+    queues.iter().map(|queue| queue.counts().waiting).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn logs_that_end_and_wait_for_a_dead_sink_take_no_more_memory_than_all_may() {
+    let (memory, options) = sharing(20);
+    let (mut queues, mut endings) = (Vec::new(), Vec::new());
+    for segment in 0..10 {
+        let (sink, _) = planned(std::iter::repeat_n(Act::Fail(0), 1000));
+        let (queue, writer) = log_queue(1, sink, &options);
+        tokio::spawn(writer.run());
+        push(&queue, [10 * segment]);
+        settle().await;
+        push(&queue, 10 * segment + 1..10 * segment + 8);
+        let ending = queue.clone();
+        endings.push(tokio::spawn(async move { ending.finish(in_a_minute()).await }));
+        queues.push(queue);
+        settle().await;
+        let waiting = waiting(&queues);
+        assert!(waiting.iter().sum::<u64>() <= 20, "{waiting:?}");
+        assert_eq!(
+            memory.bytes(),
+            usize::try_from(waiting.iter().sum::<u64>()).expect("few") * state::record_bytes(1)
+        );
+    }
+    // The newest ones are whole, those of before have what is left, and the oldest have ended.
+    assert_eq!(waiting(&queues), [0, 0, 0, 0, 0, 0, 0, 3, 8, 8]);
+    for queue in &queues {
+        let counts = queue.counts();
+        check_sum(&counts);
+        assert_eq!((counts.taken, counts.gaps), (8, u64::from(counts.dropped > 0)));
+        assert_eq!(counts.is_finished, counts.waiting == 0);
+    }
+    advance(Duration::from_secs(60)).await;
+    for ending in endings {
+        ending.await.expect("no panic");
+    }
+    assert_eq!(memory.bytes(), 0, "all is given back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn logs_that_go_on_drop_their_own_records_and_keep_one_when_memory_is_short() {
+    let (memory, options) = sharing(4);
+    let open = |options: &QueueOptions| log_queue(1, planned([]).0, options);
+    let (first, _first_writer) = open(&options);
+    let (second, _second_writer) = open(&options);
+    push(&first, 0..4);
+    push(&second, 0..3);
+    push(&first, 4..6);
+    assert_eq!(waiting(&[first.clone(), second.clone()]), [3, 1]);
+    assert_eq!(memory.bytes(), 4 * state::record_bytes(1));
+    check_sum(&first.counts());
+    assert_eq!((second.counts().dropped, second.counts().gaps), (2, 1));
+}
+
+#[test]
+fn memory_that_a_dead_sink_needed_is_given_back_when_all_is_written() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime");
+    let (sink, seen) = planned([Act::Hang]);
+    let (queue, writer) = log_queue(1_000, sink, &options(2_000, 1_000));
+    runtime.spawn(writer.run());
+    let samples = || std::iter::repeat_n(Sample { value: Some(1.0), raw: None }, 1_000);
+    let measured = allocation_counter::measure(|| {
+        runtime.block_on(async {
+            for _ in 0..1_000 {
+                queue.push(Timestamp::UNIX_EPOCH, samples());
+            }
+            settle().await;
+            seen.permits.add_permits(1);
+            settle().await;
+        });
+    });
+    assert_eq!(queue.counts().written, 1_000);
+    assert!(measured.bytes_max > 40 << 20, "{measured:?}");
+    assert!(measured.bytes_current < 1 << 20, "{measured:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_a_hanging_sink_has_not_kept_at_the_deadline_is_one_gap() {
     let (sink, seen) = planned([Act::Hang]);
-    let (queue, writer) = log_queue(1, sink, options(4, 2));
+    let (queue, writer) = log_queue(1, sink, &options(4, 2));
     push(&queue, 0..2);
     let running = tokio::spawn(writer.run());
     settle().await;
@@ -255,7 +343,7 @@ async fn what_a_hanging_sink_has_not_kept_at_the_deadline_is_one_gap() {
 #[tokio::test(start_paused = true)]
 async fn an_end_cuts_a_pause_short_and_tries_until_the_deadline() {
     let (sink, seen) = planned(std::iter::repeat_n(Act::Fail(0), 8));
-    let (queue, writer) = log_queue(1, sink, options(10, 10));
+    let (queue, writer) = log_queue(1, sink, &options(10, 10));
     push(&queue, [0]);
     tokio::spawn(writer.run());
     // In the middle of the pause of 64, which is a minute.
@@ -272,7 +360,7 @@ async fn an_end_cuts_a_pause_short_and_tries_until_the_deadline() {
 async fn the_end_of_a_log_is_tried_again_too() {
     let (mut sink, seen) = planned([]);
     sink.finish_failures = 2;
-    let (queue, writer) = log_queue(1, sink, options(10, 10));
+    let (queue, writer) = log_queue(1, sink, &options(10, 10));
     tokio::spawn(writer.run());
     let counts = queue.finish(in_a_minute()).await;
     assert_eq!((counts.failures[0], seen.finishes.load(Ordering::Relaxed)), (2, 3));
@@ -282,7 +370,7 @@ async fn the_end_of_a_log_is_tried_again_too() {
 #[tokio::test(start_paused = true)]
 async fn an_earlier_deadline_counts() {
     let (sink, _) = planned([Act::Hang]);
-    let (queue, writer) = log_queue(1, sink, options(10, 10));
+    let (queue, writer) = log_queue(1, sink, &options(10, 10));
     push(&queue, [0]);
     tokio::spawn(writer.run());
     let begun = Instant::now();
@@ -297,7 +385,7 @@ async fn an_earlier_deadline_counts() {
 #[tokio::test(start_paused = true)]
 async fn a_writer_that_is_gone_is_the_end() {
     let (sink, _) = planned([]);
-    let (queue, writer) = log_queue(1, sink, options(10, 10));
+    let (queue, writer) = log_queue(1, sink, &options(10, 10));
     push(&queue, 0..3);
     drop(writer);
     let begun = Instant::now();
@@ -309,7 +397,7 @@ async fn a_writer_that_is_gone_is_the_end() {
 #[tokio::test(start_paused = true)]
 async fn a_log_that_nobody_writes_to_any_more_is_finished() {
     let (sink, seen) = planned([Act::Fail(0)]);
-    let (queue, writer) = log_queue(1, sink, options(10, 10));
+    let (queue, writer) = log_queue(1, sink, &options(10, 10));
     let running = tokio::spawn(writer.run());
     push(&queue, 0..3);
     drop(queue);
@@ -320,7 +408,7 @@ async fn a_log_that_nobody_writes_to_any_more_is_finished() {
 #[tokio::test(start_paused = true)]
 async fn taking_records_allocates_nothing_once_it_was_as_long() {
     let (sink, seen) = planned([]);
-    let (queue, writer) = log_queue(50, sink, options(100, 100));
+    let (queue, writer) = log_queue(50, sink, &options(100, 100));
     tokio::spawn(writer.run());
     let samples = || std::iter::repeat_n(Sample { value: Some(1.0), raw: None }, 50);
     let mut allocations = 0;
@@ -339,7 +427,7 @@ async fn taking_records_allocates_nothing_once_it_was_as_long() {
 #[test]
 fn a_panic_in_the_middle_of_a_record_leaves_the_others_whole() {
     let (sink, _) = planned([]);
-    let (queue, mut writer) = log_queue(2, sink, options(10, 10));
+    let (queue, mut writer) = log_queue(2, sink, &options(10, 10));
     let sample = |value| Sample { value: Some(value), raw: None };
     queue.push(Timestamp::UNIX_EPOCH, [sample(1.0), sample(2.0)]);
     let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -389,12 +477,15 @@ proptest! {
         steps in prop::collection::vec(step(), 0..30),
         records_max in 1..9_usize,
         batch_records_max in 1..5_usize,
+        memory in 0..12_usize,
         finish_in in 0..100_u64,
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
         runtime.block_on(async {
             let (sink, seen) = planned(plan);
-            let (queue, writer) = log_queue(1, sink, options(records_max, batch_records_max));
+            let memory = Arc::new(QueueMemory::new(memory * state::record_bytes(1)));
+            let options = QueueOptions { memory: Arc::clone(&memory), ..options(records_max, batch_records_max) };
+            let (queue, writer) = log_queue(1, sink, &options);
             let running = tokio::spawn(writer.run());
             let mut next = 0;
             for step in steps {
@@ -419,7 +510,7 @@ proptest! {
             let kept = seen.kept();
             assert_eq!((counts.taken, counts.waiting), (next.unsigned_abs(), 0));
             assert!(kept.is_sorted_by(|left, right| left < right), "{kept:?}");
-            assert_eq!(counts.written, kept.len() as u64);
+            assert_eq!((counts.written, memory.bytes()), (kept.len() as u64, 0));
             let is_kept: Vec<bool> = (0..next).map(|second| kept.binary_search(&second).is_ok()).collect();
             let holes = is_kept.chunk_by(|left, right| left == right).filter(|run| !run[0]).count() as u64;
             // A record in flight that is given up at the end may have stood between two gaps.

@@ -4,7 +4,7 @@ use std::time::Duration;
 use counter_log::{Batch, LogSink, SinkError, SinkErrorKind};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::state::records_within;
+use super::state::{SPARE_BYTES, records_within};
 use super::{QueueOptions, Shared};
 
 /// The side of the sink. Somebody has to run it; when it is dropped, the log has ended.
@@ -14,6 +14,10 @@ pub struct LogWriter<S> {
     sink: S,
     /// The records in flight.
     pub(super) batch: Batch,
+    /// How many records it had room for at most since it was made.
+    batch_records: usize,
+    /// How many it keeps room for while there is nothing to write.
+    batch_records_kept: usize,
     batch_records_max: usize,
     pause_min: Duration,
     pause_max: Duration,
@@ -29,11 +33,13 @@ enum Waited {
 }
 
 impl<S: LogSink> LogWriter<S> {
-    pub(super) fn new(shared: Arc<Shared>, columns: usize, sink: S, options: QueueOptions) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, columns: usize, sink: S, options: &QueueOptions) -> Self {
         Self {
             shared,
             sink,
             batch: Batch::new(columns),
+            batch_records: 0,
+            batch_records_kept: records_within(columns, SPARE_BYTES).max(1),
             batch_records_max: records_within(columns, BATCH_BYTES_MAX).min(options.batch_records_max).max(1),
             pause_min: options.pause_min,
             pause_max: options.pause_max.max(options.pause_min),
@@ -59,8 +65,12 @@ impl<S: LogSink> LogWriter<S> {
                 state.take(&mut self.batch, self.batch_records_max);
                 state.deadline()
             };
+            self.batch_records = self.batch_records.max(self.batch.len());
             if !self.batch.is_empty() || deadline.is_some() {
                 return !self.batch.is_empty();
+            }
+            if self.batch_records > self.batch_records_kept {
+                (self.batch, self.batch_records) = (Batch::new(self.batch.columns()), 0);
             }
             self.shared.pushed.notified().await;
         }

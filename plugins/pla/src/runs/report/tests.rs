@@ -26,8 +26,16 @@ fn closed(file: &str) -> ClosedLog {
 
 /// The names in a folder of a run after the reports of its logs were written, each of which has the text `log`.
 fn written(run: &Dir, manager: &xml::DataManager, logs: &[&str]) -> BTreeSet<String> {
+    logs.iter().for_each(|name| run.write(name, "log").expect("the folder is ours"));
+    let closed: Vec<_> = logs.iter().map(|name| closed(name)).collect();
+    assert_eq!(write(run, &about(), manager, &closed), [""; 0]);
+    logs.iter().for_each(|name| assert_eq!(run.read_to_string(name).expect("it is there"), "log", "{name}"));
+    names(run)
+}
+
+fn about() -> About {
     let began = Timestamp::from_second(BEGAN).expect("it is in this century");
-    let about = About {
+    About {
         set: "Shop".to_owned(),
         machine: "web1".to_owned(),
         began,
@@ -35,12 +43,7 @@ fn written(run: &Dir, manager: &xml::DataManager, logs: &[&str]) -> BTreeSet<Str
         zone: TimeZone::UTC,
         serial_number: 1,
         remarks: Vec::new(),
-    };
-    logs.iter().for_each(|name| run.write(name, "log").expect("the folder is ours"));
-    let closed: Vec<_> = logs.iter().map(|name| closed(name)).collect();
-    assert_eq!(write(run, &about, manager, &closed), [""; 0]);
-    logs.iter().for_each(|name| assert_eq!(run.read_to_string(name).expect("it is there"), "log", "{name}"));
-    names(run)
+    }
 }
 
 fn names(folder: &Dir) -> BTreeSet<String> {
@@ -80,13 +83,18 @@ fn no_report_replaces_a_log_or_another_report() {
 
 #[test]
 fn a_data_manager_that_deletes_data_keeps_all_reports() {
-    let folder = tempfile::tempdir().expect("a folder");
+    // In memory where there is such a folder: each report is brought to the disk.
+    let memory = std::path::Path::new("/dev/shm");
+    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    let folder = folder.expect("a folder");
     let set = Dir::open_ambient_dir(folder.path(), ambient_authority()).expect("it is there");
     for (xml, html) in [("", ""), ("day:1", "counters.csv")] {
         set.create_dir("000001").expect("it is new");
         let run = set.open_dir("000001").expect("it is there");
         let mut manager = manager(xml, html);
-        let reports = written(&run, &manager, &["counters.csv", "disks.csv"]);
+        let logs: Vec<String> = (0..101).map(|number| format!("{number} counters.csv")).collect();
+        let logs: Vec<&str> = logs.iter().map(String::as_str).collect();
+        let reports = written(&run, &manager, &logs);
         let action = xml::FolderAction {
             actions: Some(FolderActionSteps::DELETE_DATA),
             ..xml::FolderAction::default()
@@ -98,7 +106,17 @@ fn a_data_manager_that_deletes_data_keeps_all_reports() {
         let left = names(&run).into_iter().filter(|name| !name.starts_with('.')).collect::<Vec<_>>();
         let reports: Vec<_> = reports.into_iter().filter(|name| !name.ends_with("s.csv")).collect();
         assert_eq!(left, reports);
-        assert_eq!(left.len(), 4);
+        assert_eq!(left.len(), 202);
         set.remove_dir_all("000001").expect("it is ours");
+    }
+}
+
+#[test]
+fn reports_of_as_many_logs_as_a_module_has_are_known() {
+    let manager = manager("", "");
+    let known: BTreeSet<String> = settings(&manager).report_files.into_iter().collect();
+    for number in [1, 2, 1_000] {
+        let Names { xml, html } = Names::of(&manager, number);
+        assert!(known.contains(&xml) && known.contains(&html), "{xml} {html}");
     }
 }

@@ -8,16 +8,20 @@ use pla_engine::{Moment, SetRun};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
+use super::super::collecting::Collecting;
 use super::super::folder::{Kept, KeptSegment, SetFolder};
 use super::super::state::StateStore;
 use super::super::work;
 use super::Run;
+use crate::threads::{LOADS, STORES};
 
 /// What was found in the folder of a set.
 #[derive(Debug)]
 pub(super) enum Loaded {
     /// Another instance has the set.
     Taken,
+    /// There is no folder.
+    Away,
     /// A disk is away or denies it.
     Unreadable(String),
     /// It is ours, as long as the folder lives, if that could be taken.
@@ -26,16 +30,21 @@ pub(super) enum Loaded {
 
 /// Reads what is kept of a set, and brings logs to an end that a process left behind if it may have such. `first` is the serial
 /// number that the set itself begins with.
-fn load(set: Arc<str>, folder: SetFolder, has_journals: bool, first: u32) -> JoinHandle<Loaded> {
-    tokio::task::spawn_blocking(move || {
-        let set = &*set;
+fn load(
+    (target, set): (String, Arc<str>),
+    folder: SetFolder,
+    has_journals: bool,
+    first: u32,
+) -> JoinHandle<Loaded> {
+    let load = move || {
+        let (target, set) = (&*target, &*set);
         match folder.open().map_err(|error| (error.kind(), error)) {
             Ok(_) => {}
             // A folder that is not there has no state, and what is no folder does not become one by itself. It is tried again with
             // the first record.
             Err((ErrorKind::NotFound | ErrorKind::InvalidData, error)) => {
-                tracing::debug!(set, %error, "The folder of a set cannot be opened");
-                return Loaded::Own(None, Ok(None));
+                tracing::debug!(target, set, %error, "The folder of a set cannot be opened");
+                return Loaded::Away;
             }
             Err((_, error)) => return Loaded::Unreadable(error.to_string()),
         }
@@ -43,7 +52,7 @@ fn load(set: Arc<str>, folder: SetFolder, has_journals: bool, first: u32) -> Joi
             Ok(None) => return Loaded::Taken,
             Ok(claimed) => claimed,
             Err(error) => {
-                tracing::warn!(set, %error, "A set cannot be locked: no other module of the target may have one of this name");
+                tracing::warn!(target, set, %error, "A set cannot be locked: no other module of the target may have one of this name");
                 None
             }
         };
@@ -55,12 +64,13 @@ fn load(set: Arc<str>, folder: SetFolder, has_journals: bool, first: u32) -> Joi
         // A run that has ended may have left them, too.
         if !matches!(loaded, Ok(None))
             && has_journals
-            && let Err(error) = folder.recover()
+            && let Err(error) = folder.recover(target)
         {
-            tracing::warn!(set, %error, "Logs of an earlier process cannot be looked for");
+            tracing::warn!(target, set, %error, "Logs of an earlier process cannot be looked for");
         }
         Loaded::Own(claimed, loaded.map(|kept| kept.map(Box::new)))
-    })
+    };
+    tokio::spawn(async move { LOADS.run(load).await.unwrap_or_else(Loaded::Unreadable) })
 }
 
 impl Run {
@@ -69,7 +79,10 @@ impl Run {
         if self.life.is_none() && self.loading.is_none() {
             let (set, logs) = (Arc::clone(&self.name), &self.logs);
             let (has_journals, first) = (logs.has_parquet(), logs.serial_number);
-            self.loading = self.folder.clone().map(|folder| load(set, folder, has_journals, first));
+            self.loading = self
+                .folder
+                .clone()
+                .map(|folder| load((self.places.machine.clone(), set), folder, has_journals, first));
         }
     }
 
@@ -87,6 +100,10 @@ impl Run {
                     self.folder = claimed.or(self.folder.take());
                     loaded
                 }
+                Ok(Ok(Loaded::Away)) => {
+                    self.is_blind = true;
+                    Ok(None)
+                }
                 Ok(Ok(Loaded::Taken)) => return self.report_waiting(
                     "A set waits for the end of an earlier instance, or of another module's set of this name",
                     "",
@@ -97,7 +114,13 @@ impl Run {
             },
         };
         self.loading = None;
-        self.state = self.folder.clone().map(|folder| Arc::new(StateStore::new(folder)));
+        let earlier = match &loaded {
+            _ if self.is_blind => None,
+            Ok(Some(kept)) => Some(kept.serial_number_max()),
+            Ok(None) | Err(_) => Some(0),
+        };
+        let names = (&*self.places.machine, &*self.name);
+        self.state = self.folder.clone().map(|folder| Arc::new(StateStore::new(folder, names, earlier)));
         let definition = self.definition();
         self.life = Some(match loaded {
             Ok(Some(kept)) => {
@@ -146,13 +169,43 @@ impl Run {
         }
     }
 
+    /// Its folder may have come, with serial numbers and folders of earlier runs.
+    pub(super) fn look_for_earlier(&mut self) {
+        if self.is_blind
+            && let Some((life, earlier)) =
+                self.life.as_mut().zip(self.state.as_ref().and_then(|state| state.earlier()))
+        {
+            life.handle_earlier_runs(earlier);
+            self.is_blind = false;
+        }
+    }
+
+    /// The same set from the beginning, if another folder is in the place of its own: a disk was mounted over it, for example, on
+    /// which there are earlier runs.
+    pub(in crate::runs) fn anew(&self) -> Option<Self> {
+        if !self.state.as_ref().is_some_and(|state| state.is_replaced()) {
+            return None;
+        }
+        let (target, set) = (&self.places.machine, &*self.name);
+        tracing::warn!(
+            target,
+            set,
+            "Another folder is in the place of that of a set, which begins again with what is there"
+        );
+        let collectors = self.collectors.iter().map(|one| Collecting::new(one.recorder.anew())).collect();
+        Some(Self::new(set, (Arc::clone(&self.logs), self.start), Arc::clone(&self.places), collectors))
+    }
+
     /// Stores what has to outlive the process, beside the collections.
     pub(in crate::runs) fn store(&mut self, moment: Moment) {
         self.note_state(moment);
         let Some(state) = &self.state else { return };
         if !self.is_storing() && !state.is_stored() {
-            let (state, set) = (Arc::clone(state), Arc::clone(&self.name));
-            self.storing = Some(tokio::task::spawn_blocking(move || state.save_or_warn(&set)));
+            let state = Arc::clone(state);
+            self.storing = Some(tokio::spawn(async move {
+                // What panicked is tried again with the next collection.
+                let _ = STORES.run(move || state.save_or_warn()).await;
+            }));
         }
     }
 

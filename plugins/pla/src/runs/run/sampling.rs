@@ -39,7 +39,11 @@ impl Run {
             if !collecting.recorder.is_due(now) {
                 continue;
             }
-            let opening = Opening { machine: &self.places.machine, zone: &self.logs.zone };
+            let opening = Opening {
+                machine: &self.places.machine,
+                zone: &self.logs.zone,
+                description: &self.logs.description,
+            };
             if let Some(header) = collecting.recorder.begin(found, frame, replied, now, &opening) {
                 let parts = (
                     segment.serial_number,
@@ -48,7 +52,7 @@ impl Run {
                     self.logs.segment.bytes_max,
                 );
                 let log = self.places.open(
-                    (&self.name, self.state.as_ref()),
+                    self.state.as_ref(),
                     (&self.logs.zone, &collecting.recorder.collector),
                     parts,
                     &mut segment.files,

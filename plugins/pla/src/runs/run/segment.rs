@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use path_component::component;
 use pla_engine::{Moment, NameParts};
 use tokio::time::Instant;
 
@@ -24,6 +25,9 @@ impl Run {
         // A set without folders for its runs has them here all the same: else nothing of it would ever be removed.
         let folder =
             self.logs.folder.format.component(&parts).unwrap_or_else(|| format!("{serial_number:06}"));
+        // Another run, which nothing is known of, may have had this number.
+        let mark = moment.wall.strftime("%Y%m%dT%H%M%SZ");
+        let folder = if self.is_blind { component(&format!("{folder} {mark}")) } else { folder };
         let checked = self.folder.clone().filter(|_| needs_check);
         let is_ready = checked.is_none();
         self.upkeep.begin(serial_number, &folder);
@@ -107,6 +111,8 @@ impl Run {
         let is_it = |cut_off: &mut KeptSegment| cut_off.serial_number == serial_number;
         let cut_off = self.cut_off.take_if(is_it).map(|it| (it.folder, about(it.began)));
         work::Job {
+            target: self.places.machine.clone(),
+            set: Arc::clone(&self.name),
             serial_number,
             folder: self.folder.clone(),
             cabinets: self.places.cabinets(&self.name),
