@@ -6,6 +6,7 @@ use std::time::Duration;
 use counter_log::{LogHeader, SinkError, SinkErrorKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use log_writer::QueueOptions;
 use pla_engine::Moment;
 use plugin_sdk::testing::{FakeInstance, FakeOutcome, Seen, SeenSeries, SeenValue};
 use plugin_sdk::{Collection, Coverage, Failure, Problem, Setup, Source, Target};
@@ -69,7 +70,7 @@ impl Source for Unwritten {
 fn unwritten() -> OpenLog {
     let header = LogHeader { columns: Vec::new(), zone: TimeZone::UTC, description: String::new() };
     let error = SinkError { kind: SinkErrorKind::Refused, message: "not today".to_owned() };
-    OpenLog::open(Arc::new(header), AnySink::Refused(error), None, (None, usize::MAX))
+    OpenLog::open(Arc::new(header), AnySink::Refused(error), None, (None, QueueOptions::default()))
 }
 
 fn collected(fake: &FakeInstance) -> Seen {
