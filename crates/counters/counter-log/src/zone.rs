@@ -14,7 +14,9 @@ pub struct LogZone {
     pub(crate) offset: Offset,
 }
 
-/// For each name of Windows the names of the IANA database, as CLDR maps them (`windowsZones`). A line is `WINDOWS=IANA IANA …`.
+/// For each zone of Windows the names of the IANA database, as CLDR maps them (`windowsZones`). A line is `WINDOWS=IANA IANA …`.
+/// CLDR has the keys of Windows' registry, for a few of which Windows shows another name: `Malay Peninsula Standard Time` for
+/// the key `Singapore Standard Time`. These lines have the name that is shown, because PDH writes that.
 const ZONES: &str = include_str!("zones.txt");
 
 impl LogZone {
@@ -26,7 +28,6 @@ impl LogZone {
         let offset = Offset::from_seconds(minutes * 60).unwrap_or(Offset::UTC);
         let standard = windows_name(zone.iana_name().unwrap_or_default());
         let name = match standard {
-            Some("UTC") => "Coordinated Universal Time".to_owned(),
             Some(standard) if is_daylight_time(zone, at) => {
                 standard.replace("Standard Time", "Daylight Time")
             }

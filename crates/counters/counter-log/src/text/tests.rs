@@ -80,6 +80,8 @@ fn headers_are_those_of_public_files() {
         ("HARNESS", "Memory", None, "Available MBytes"),
     ];
     check(3, TextFormat::Csv, "America/Los_Angeles", "2026-07-23T13:04:43Z", &harness);
+    check(4, TextFormat::Csv, "Asia/Singapore", "2026-07-01T00:00:00Z", &[]);
+    check(5, TextFormat::Csv, "Europe/Paris", "2026-01-01T00:00:00Z", &[]);
 }
 
 #[test]
@@ -97,6 +99,8 @@ fn zones_have_the_names_of_windows_and_a_bias_that_is_added_to_local_time() {
         ("America/St_Johns", winter, "(Newfoundland Standard Time)(210)"),
         ("Asia/Kolkata", summer, "(India Standard Time)(-330)"),
         ("Australia/Sydney", winter, "(AUS Eastern Daylight Time)(-660)"),
+        ("Europe/Moscow", summer, "(Russia TZ 2 Standard Time)(-180)"),
+        ("Asia/Jerusalem", summer, "(Jerusalem Daylight Time)(-180)"),
         ("Etc/UTC", winter, "(Coordinated Universal Time)(0)"),
         ("Antarctica/Troll", winter, "(Antarctica/Troll)(0)"),
     ] {
