@@ -91,7 +91,7 @@ async fn the_join_of_users_finds_every_value_once() {
     assert_eq!(texts(&connection, details), ["560006400 0 0 10000000 0"]);
     let display = "SELECT RunID || ' ' || LogStartTime || ' ' || LogStopTime || ' ' || NumberOfRecords || ' ' || MinutesToUTC || \
                    ' ' || TimeZoneName FROM DisplayToID WHERE length(GUID) = 36";
-    let expected = "0 2026-03-01 00:00:00.000 2026-03-01 00:00:02.000 3 -60 Europe/Berlin";
+    let expected = "0 2026-03-01 00:00:00.000 2026-03-01 00:00:02.000 3 -60 W. Europe Standard Time";
     assert_eq!(texts(&connection, display), [expected]);
 }
 
