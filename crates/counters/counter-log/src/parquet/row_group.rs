@@ -58,9 +58,12 @@ impl Table {
     /// A file whose row groups end at `end`, with the footer that it had there.
     ///
     /// # Errors
-    /// When `footer` is no footer of a Parquet file.
+    /// When `footer` is no footer of a Parquet file, or `end` is before the end of [`START`].
     pub fn with_footer(header: &LogHeader, footer: &[u8], end: u64) -> Result<Self, Error> {
         let mut table = Self::new(header)?;
+        if end < table.end {
+            return Err(Error::Journal("its row groups end before they begin"));
+        }
         let thrift = footer.len().checked_sub(FOOTER_END_BYTES).and_then(|length| footer.get(..length));
         let metadata =
             ParquetMetaDataReader::decode_metadata(thrift.ok_or(Error::Journal("it has no footer"))?)?;
@@ -78,7 +81,7 @@ impl Table {
     /// How many samples the row groups have.
     #[must_use]
     pub fn samples(&self) -> u64 {
-        self.row_groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum()
+        u64::try_from(rows(&self.row_groups)).unwrap_or(0)
     }
 
     /// Makes a row group of records, whose bytes belong at [`Self::end`] before the call.
@@ -106,7 +109,7 @@ impl Table {
     /// When the library for Parquet cannot write it.
     pub fn footer(&self) -> Result<Vec<u8>, Error> {
         let descriptor = Arc::new(SchemaDescriptor::new(self.schema.clone()));
-        let rows = self.row_groups.iter().map(RowGroupMetaData::num_rows).sum();
+        let rows = rows(&self.row_groups);
         let about = Some(self.about.clone()).filter(|about| !about.is_empty());
         let created_by = Some(self.properties.created_by().to_owned());
         let file = FileMetaData::new(VERSION, rows, created_by, about, descriptor, None);
@@ -125,6 +128,11 @@ const FOOTER_END_BYTES: usize = 8;
 
 /// How many values are given to the encoder at a time, about.
 const CHUNK: usize = 8192;
+
+/// The rows of row groups. A footer that was read may say any numbers.
+fn rows(groups: &[RowGroupMetaData]) -> i64 {
+    groups.iter().map(RowGroupMetaData::num_rows).fold(0, i64::saturating_add)
+}
 
 /// What a row group is called in the footer when it stands `by` bytes later than where it was written.
 fn moved(group: &RowGroupMetaData, by: u64, ordinal: i32) -> Result<RowGroupMetaData, ParquetError> {
