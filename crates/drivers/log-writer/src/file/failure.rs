@@ -6,14 +6,15 @@ use std::io;
 use counter_log::{SinkError, SinkErrorKind};
 use rustix::io::Errno;
 
-/// `doing` says what was done, with the name of the file.
+/// `doing` says what was done, with the name of the file. The next step follows what the system says.
 pub(super) fn failure(doing: impl Display, error: &io::Error) -> SinkError {
     let kind = kind_of(error);
     let next = match kind {
         SinkErrorKind::Full => "; free space there, or let the data manager remove older folders",
         SinkErrorKind::Denied => "; let the exporter's user write there",
-        SinkErrorKind::Unavailable => "; the folder has to be there again",
-        SinkErrorKind::Refused | SinkErrorKind::Other => "",
+        SinkErrorKind::Unavailable => "; create the folder again",
+        SinkErrorKind::Refused => "; move away what is there, or give the log another name",
+        SinkErrorKind::Other => "; check the disk",
     };
     SinkError { kind, message: format!("{doing}: {error}{next}") }
 }
@@ -44,4 +45,29 @@ fn kind_of(error: &io::Error) -> SinkErrorKind {
 /// Whether the name is a symbolic link.
 fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_failure_has_a_next_step() {
+        let kinds = [
+            (io::ErrorKind::StorageFull, SinkErrorKind::Full),
+            (io::ErrorKind::PermissionDenied, SinkErrorKind::Denied),
+            (io::ErrorKind::ReadOnlyFilesystem, SinkErrorKind::Denied),
+            (io::ErrorKind::NotFound, SinkErrorKind::Unavailable),
+            (io::ErrorKind::IsADirectory, SinkErrorKind::Refused),
+            (io::ErrorKind::TimedOut, SinkErrorKind::Other),
+        ];
+        for (error, kind) in kinds {
+            let told = failure("write log.csv", &error.into());
+            assert_eq!(told.kind, kind, "{error:?}");
+            let (what, next) = told.message.rsplit_once("; ").expect("a next step");
+            assert!(what.starts_with("write log.csv: ") && next.contains(' '), "{told}");
+        }
+        let link = failure("open log.csv", &io::Error::from(Errno::LOOP));
+        assert_eq!(link.kind, SinkErrorKind::Refused);
+    }
 }
