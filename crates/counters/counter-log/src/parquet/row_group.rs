@@ -78,12 +78,6 @@ impl Table {
         self.end
     }
 
-    /// How many samples the row groups have.
-    #[must_use]
-    pub fn samples(&self) -> u64 {
-        u64::try_from(rows(&self.row_groups)).unwrap_or(0)
-    }
-
     /// Makes a row group of records, whose bytes belong at [`Self::end`] before the call.
     ///
     /// # Errors
@@ -109,7 +103,8 @@ impl Table {
     /// When the library for Parquet cannot write it.
     pub fn footer(&self) -> Result<Vec<u8>, Error> {
         let descriptor = Arc::new(SchemaDescriptor::new(self.schema.clone()));
-        let rows = rows(&self.row_groups);
+        // A footer that was read may say any numbers.
+        let rows = self.row_groups.iter().map(RowGroupMetaData::num_rows).fold(0, i64::saturating_add);
         let about = Some(self.about.clone()).filter(|about| !about.is_empty());
         let created_by = Some(self.properties.created_by().to_owned());
         let file = FileMetaData::new(VERSION, rows, created_by, about, descriptor, None);
@@ -128,11 +123,6 @@ const FOOTER_END_BYTES: usize = 8;
 
 /// How many values are given to the encoder at a time, about.
 const CHUNK: usize = 8192;
-
-/// The rows of row groups. A footer that was read may say any numbers.
-fn rows(groups: &[RowGroupMetaData]) -> i64 {
-    groups.iter().map(RowGroupMetaData::num_rows).fold(0, i64::saturating_add)
-}
 
 /// What a row group is called in the footer when it stands `by` bytes later than where it was written.
 fn moved(group: &RowGroupMetaData, by: u64, ordinal: i32) -> Result<RowGroupMetaData, ParquetError> {
