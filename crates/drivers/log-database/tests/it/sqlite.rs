@@ -229,6 +229,17 @@ async fn tables_with_more_columns_are_used() {
 }
 
 #[tokio::test]
+async fn a_number_of_records_that_is_none_is_refused() {
+    let folder = folder();
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+    expect_written(&sink.write(&batch(1, 0..1)).await, 1);
+    reader(&folder).execute_batch("UPDATE DisplayToID SET NumberOfRecords = -1").expect("the table is there");
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+    let text = "a row has a value that Windows does not write; use another file";
+    expect_failure(&sink.write(&batch(1, 1..2)).await, SinkErrorKind::Refused, text);
+}
+
+#[tokio::test]
 async fn a_link_leads_nowhere() {
     let (folder, elsewhere) = (folder(), folder());
     symlink(elsewhere.path().join("log.db"), folder.path().join("log.db")).expect("nothing is there");
