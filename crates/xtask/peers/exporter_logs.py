@@ -21,7 +21,7 @@ FILES = {
     "Parquet": ("parquet", 1, None),
     "Exported": ("csv", 7, "(PDH-CSV 4.0) (Coordinated Universal Time)(0)"),
 }
-TABLES = {"Lite": ("0", "UTC"), "Warehouse": ("-330", "Asia/Kolkata")}
+TABLES = {"Lite": ("0", "Coordinated Universal Time"), "Warehouse": ("-330", "India Standard Time")}
 SETS = [*FILES, *TABLES]
 # Counters that have a value in the first record already.
 MOMENTARY = {"Raw Count Hex", "Large Raw Count Hex", "Raw Count", "Large Raw Count", "Raw Fraction", "Large Raw Fraction"}

@@ -11,8 +11,10 @@ mod column;
 pub mod parquet;
 mod sink;
 mod text;
+mod zone;
 
 pub use self::batch::{Batch, RawSample, Row, Sample};
 pub use self::column::{Column, LogHeader};
 pub use self::sink::{LogSink, SinkError, SinkErrorKind, Written};
 pub use self::text::{TextFormat, TextLog};
+pub use self::zone::LogZone;

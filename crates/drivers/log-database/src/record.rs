@@ -1,6 +1,6 @@
 //! Records as rows of `CounterData`.
 
-use counter_log::{RawSample, Row, Sample};
+use counter_log::{LogZone, RawSample, Row, Sample};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -74,12 +74,8 @@ pub(crate) fn time_text(time: Timestamp) -> String {
 
 /// `MinutesToUTC` and `TimeZoneName`: what to add to local times to have UTC, and the name of the zone.
 pub(crate) fn zone_fields(zone: &TimeZone, at: Timestamp) -> (i32, String) {
-    let minutes = -(zone.to_offset(at).seconds() / 60);
-    let name = match zone.iana_name() {
-        Some(name) => name.to_owned(),
-        None => zone.to_offset(at).to_string(),
-    };
-    (minutes, name.chars().take(ZONE_CHARACTERS_MAX).collect())
+    let LogZone { name, bias_minutes, .. } = LogZone::new(zone, at);
+    (bias_minutes, name.chars().take(ZONE_CHARACTERS_MAX).collect())
 }
 
 /// What the column has room for.
@@ -141,11 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn the_bias_is_what_makes_utc_of_local_times() {
-        let zone = TimeZone::get("America/Los_Angeles").expect("the database has it");
+    fn zones_are_named_as_windows_names_them_with_the_bias_that_makes_utc_of_local_times() {
+        let zone = |name| TimeZone::get(name).expect("the database has it");
         let july: Timestamp = "2026-07-01T00:00:00Z".parse().expect("it is a time");
-        assert_eq!(zone_fields(&zone, july), (420, "America/Los_Angeles".to_owned()));
+        assert_eq!(
+            zone_fields(&zone("America/Los_Angeles"), july),
+            (420, "Pacific Daylight Time".to_owned())
+        );
         let fixed = TimeZone::fixed(jiff::tz::offset(2));
-        assert_eq!(zone_fields(&fixed, july), (-120, "+02".to_owned()));
+        assert_eq!(zone_fields(&fixed, july), (-120, "UTC+02:00".to_owned()));
     }
 }

@@ -48,7 +48,7 @@ pub struct Journal {
 /// The begin of a journal for a Parquet file whose row groups end at `end`, with the footer that stands there.
 ///
 /// # Errors
-/// When the log has more than [`COLUMNS_MAX`] columns.
+/// When the log has more than [`COLUMNS_MAX`] columns, or its names and the footer are longer than half a journal.
 pub fn begin(header: &LogHeader, end: u64, footer: &[u8]) -> Result<Vec<u8>, Error> {
     let columns = header.columns.len();
     if columns > COLUMNS_MAX {
@@ -64,7 +64,7 @@ pub fn begin(header: &LogHeader, end: u64, footer: &[u8]) -> Result<Vec<u8>, Err
         put_column(&mut content, column);
     }
     if content.len() > HEADER_BYTES_MAX {
-        return Err(Error::Journal("the names of its columns are too long"));
+        return Err(Error::Names { bytes: content.len(), max: HEADER_BYTES_MAX });
     }
     let mut journal = START.to_vec();
     put_frame(&mut journal, |frame| frame.extend_from_slice(&content));
@@ -86,8 +86,8 @@ pub fn put_record(row: Row<'_>, journal: &mut Vec<u8>) {
 /// Reads a journal that may be cut off. Records behind the first one that is not whole, or was changed, are left out.
 ///
 /// # Errors
-/// When the bytes are no journal, or more than [`JOURNAL_BYTES_MAX`], or the first frame, the header of the log, is not whole or not valid: there
-/// is nothing to read then.
+/// When the bytes are no journal, or more than [`JOURNAL_BYTES_MAX`], or the first frame, the header of the log, is not whole
+/// or not valid: there is nothing to read then.
 pub fn read(bytes: &[u8]) -> Result<Journal, Error> {
     if bytes.len() > JOURNAL_BYTES_MAX {
         return Err(Error::Journal("it is too long"));

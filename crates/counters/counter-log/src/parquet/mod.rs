@@ -25,10 +25,23 @@ pub enum Error {
     #[error("not the journal of a log: {0}")]
     Journal(&'static str),
     /// More than a journal has.
-    #[error("a log has {columns} columns; at most {max} are written as Parquet")]
+    #[error(
+        "a log has {columns} columns; at most {max} are written as Parquet: log fewer counters in one log"
+    )]
     Columns {
         /// How many there are.
         columns: usize,
+        /// How many there may be.
+        max: usize,
+    },
+    /// More than the first frame of a journal has room for.
+    #[error(
+        "the names of the counters of a log, and the row groups of its file, take {bytes} bytes; at most {max} are \
+         written as Parquet: log fewer counters in one log"
+    )]
+    Names {
+        /// How many there are.
+        bytes: usize,
         /// How many there may be.
         max: usize,
     },

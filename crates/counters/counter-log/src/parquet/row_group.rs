@@ -58,9 +58,12 @@ impl Table {
     /// A file whose row groups end at `end`, with the footer that it had there.
     ///
     /// # Errors
-    /// When `footer` is no footer of a Parquet file.
+    /// When `footer` is no footer of a Parquet file, or `end` is before the end of [`START`].
     pub fn with_footer(header: &LogHeader, footer: &[u8], end: u64) -> Result<Self, Error> {
         let mut table = Self::new(header)?;
+        if end < table.end {
+            return Err(Error::Journal("its row groups end before they begin"));
+        }
         let thrift = footer.len().checked_sub(FOOTER_END_BYTES).and_then(|length| footer.get(..length));
         let metadata =
             ParquetMetaDataReader::decode_metadata(thrift.ok_or(Error::Journal("it has no footer"))?)?;
@@ -73,12 +76,6 @@ impl Table {
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.end
-    }
-
-    /// How many samples the row groups have.
-    #[must_use]
-    pub fn samples(&self) -> u64 {
-        self.row_groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum()
     }
 
     /// Makes a row group of records, whose bytes belong at [`Self::end`] before the call.
@@ -106,7 +103,8 @@ impl Table {
     /// When the library for Parquet cannot write it.
     pub fn footer(&self) -> Result<Vec<u8>, Error> {
         let descriptor = Arc::new(SchemaDescriptor::new(self.schema.clone()));
-        let rows = self.row_groups.iter().map(RowGroupMetaData::num_rows).sum();
+        // A footer that was read may say any numbers.
+        let rows = self.row_groups.iter().map(RowGroupMetaData::num_rows).fold(0, i64::saturating_add);
         let about = Some(self.about.clone()).filter(|about| !about.is_empty());
         let created_by = Some(self.properties.created_by().to_owned());
         let file = FileMetaData::new(VERSION, rows, created_by, about, descriptor, None);

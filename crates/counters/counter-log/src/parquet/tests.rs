@@ -86,7 +86,6 @@ fn a_table_has_a_row_for_each_sample_in_all_its_row_groups() {
     let mut table = Table::new(&header).expect("a table");
     let batches = [records(3, 5, 0), records(3, 2, 5)];
     let bytes = file(&mut table, &batches);
-    assert_eq!(table.samples(), 21);
     let rows = rows(bytes);
     assert_eq!(rows.len(), 21);
     let mut expected = Vec::new();
@@ -132,6 +131,18 @@ fn a_file_goes_on_from_its_footer() {
     assert!(rows(bytes) == rows(whole));
     assert!(Table::with_footer(&header, b"no footer, but some letters", 4).is_err());
     assert!(Table::with_footer(&header, b"short", 4).is_err());
+}
+
+#[test]
+fn row_groups_that_end_before_they_begin_are_refused() {
+    let header = header(1);
+    let footer = Table::new(&header).expect("a table").footer().expect("a footer");
+    for end in 0..4 {
+        let refused = Table::with_footer(&header, &footer, end).expect_err("a file begins with four letters");
+        assert_eq!(refused.to_string(), "not the journal of a log: its row groups end before they begin");
+    }
+    let mut table = Table::with_footer(&header, &footer, 4).expect("a file without records");
+    table.add(&records(1, 1, 0)).expect("a row group");
 }
 
 #[test]
@@ -215,7 +226,21 @@ fn a_journal_has_a_most_of_columns() {
     let mut many = header(1);
     many.columns = vec![many.columns[0].clone(); journal::COLUMNS_MAX + 1];
     let refused = journal::begin(&many, 0, b"").expect_err("too many").to_string();
-    assert_eq!(refused, "a log has 262145 columns; at most 262144 are written as Parquet");
+    assert_eq!(
+        refused,
+        "a log has 262145 columns; at most 262144 are written as Parquet: log fewer counters in one log"
+    );
+}
+
+#[test]
+fn names_that_leave_no_room_for_records_are_refused_as_such() {
+    let half = journal::JOURNAL_BYTES_MAX / 2;
+    let refused = journal::begin(&header(0), 4, &vec![0; half]).expect_err("too long").to_string();
+    assert!(
+        refused.starts_with("the names of the counters of a log, and the row groups of its file, take "),
+        "{refused}"
+    );
+    assert!(refused.ends_with("log fewer counters in one log"), "{refused}");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! CSV and TSV as PDH writes them. `gaps.toml` has what its documents leave open.
 
 mod number;
-mod zone;
 
 use std::io::Write as _;
 
@@ -10,8 +9,7 @@ use jiff::tz::Offset;
 
 use crate::batch::Row;
 use crate::column::LogHeader;
-
-use self::zone::HeaderZone;
+use crate::zone::LogZone;
 
 /// The two formats of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +80,7 @@ impl TextLog {
             TextFormat::Tsv => (b'\t', "PDH-TSV 4.0"),
         };
         let between = [b'"', separator, b'"'];
-        let zone = HeaderZone::new(&header.zone, start);
+        let zone = LogZone::new(&header.zone, start);
         let mut line = format!("\"({name}) ({})({})", Cell(&zone.name), zone.bias_minutes).into_bytes();
         let mut add = |text: &str| {
             line.extend_from_slice(&between);

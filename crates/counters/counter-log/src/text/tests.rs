@@ -80,6 +80,8 @@ fn headers_are_those_of_public_files() {
         ("HARNESS", "Memory", None, "Available MBytes"),
     ];
     check(3, TextFormat::Csv, "America/Los_Angeles", "2026-07-23T13:04:43Z", &harness);
+    check(4, TextFormat::Csv, "Asia/Singapore", "2026-07-01T00:00:00Z", &[]);
+    check(5, TextFormat::Csv, "Europe/Paris", "2026-01-01T00:00:00Z", &[]);
 }
 
 #[test]
@@ -97,7 +99,11 @@ fn zones_have_the_names_of_windows_and_a_bias_that_is_added_to_local_time() {
         ("America/St_Johns", winter, "(Newfoundland Standard Time)(210)"),
         ("Asia/Kolkata", summer, "(India Standard Time)(-330)"),
         ("Australia/Sydney", winter, "(AUS Eastern Daylight Time)(-660)"),
+        ("Europe/Moscow", summer, "(Russia TZ 2 Standard Time)(-180)"),
+        ("Asia/Jerusalem", summer, "(Jerusalem Daylight Time)(-180)"),
         ("Etc/UTC", winter, "(Coordinated Universal Time)(0)"),
+        ("GMT", winter, "(Coordinated Universal Time)(0)"),
+        ("EST5EDT", summer, "(Eastern Daylight Time)(240)"),
         ("Antarctica/Troll", winter, "(Antarctica/Troll)(0)"),
     ] {
         assert_eq!(zone(name, start), expected, "{name}");
@@ -169,6 +175,9 @@ fn numbers_have_the_least_digits_that_are_the_same_number() {
         (-0.0, "-0"),
         (-12.5, "-12.5"),
         (1e15, "1000000000000000"),
+        (1e16, "1e+16"),
+        (1e-5, "0.00001"),
+        (1e-6, "1e-6"),
         (1e300, "1e+300"),
         (5e-324, "5e-324"),
         (f64::MAX, "1.7976931348623157e+308"),

@@ -81,7 +81,8 @@ fn meaning(code: &SqlState) -> (SinkErrorKind, &'static str) {
         "28" => (Denied, "check the user, its password, and pg_hba.conf"),
         "08" | "57" | "40" | "55" => (Unavailable, "the server is asked again with the next records"),
         _ if *code == SqlState::TOO_MANY_CONNECTIONS => (Unavailable, "allow more connections on the server"),
-        "53" => (Full, "free space on the server"),
+        _ if *code == SqlState::DISK_FULL => (Full, "free space on the server"),
+        "53" => (Unavailable, "give the server more memory, or raise its limits"),
         _ if *code == SqlState::INSUFFICIENT_PRIVILEGE => {
             (Denied, "let the user make and write the tables in its schema")
         }
@@ -119,6 +120,7 @@ mod tests {
     fn codes_have_the_kinds_that_say_what_to_do() {
         let kinds = [
             (SqlState::DISK_FULL, SinkErrorKind::Full),
+            (SqlState::OUT_OF_MEMORY, SinkErrorKind::Unavailable),
             (SqlState::TOO_MANY_CONNECTIONS, SinkErrorKind::Unavailable),
             (SqlState::INVALID_PASSWORD, SinkErrorKind::Denied),
             (SqlState::ADMIN_SHUTDOWN, SinkErrorKind::Unavailable),

@@ -31,7 +31,7 @@ pub(super) fn failed(database: &str, doing: &str, error: &Error) -> SinkError {
             }
             _ => (Other, "check the disk and the file"),
         },
-        None => (Refused, "the database has a value where none of its type is: use another file"),
+        None => (Refused, "a row has a value that Windows does not write; use another file"),
     };
     failure(kind, format!("{database}: {doing}: {error}; {advice}"))
 }

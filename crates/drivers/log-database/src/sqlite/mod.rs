@@ -69,13 +69,11 @@ impl SqliteSink {
         while written.records < batch.len() {
             let chunk = Chunk::next(&mut self.progress, &batch, written.records, self.log.counters.len());
             let (shared, end) = (Arc::clone(&batch), chunk.records.end);
-            let (kept, outcome) = blocking(&turn, move || {
-                let outcome = store.add(&shared, &chunk);
-                (store, outcome)
-            })
-            .await?;
+            // A store that fails is dropped there, because SQLite may write when it closes a file.
+            let added = blocking(&turn, move || store.add(&shared, &chunk).map(|outcome| (store, outcome)));
+            let (kept, outcome) = added.await??;
             store = kept;
-            match outcome? {
+            match outcome {
                 Outcome::Done { records, bytes } => {
                     self.progress.done(records);
                     written.records = end;

@@ -1,6 +1,9 @@
 //! An open file, with the data set of one log.
 
-use std::sync::Arc;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use counter_log::{Batch, SinkError, SinkErrorKind};
@@ -22,6 +25,9 @@ use crate::tables::COUNTER_DATA;
 #[derive(Debug)]
 pub(super) struct Store {
     connection: Connection,
+    path: PathBuf,
+    /// What the path led to when the file was opened.
+    identity: Identity,
     database: String,
     log: Arc<Log>,
     /// `GUID` of the data set, as the table has it.
@@ -41,12 +47,8 @@ impl Store {
             let database = database.clone();
             move |error| failed(&database, doing, &error)
         };
-        // Without SQLITE_OPEN_URI, a name is never read as parameters.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let mut connection = Connection::open_with_flags(&path, flags).map_err(fail("open"))?;
+        let mut connection = connect(&path).map_err(fail("open"))?;
+        let identity = Identity::of(&path);
         set_up(&connection, &log).map_err(fail("set up"))?;
         let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = begun.map_err(fail("begin a transaction"))?;
@@ -55,15 +57,29 @@ impl Store {
         let counters = tables::counter_ids(&transaction, &log);
         let counters = counters.map_err(fail("look up the counters in CounterDetails"))?;
         transaction.commit().map_err(fail("commit"))?;
-        Ok(Self { connection, database, log, data_set, counters, found })
+        Ok(Self { connection, path, identity, database, log, data_set, counters, found })
     }
 
     /// Adds records in one transaction.
     pub(super) fn add(&mut self, batch: &Batch, chunk: &Chunk) -> Result<Outcome, SinkError> {
         let after = chunk.after(&self.log)?;
+        let found = Identity::of(&self.path);
+        if found != self.identity {
+            if found.0.is_none() {
+                self.empty_write_ahead_log();
+            }
+            let message = format!("{}: the file was removed or replaced; it is opened again", self.database);
+            return Err(failure(SinkErrorKind::Unavailable, message));
+        }
         let last = chunk.rows(batch).last().map_or(Timestamp::UNIX_EPOCH, |row| row.time);
         let added = self.transact(batch, chunk, after, last);
         added.map_err(|error| failed(&self.database, "write records", &error))
+    }
+
+    /// A file that was moved away has all its records then.
+    fn empty_write_ahead_log(&self) {
+        // If the file was deleted, nobody misses them.
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 
     /// One transaction. One that fails leaves nothing.
@@ -95,6 +111,44 @@ impl Store {
         let bytes = page_count(&transaction).saturating_sub(pages) * PAGE_BYTES;
         transaction.commit()?;
         Ok(Outcome::Done { records: after, bytes })
+    }
+}
+
+/// Device and number of a file; nothing where there is none. SQLite would go on in a file that has lost its name, and nobody
+/// would read that again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity(Option<(u64, u64)>);
+
+impl Identity {
+    fn of(path: &Path) -> Self {
+        Self(fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino())))
+    }
+}
+
+/// Opens the file, which is made if it is not there.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    // Without SQLITE_OPEN_URI, a name is never read as parameters.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let is_missing = || Identity::of(path).0.is_none();
+    let making = is_missing().then(|| MAKING.lock().unwrap_or_else(PoisonError::into_inner));
+    // Another log may have made it in the meantime: then the files beside it are in use.
+    if making.is_some() && is_missing() {
+        remove_files_beside(path);
+    }
+    Connection::open_with_flags(path, flags)
+}
+
+/// Removes what is left of a database that was deleted or moved away: others of this process may still use it, and a new one
+/// must not share their memory.
+fn remove_files_beside(path: &Path) {
+    for ending in ["-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        // Mostly there is none; SQLite says what is wrong with one that stays.
+        let _ = fs::remove_file(name);
     }
 }
 
@@ -181,6 +235,8 @@ fn page_count(connection: &Connection) -> u64 {
 /// SQLite's default.
 const PAGE_BYTES: u64 = 4096;
 
+/// Held while a file is made.
+static MAKING: Mutex<()> = Mutex::new(());
 /// How long a transaction waits for those of others.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 

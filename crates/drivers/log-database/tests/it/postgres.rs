@@ -126,7 +126,8 @@ async fn an_error_of_a_megabyte_is_a_short_line() {
 async fn lengths_that_lie_and_endless_answers_end_the_connection() {
     let (failure, _) = answered(b"E\x7F\xFF\xFF\xFF".to_vec()).await;
     assert!(failure.message.contains("a message of 2147483647 bytes"), "{failure}");
-    let notices = message(b'N', b"SNOTICE\0C00000\0Mhello\0\0").repeat(1_000_000);
+    let text = [b"SNOTICE\0C00000\0M".to_vec(), b"hello ".repeat(1_000), b"\0\0".to_vec()].concat();
+    let notices = message(b'N', &text).repeat(5_000);
     let (failure, _) = answered([TRUSTED[0], &notices].concat()).await;
     assert!(failure.message.contains("bytes of answer"), "{failure}");
 }

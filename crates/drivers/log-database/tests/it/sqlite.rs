@@ -91,7 +91,7 @@ async fn the_join_of_users_finds_every_value_once() {
     assert_eq!(texts(&connection, details), ["560006400 0 0 10000000 0"]);
     let display = "SELECT RunID || ' ' || LogStartTime || ' ' || LogStopTime || ' ' || NumberOfRecords || ' ' || MinutesToUTC || \
                    ' ' || TimeZoneName FROM DisplayToID WHERE length(GUID) = 36";
-    let expected = "0 2026-03-01 00:00:00.000 2026-03-01 00:00:02.000 3 -60 Europe/Berlin";
+    let expected = "0 2026-03-01 00:00:00.000 2026-03-01 00:00:02.000 3 -60 W. Europe Standard Time";
     assert_eq!(texts(&connection, display), [expected]);
 }
 
@@ -213,6 +213,17 @@ async fn tables_with_more_columns_are_used() {
 }
 
 #[tokio::test]
+async fn a_number_of_records_that_is_none_is_refused() {
+    let folder = folder();
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+    expect_written(&sink.write(&batch(1, 0..1)).await, 1);
+    reader(&folder).execute_batch("UPDATE DisplayToID SET NumberOfRecords = -1").expect("the table is there");
+    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+    let text = "a row has a value that Windows does not write; use another file";
+    expect_failure(&sink.write(&batch(1, 1..2)).await, SinkErrorKind::Refused, text);
+}
+
+#[tokio::test]
 async fn a_link_leads_nowhere() {
     let (folder, elsewhere) = (folder(), folder());
     symlink(elsewhere.path().join("log.db"), folder.path().join("log.db")).expect("nothing is there");
@@ -230,17 +241,56 @@ async fn what_is_no_database_or_not_there_says_so() {
     let nowhere = SqliteFile::at(Path::new("/nowhere/at/all/log.db")).expect("it is a path");
     let mut sink = SqliteSink::new(nowhere, log("Nightly", "WEB1", 1));
     expect_failure(&sink.write(&batch(1, 0..1)).await, SinkErrorKind::Unavailable, "create the folder");
+    // Nobody makes files there, whatever the rights of this process.
+    let unwritable = SqliteFile::at(Path::new("/sys/log.db")).expect("it is a path");
+    let mut sink = SqliteSink::new(unwritable, log("Nightly", "WEB1", 1));
+    let text = "that this account may write it";
+    expect_failure(&sink.write(&batch(1, 0..1)).await, SinkErrorKind::Unavailable, text);
 }
 
 #[tokio::test]
 async fn a_file_that_is_deleted_is_made_again() {
+    for is_closed in [true, false] {
+        let folder = folder();
+        let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
+        expect_written(&sink.write(&batch(1, 0..3)).await, 3);
+        if is_closed {
+            sink.finish().await.expect("the file closes");
+        }
+        std::fs::remove_file(folder.path().join("log.db")).expect("the file is there");
+        if !is_closed {
+            // It does not go on in a file that nobody can open any more.
+            let text = "the file was removed or replaced";
+            expect_failure(&sink.write(&batch(1, 3..5)).await, SinkErrorKind::Unavailable, text);
+        }
+        expect_written(&sink.write(&batch(1, 3..5)).await, 2);
+        assert_eq!(number(&reader(&folder), "SELECT max(RecordIndex) FROM CounterData"), 2);
+    }
+}
+
+#[tokio::test]
+async fn logs_of_one_file_that_is_replaced_all_go_on_in_the_new_one() {
     let folder = folder();
-    let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
-    expect_written(&sink.write(&batch(1, 0..3)).await, 3);
-    sink.finish().await.expect("the file closes");
-    std::fs::remove_file(folder.path().join("log.db")).expect("the file is there");
-    expect_written(&sink.write(&batch(1, 3..5)).await, 2);
-    assert_eq!(number(&reader(&folder), "SELECT max(RecordIndex) FROM CounterData"), 2);
+    let path = folder.path().join("log.db");
+    let sink = |name| SqliteSink::new(SqliteFile::at(&path).expect("it is a path"), log(name, "WEB1", 1));
+    let mut sinks = [sink("one"), sink("two")];
+    for sink in &mut sinks {
+        expect_written(&sink.write(&batch(1, 0..3)).await, 3);
+    }
+    std::fs::rename(&path, folder.path().join("old.db")).expect("the file is there");
+    for sink in &mut sinks {
+        assert_eq!(sink.write(&batch(1, 3..5)).await.records, 0);
+        expect_written(&sink.write(&batch(1, 3..5)).await, 2);
+    }
+    for sink in &mut sinks {
+        expect_written(&sink.write(&batch(1, 5..6)).await, 1);
+        sink.finish().await.expect("the file closes");
+    }
+    assert_eq!(number(&reader(&folder), "SELECT count(*) FROM CounterData"), 6);
+    assert_eq!(texts(&reader(&folder), "PRAGMA integrity_check"), ["ok"]);
+    let old = Connection::open(folder.path().join("old.db")).expect("the file is there");
+    assert_eq!(number(&old, "SELECT count(*) FROM CounterData"), 6);
+    assert_eq!(texts(&old, "PRAGMA integrity_check"), ["ok"]);
 }
 
 #[tokio::test]

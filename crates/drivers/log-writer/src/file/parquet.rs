@@ -227,6 +227,11 @@ fn open_table(folder: &Dir, name: &str, read: &Journal) -> Result<(File, Table),
                     "{name} is shorter than {name}{JOURNAL_SUFFIX} says; move both away"
                 )));
             }
+            if !is_parquet(&file).map_err(|error| failure(format_args!("read {name}"), &error))? {
+                return Err(refused(format!(
+                    "{name} is no Parquet file any more; move it and {name}{JOURNAL_SUFFIX} away"
+                )));
+            }
             let table = Table::with_footer(&read.header, &read.footer, read.end);
             table.map(|table| (file, table)).map_err(|error| wrong(name, &error))
         }
@@ -250,5 +255,16 @@ fn replace_from(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn wrong(name: &str, error: &Error) -> SinkError {
-    refused(format!("{name}: {error}"))
+    let next = match error {
+        Error::Parquet(_) | Error::Journal(_) => "; move it away",
+        // They say what to do.
+        Error::Columns { .. } | Error::Names { .. } => "",
+    };
+    refused(format!("{name}: {error}{next}"))
+}
+
+fn is_parquet(file: &File) -> io::Result<bool> {
+    let mut start = [0; START.len()];
+    file.read_exact_at(&mut start, 0)?;
+    Ok(start == START)
 }

@@ -12,7 +12,7 @@ pub struct Recovered {
     pub files: u64,
     /// Records that were read from their journals.
     pub records: u64,
-    /// What could not be recovered, with the reasons.
+    /// What could not be recovered, with the reasons: the first 100.
     pub failures: Vec<SinkError>,
 }
 

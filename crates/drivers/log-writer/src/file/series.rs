@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use counter_log::parquet::journal;
-use counter_log::{Batch, SinkError, TextFormat, Written};
+use counter_log::{Batch, SinkError, SinkErrorKind, TextFormat, Written};
 use jiff::Timestamp;
 use safe_files::is_file_name;
 
@@ -86,7 +86,16 @@ impl FileSeries {
         if let (Kind::Parquet(file), Some(row)) = (&mut open.kind, self.batch.row(written.records))
             && file.is_due(row)
         {
-            written.bytes += file.make_row_group()?;
+            match file.make_row_group() {
+                Ok(bytes) => written.bytes += bytes,
+                Err(failure) => {
+                    // Somebody has changed the file or its journal: both are left, and the next records begin another one.
+                    if failure.kind == SinkErrorKind::Refused {
+                        self.open = None;
+                    }
+                    return Err(failure);
+                }
+            }
         }
         let file_max = self.begin.options.circular_bytes_max.map(|bytes| bytes / 2);
         let is_at_its_end = open.encode(&self.batch, written.records, file_max, &mut self.encoded);
@@ -143,7 +152,7 @@ impl FileSeries {
     fn begin_file(&self, start: Timestamp) -> Result<Open, SinkError> {
         let Begin { folder, name, options, .. } = &self.begin;
         if !is_file_name(name) {
-            return Err(refused(format!("{name:?} is no name of a file")));
+            return Err(refused(format!("{name:?} is no name of a file; use one without a slash")));
         }
         let opened = folder().map_err(|error| failure(format_args!("open the folder of {name}"), &error))?;
         let is_parquet = options.format == FileFormat::Parquet;

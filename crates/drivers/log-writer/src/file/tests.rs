@@ -197,9 +197,14 @@ async fn a_folder_that_vanishes_is_unavailable_and_a_new_file_begins_when_it_is_
 
 #[tokio::test]
 async fn a_folder_that_may_not_be_written_is_denied() {
-    let open: OpenFolder = Arc::new(|| Err(io::ErrorKind::ReadOnlyFilesystem.into()));
-    let failure = FileLog::new(open, "log.csv", Arc::new(header()), CSV).write(&batch(0..1)).await.failure;
-    assert_eq!(failure.map(|failure| failure.kind), Some(SinkErrorKind::Denied));
+    // Nobody makes files there, whatever the rights of this process.
+    for (name, options) in [("log.csv", CSV), ("log.parquet", PARQUET)] {
+        let open: OpenFolder = Arc::new(|| Dir::open_ambient_dir("/sys", ambient_authority()));
+        let written = FileLog::new(open, name, Arc::new(header()), options).write(&batch(0..1)).await;
+        let failure = written.failure.expect("no file");
+        assert_eq!((written.records, failure.kind), (0, SinkErrorKind::Denied), "{failure}");
+        assert!(failure.message.ends_with("; let the exporter's user write there"), "{failure}");
+    }
 }
 
 #[tokio::test]

@@ -106,10 +106,38 @@ async fn what_cannot_be_recovered_stays_and_is_told() {
     fs::write(bench.path("odd.parquet.part"), "no journal").expect("a disk");
     let recovered = recover(&bench.dir()).expect("a folder");
     let [failure] = recovered.failures.as_slice() else { panic!("{recovered:?}") };
-    assert_eq!(failure.message, "odd.parquet.part: not the journal of a log: it begins with other letters");
+    assert_eq!(
+        failure.message,
+        "odd.parquet.part: not the journal of a log: it begins with other letters; move it away"
+    );
     assert_eq!((recovered.files, recovered.records), (1, 2));
     assert_eq!(values(&bench.path("lost.parquet")), [0, 1]);
     assert_eq!(bench.read("odd.parquet.part"), "no journal");
+}
+
+#[tokio::test]
+async fn a_parquet_file_that_somebody_changed_is_left_alone_and_another_one_begins() {
+    let other = "a text that is longer than what the file had, and is not ours; ".repeat(1_000);
+    for (content, text) in [("mine", "is shorter than"), (&other, "is no Parquet file any more")] {
+        let bench = Bench::new();
+        let mut log = bench.make_folder().log("log.parquet", PARQUET);
+        write(&mut log, 0..2).await;
+        write(&mut log, 900..902).await;
+        fs::write(bench.path("log.parquet"), content).expect("a disk");
+        let written = log.write(&batch(1800..1802)).await;
+        let failure = written.failure.expect("the row group has no place");
+        assert_eq!((written.records, failure.kind), (0, SinkErrorKind::Refused));
+        assert!(failure.message.contains(text) && failure.message.contains("; move"), "{failure}");
+        write(&mut log, 1800..1802).await;
+        log.finish().await.expect("a disk");
+        assert_eq!(bench.names(), ["log (2).parquet", "log.parquet", "log.parquet.part"]);
+        assert_eq!(bench.read("log.parquet"), content);
+        assert_eq!(values(&bench.path("log (2).parquet")), [1800, 1801]);
+        // What the journal has is told, and stays.
+        let recovered = recover(&bench.dir()).expect("a folder");
+        assert_eq!((recovered.files, recovered.failures.len()), (0, 1));
+        assert_eq!(bench.read("log.parquet"), content);
+    }
 }
 
 #[tokio::test]

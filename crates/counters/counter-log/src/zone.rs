@@ -3,28 +3,31 @@
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
-/// A time zone at one moment, as the header of a log has it.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct HeaderZone {
+/// A time zone at one moment, as a log describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogZone {
     /// The English name of Windows for the time in force: standard or daylight time.
-    pub(super) name: String,
+    pub name: String,
     /// Minutes that are added to local time for UTC.
-    pub(super) bias_minutes: i32,
+    pub bias_minutes: i32,
     /// The same as an offset.
-    pub(super) offset: Offset,
+    pub(crate) offset: Offset,
 }
 
-/// For each name of Windows the names of the IANA database, as CLDR maps them (`windowsZones`). A line is `WINDOWS=IANA IANA …`.
+/// For each zone of Windows the names of the IANA database, as CLDR maps them (`windowsZones`). A line is `WINDOWS=IANA IANA …`.
+/// CLDR has the keys of Windows' registry, for a few of which Windows shows another name: `Malay Peninsula Standard Time` for
+/// the key `Singapore Standard Time`. These lines have the name that is shown, because PDH writes that.
 const ZONES: &str = include_str!("zones.txt");
 
-impl HeaderZone {
-    pub(super) fn new(zone: &TimeZone, at: Timestamp) -> Self {
+impl LogZone {
+    /// The zone as it is at `at`.
+    #[must_use]
+    pub fn new(zone: &TimeZone, at: Timestamp) -> Self {
         // Historical offsets have seconds, a bias has none.
         let minutes = zone.to_offset(at).seconds().div_euclid(60);
         let offset = Offset::from_seconds(minutes * 60).unwrap_or(Offset::UTC);
         let standard = windows_name(zone.iana_name().unwrap_or_default());
         let name = match standard {
-            Some("UTC") => "Coordinated Universal Time".to_owned(),
             Some(standard) if is_daylight_time(zone, at) => {
                 standard.replace("Standard Time", "Daylight Time")
             }
