@@ -91,7 +91,6 @@ fn folders_that_the_old_instance_had_no_time_for_are_removed_by_the_new_one() {
     drop(old);
     let new = plugin.watch(&mill.sim, place.settings(&set));
     until(&new, |ended| {
-        mill.pass(15);
         let folders = std::fs::read_dir(place.directory().join("Mill")).expect("it is there");
         let runs = folders.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().is_dir())).count();
         ended.of("Run", "Starts").iter().any(|(_, starts)| *starts >= 1.0) && runs <= 2
