@@ -103,15 +103,9 @@ impl Run<'_> {
 
     fn insert_one(&mut self, place: Place, axis: Axis, what: tree::Inserted<'_>) -> Result<(), Stop> {
         let max = self.size_max();
-        self.charge_siblings(place, axis)?;
-        self.tree.insert(place.node, axis, what, max).map_err(failed)
-    }
-
-    /// Edits look at all siblings.
-    fn charge_siblings(&mut self, place: Place, axis: Axis) -> Result<(), Stop> {
-        let parent = if axis == Axis::Child { Some(place.node) } else { self.tree.parent(place.node) };
-        let siblings = parent.map_or(0, |parent| self.tree.children(parent).len());
-        Ok(self.work.charge(siblings + 1)?)
+        self.work.charge(1 + siblings(self.tree, place, axis))?;
+        let moved = self.tree.insert(place.node, axis, what, max).map_err(failed)?;
+        Ok(self.work.charge_bytes(moved)?)
     }
 
     /// [MS-PLA] 2.2.5: inserts the nodes that `select` selects in a document, or its root.
@@ -141,11 +135,11 @@ impl Run<'_> {
             nodes.reverse();
         }
         for node in nodes {
-            let siblings = self.tree.parent(place.node).map_or(0, |parent| self.tree.children(parent).len());
+            let siblings = siblings(self.tree, place, axis);
             self.work.charge(1 + siblings + document.descendants(node.node).count())?;
-            self.tree
-                .insert(place.node, axis, tree::Inserted::Node(document, node.node), max)
-                .map_err(failed)?;
+            let inserted = tree::Inserted::Node(document, node.node);
+            let moved = self.tree.insert(place.node, axis, inserted, max).map_err(failed)?;
+            self.work.charge_bytes(moved)?;
         }
         Ok(())
     }
@@ -159,8 +153,9 @@ impl Run<'_> {
                 let name = attribute.name.clone();
                 self.tree.remove_attribute(place.node, &name);
             } else if self.tree.is_attached(place.node) {
-                self.charge_siblings(place, Axis::FollowingSibling)?;
-                self.tree.remove(place.node).map_err(failed)?;
+                self.work.charge(1 + siblings(self.tree, place, Axis::FollowingSibling))?;
+                let moved = self.tree.remove(place.node).map_err(failed)?;
+                self.work.charge_bytes(moved)?;
             }
         }
         Ok(())
@@ -212,8 +207,10 @@ impl Run<'_> {
 
     /// A copy of an element with ids and variables replaced in texts and values. It is no deeper than the reader's limit.
     fn filled_element(&mut self, element: &Element) -> Result<Element, Stop> {
+        self.work.charge_bytes(element.name.len())?;
         let mut copy = Element { name: element.name.clone(), ..Element::default() };
         for attribute in &element.attributes {
+            self.work.charge_bytes(attribute.name.len())?;
             let mut attribute = attribute.clone();
             attribute.value = self.filled(&attribute.value)?;
             copy.attributes.push(attribute);
@@ -227,6 +224,12 @@ impl Run<'_> {
         }
         Ok(copy)
     }
+}
+
+/// How many nodes are looked at to find the place beside one; the last child is found at once.
+fn siblings(tree: &Tree, place: Place, axis: Axis) -> usize {
+    let parent = tree.parent(place.node).filter(|_| axis != Axis::Child);
+    parent.map_or(0, |parent| tree.children(parent).len())
 }
 
 fn too_long(what: &str, max: usize) -> Stop {
