@@ -82,28 +82,17 @@ impl Run<'_> {
     }
 
     fn insert_nodes(&mut self, place: Place, axis: Axis, nodes: &[Node]) -> Result<(), Stop> {
-        // Each one is put directly behind the place, so that the last one comes first.
-        let is_reverse = axis == Axis::FollowingSibling;
-        for index in 0..nodes.len() {
-            let index = if is_reverse { nodes.len() - 1 - index } else { index };
-            match nodes.get(index) {
-                Some(Node::Element(element)) => {
-                    let element = self.filled_element(element)?;
-                    self.insert_one(place, axis, tree::Inserted::Element(&element))?;
-                }
-                Some(Node::Text(text)) => {
-                    let text = self.filled(text)?;
-                    self.insert_one(place, axis, tree::Inserted::Text(&text))?;
-                }
-                None => {}
-            }
-        }
-        Ok(())
+        let filled = nodes.iter().map(|node| self.filled_node(node)).collect::<Result<Vec<Node>, Stop>>()?;
+        let inserted = filled.iter().map(|node| match node {
+            Node::Element(element) => tree::Inserted::Element(element),
+            Node::Text(text) => tree::Inserted::Text(text),
+        });
+        self.insert_all(place, axis, &inserted.collect::<Vec<_>>())
     }
 
-    fn insert_one(&mut self, place: Place, axis: Axis, what: tree::Inserted<'_>) -> Result<(), Stop> {
+    fn insert_all(&mut self, place: Place, axis: Axis, what: &[tree::Inserted<'_>]) -> Result<(), Stop> {
         let max = self.size_max();
-        self.work.charge(1 + siblings(self.tree, place, axis))?;
+        self.work.charge(what.len() + siblings(self.tree, place, axis))?;
         let moved = self.tree.insert(place.node, axis, what, max).map_err(failed)?;
         Ok(self.work.charge_bytes(moved)?)
     }
@@ -131,17 +120,14 @@ impl Run<'_> {
             }
         };
         nodes.retain(|node| node.attribute.is_none() && node.node != Tree::ROOT);
-        if axis == Axis::FollowingSibling {
-            nodes.reverse();
-        }
+        let mut inserted = Vec::new();
         for node in nodes {
-            let siblings = siblings(self.tree, place, axis);
-            self.work.charge(1 + siblings + document.descendants(node.node).count())?;
-            let inserted = tree::Inserted::Node(document, node.node);
-            let moved = self.tree.insert(place.node, axis, inserted, max).map_err(failed)?;
-            self.work.charge_bytes(moved)?;
+            self.work.charge(1 + document.descendants(node.node).count())?;
+            inserted.push(tree::Inserted::Node(document, node.node));
         }
-        Ok(())
+        self.work.charge(siblings(self.tree, place, axis))?;
+        let moved = self.tree.insert(place.node, axis, &inserted, max).map_err(failed)?;
+        Ok(self.work.charge_bytes(moved)?)
     }
 
     /// [MS-PLA] 2.2.7
@@ -183,7 +169,7 @@ impl Run<'_> {
         }
         for item in items {
             let item = self.filled_element(item)?;
-            self.insert_one(table, Axis::Child, tree::Inserted::Element(&item))?;
+            self.insert_all(table, Axis::Child, &[tree::Inserted::Element(&item)])?;
         }
         let max = self.size_max();
         for node in nodes {
@@ -215,14 +201,16 @@ impl Run<'_> {
             attribute.value = self.filled(&attribute.value)?;
             copy.attributes.push(attribute);
         }
-        for node in &element.nodes {
-            self.work.charge(1)?;
-            copy.nodes.push(match node {
-                Node::Element(inner) => Node::Element(self.filled_element(inner)?),
-                Node::Text(text) => Node::Text(self.filled(text)?),
-            });
-        }
+        copy.nodes = element.nodes.iter().map(|node| self.filled_node(node)).collect::<Result<_, Stop>>()?;
         Ok(copy)
+    }
+
+    fn filled_node(&mut self, node: &Node) -> Result<Node, Stop> {
+        self.work.charge(1)?;
+        Ok(match node {
+            Node::Element(element) => Node::Element(self.filled_element(element)?),
+            Node::Text(text) => Node::Text(self.filled(text)?),
+        })
     }
 }
 

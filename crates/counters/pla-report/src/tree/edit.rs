@@ -56,31 +56,45 @@ impl Tree {
         }
     }
 
-    /// Inserts a copy, if the tree is no larger than `max` then. Returns how many bytes of texts beside it were moved.
+    /// Inserts copies in their order, as long as the tree is no larger than `max` then. Returns how many bytes of texts were moved.
     pub(crate) fn insert(
         &mut self,
         place: NodeId,
         axis: Axis,
-        what: Inserted<'_>,
+        what: &[Inserted<'_>],
         max: Size,
     ) -> Result<usize, EditError> {
-        let (parent, index) = self.insertion(place, axis)?;
+        let (parent, first) = self.insertion(place, axis)?;
+        let depth = self.depth(parent);
+        let mut copies = Vec::new();
         // There are no texts without characters.
-        if matches!(what, Inserted::Text("")) {
-            return Ok(0);
+        let all = what.iter().filter(|what| !matches!(what, Inserted::Text("")));
+        let copied = all.copied().try_for_each(|what| {
+            copies.push(self.copy(what, depth, max)?);
+            Ok(())
+        });
+        for copy in &copies {
+            self.entry_mut(*copy).parent = Some(parent);
         }
-        let (size, depth) = what.extent();
+        let end = first + copies.len();
+        self.entry_mut(parent).children.splice(first..first, copies);
+        self.is_ordered = false;
+        let moved = (first..=end).rev().map(|index| self.merge_texts(parent, index)).sum();
+        copied.map(|()| moved)
+    }
+
+    /// Copies what is inserted at a depth, without a parent yet.
+    fn copy(&mut self, what: Inserted<'_>, depth: usize, max: Size) -> Result<NodeId, EditError> {
+        let (size, own_depth) = what.extent();
         self.check_size(size, max)?;
-        if self.depth(parent) + depth > DEPTH_MAX {
+        if depth + own_depth > DEPTH_MAX {
             return Err(EditError::Depth);
         }
-        let copy = match what {
+        Ok(match what {
             Inserted::Element(element) => self.import(element),
             Inserted::Node(tree, node) => self.import_from(tree, node),
             Inserted::Text(text) => self.add(Kind::Text(text.to_owned())),
-        };
-        self.attach(parent, index, copy);
-        Ok(self.merge_texts(parent, index + 1) + self.merge_texts(parent, index))
+        })
     }
 
     fn insertion(&self, place: NodeId, axis: Axis) -> Result<(NodeId, usize), EditError> {
