@@ -314,4 +314,24 @@ mod tests {
         assert!(runs(Limits { entries: 4, ..LIMITS }).2);
         assert!(read(&folder.path().join("none")).is_err());
     }
+
+    #[test]
+    fn a_run_with_100_000_files_is_read_and_one_more_is_said() {
+        let memory = Path::new("/dev/shm");
+        let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let folder = tempfile::tempdir_in(place).expect("a folder can be made");
+        let run = folder.path().join("web1/set/000001");
+        fs::create_dir_all(&run).expect("the folder is ours");
+        for number in 0..FILES_MAX {
+            fs::write(run.join(format!("{number}.csv")), "1").expect("the folder is ours");
+        }
+        let tree = read(folder.path()).expect("it can be read");
+        assert_eq!(
+            (tree.runs.len(), tree.files, tree.bytes, tree.is_cut),
+            (1, FILES_MAX, FILES_MAX as u64, false)
+        );
+        fs::write(run.join("more.csv"), "1").expect("the folder is ours");
+        let tree = read(folder.path()).expect("it can be read");
+        assert_eq!((tree.files, tree.is_cut), (FILES_MAX, true));
+    }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use ms_pla::xml::DataCollectorSet;
 
-use crate::model::{LIMITS, LogOverrides, Origin, ProblemKind, Set, Start};
+use crate::model::{LIMITS, LogOverrides, Origin, Problem, ProblemKind, Set, Start};
 
 /// What tells one content of a file from another, without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,11 @@ pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<FileSet, String
         .iter()
         .filter(|problem| unread(problem.kind))
         .take(SHOWN_MAX)
-        .map(|problem| format!("alert `{}`: {}", problem.alert, problem.message))
+        .map(
+            |Problem { alert, message, .. }| {
+                if alert.is_empty() { message.clone() } else { format!("alert `{alert}`: {message}") }
+            },
+        )
         .collect();
     if wrong.is_empty() {
         Ok(FileSet { set, stamp })

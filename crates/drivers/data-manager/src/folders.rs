@@ -7,7 +7,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::report::{FAILURES_MAX, Failure};
-use crate::tree::{self, Measure, ScanLimits};
+use crate::tree::{self, ENTRIES_PER_STEP, Measure, ScanLimits};
 use crate::{Error, Result};
 
 /// Names of folders that are being deleted begin with it.
@@ -87,7 +87,12 @@ impl Folders {
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<CString>> {
         let mut names = Vec::new();
+        let mut entries: u64 = 0;
         let read = tree::for_each_entry(root, |name, kind| {
+            entries += 1;
+            if entries.is_multiple_of(ENTRIES_PER_STEP) && stop() {
+                return Err(Error::Stopped);
+            }
             let is_folder = match kind {
                 FileType::Directory => true,
                 FileType::RegularFile | FileType::Unknown => match tree::stat(root, name) {
@@ -114,7 +119,7 @@ impl Folders {
             } else {
                 self.has_more = true;
             }
-            if names.len().is_multiple_of(1024) && stop() { Err(Error::Stopped) } else { Ok(()) }
+            Ok(())
         });
         read.map_err(|error| error.of("."))?;
         Ok(names)
@@ -192,7 +197,7 @@ pub(crate) fn is_removing(name: &CStr) -> bool {
     name.to_bytes().starts_with(REMOVING.as_bytes())
 }
 
-/// How many folders of runs there are, without a look into them.
+/// How many folders of runs there are, without a look into them. As in [`Folders`], a name that is not UTF-8 is none of a run.
 pub(crate) fn count(root: BorrowedFd<'_>) -> Result<u64> {
     let mut count = 0;
     let read = tree::for_each_entry(root, |name, kind| {
@@ -202,7 +207,7 @@ pub(crate) fn count(root: BorrowedFd<'_>) -> Result<u64> {
                 .is_some_and(|status| tree::file_type(&status) == FileType::Directory),
             kind => kind == FileType::Directory,
         };
-        count += u64::from(is_folder && !is_removing(name));
+        count += u64::from(is_folder && !is_removing(name) && name.to_str().is_ok());
         Ok(())
     });
     read.map_err(|error| error.of("."))?;

@@ -90,10 +90,14 @@ impl Freeing<'_> {
         if let Some(limit) = left {
             let reason = match (limit, is_newest_spared, is_one_in_use) {
                 (Limit::FreeDisk, true, _) => {
-                    "the newest folder is kept, and the rest of the disk is used by others"
+                    "the newest folder is kept, and the rest of the disk is used by others: free some space there"
                 }
-                (_, _, true) => "what is left belongs to the run that goes on, or could not be deleted",
-                (_, _, false) => "what is left could not be deleted, or is beside the folders",
+                (_, _, true) => {
+                    "what is left belongs to the run that goes on, or could not be deleted: let segments be smaller, or change the limit"
+                }
+                (_, _, false) => {
+                    "what is left could not be deleted, or is beside the folders: delete it by hand, or change the limit"
+                }
             };
             managed.fail(None, Error::StillAbove { limit, reason: reason.to_owned() });
         }

@@ -20,7 +20,7 @@ use crate::{Error, Result};
 /// Bytes for the entries that one call of the system returns.
 const ENTRIES_BYTES: usize = 32 * 1024;
 /// Entries that are read between two questions whether to stop.
-const ENTRIES_PER_STEP: u64 = 1024;
+pub(crate) const ENTRIES_PER_STEP: u64 = 1024;
 /// `stx_blocks` counts these, whatever the file system's blocks are.
 const BLOCK_BYTES: u64 = 512;
 /// The file in a folder that keeps what folder actions did with it.

@@ -180,6 +180,7 @@ const THRESHOLD_CHARS_SHOWN: usize = 256;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::LogOverrides;
 
     #[test]
     fn a_set_of_the_host_starts_no_task() {
@@ -260,5 +261,27 @@ mod tests {
                 "/collector: 1 data collectors of traces are not run here: only counters and alerts are",
             ]
         );
+    }
+
+    #[test]
+    fn collectors_and_schedules_above_the_limits_are_left_out_and_told() {
+        // All have one name, and each is compared with those before it.
+        let collector = "<PerformanceCounterDataCollector><Name>x</Name><LogFileFormat>0</LogFileFormat>\
+                         <Counter>\\A\\B</Counter></PerformanceCounterDataCollector>";
+        let schedule = "<Schedule><StartTime>04:00:00</StartTime><Days>127</Days></Schedule>";
+        let (many, schedules) = (collector.repeat(20_000), schedule.repeat(130));
+        let text = format!("<DataCollectorSet><Name>Nightly</Name>{schedules}{many}</DataCollectorSet>");
+        let document = DataCollectorSet::read(text.as_bytes(), &LIMITS).unwrap();
+        let mut set = Set::of_document(&document, "file", Origin::File("/sets/file.xml".into()));
+        set.add_logs(&document, &LogOverrides::default());
+        let said: Vec<_> = set.problems.iter().map(|it| (it.kind, &*it.message)).collect();
+        let expected = [
+            "it has 20000 data collectors of counters, and at most 256 log: make several sets of it",
+            "it has 130 schedules, and at most 128 start it: join those that differ in their days only",
+        ];
+        assert_eq!(said, expected.map(|message| (ProblemKind::Limit, message)));
+        let logs = set.logs.unwrap();
+        assert_eq!((logs.collectors.len(), logs.schedules.len()), (256, 128));
+        assert_eq!(logs.collectors[255].name, "x (256)");
     }
 }

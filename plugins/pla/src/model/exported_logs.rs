@@ -48,7 +48,14 @@ impl Set {
             return;
         }
         let mut collectors: Vec<Arc<CounterCollector>> = Vec::new();
-        for (index, collector) in document.counters.iter().enumerate() {
+        if document.counters.len() > COLLECTORS_MAX {
+            let count = document.counters.len();
+            let message = format!(
+                "it has {count} data collectors of counters, and at most {COLLECTORS_MAX} log: make several sets of it"
+            );
+            self.report("", ProblemKind::Limit, message);
+        }
+        for (index, collector) in document.counters.iter().take(COLLECTORS_MAX).enumerate() {
             // As Windows names them.
             let own = collector.name.as_deref().map(clean).filter(|name| !name.is_empty());
             let name = own.unwrap_or_else(|| format!("DataCollector{:02}", index + 1));
@@ -83,7 +90,7 @@ impl Set {
         self.logs = Some(Arc::new(Logs {
             description: document.description.as_deref().map(description).unwrap_or_default(),
             collectors,
-            schedules: document.schedules.iter().filter_map(schedule).collect(),
+            schedules: self.schedules(document),
             are_schedules_enabled: document.are_schedules_enabled.unwrap_or_default(),
             zone: overrides.zone.clone().unwrap_or(TimeZone::UTC),
             duration: overrides
@@ -102,6 +109,18 @@ impl Set {
             task: self.task_of_set(document),
             remarks: remarks(document, overrides),
         }));
+    }
+
+    /// When it starts. All schedules are searched for each start, so that there is a limit.
+    fn schedules(&mut self, document: &DataCollectorSet) -> Vec<StartSchedule> {
+        let count = document.schedules.len();
+        if count > SCHEDULES_MAX {
+            let message = format!(
+                "it has {count} schedules, and at most {SCHEDULES_MAX} start it: join those that differ in their days only"
+            );
+            self.report("", ProblemKind::Limit, message);
+        }
+        document.schedules.iter().take(SCHEDULES_MAX).filter_map(schedule).collect()
     }
 
     /// A share of Windows is no folder of this machine.
@@ -270,5 +289,9 @@ pub(super) fn distinct(name: String, is_taken: impl Fn(&str) -> bool) -> String 
 
 /// In the header of each file.
 const DESCRIPTION_CHARS_MAX: usize = 1_024;
+/// Data collectors of a set that log. Each has files of its own, and a name that is compared with all before it.
+const COLLECTORS_MAX: usize = 256;
+/// Schedules of a set: one for each quarter of an hour, and more.
+const SCHEDULES_MAX: usize = 128;
 /// Of one report.
 const REMARKS_MAX: usize = 20;

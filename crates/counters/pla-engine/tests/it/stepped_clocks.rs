@@ -2,9 +2,9 @@
 
 use jiff::SignedDuration;
 use jiff::civil::time;
-use pla_engine::SetDefinition;
+use pla_engine::{SetDefinition, StartSchedule};
 
-use crate::world::{DAY, HOUR, MINUTE, World, counters, daily};
+use crate::world::{DAY, HOUR, MINUTE, World, counters, daily, in_zone};
 
 const AN_HOUR: SignedDuration = SignedDuration::from_hours(1);
 
@@ -114,6 +114,25 @@ fn a_machine_that_boots_with_a_wrong_clock_starts_its_sets_when_it_is_right() {
         let late = world.pass(DAY).log();
         assert_eq!(late.len(), 2, "{boot}: one run a day: {late:?}");
     }
+}
+
+#[test]
+fn of_very_many_starts_that_are_due_at_once_the_last_takes_place() {
+    // A machine without a battery boots in 1970, with a set that starts 120 times a day: two million starts are behind it then.
+    let schedules = (0..120).map(|number| StartSchedule {
+        time: time(number / 5, number % 5 * 12, 0, 0),
+        week_days: 0x7f,
+        ..StartSchedule::default()
+    });
+    let often = SetDefinition { schedules: schedules.collect(), duration: Some(MINUTE), ..at_four() };
+    let mut world = World::new("1970-01-01T00:00Z", in_zone("Europe/Berlin", often));
+    let right: jiff::Timestamp = "2026-01-31T04:12:20Z".parse().expect("a moment");
+    world.set_clock(right.duration_since(world.now().wall));
+    assert_eq!(
+        world.pass(MINUTE).log(),
+        ["31T04:12:20 start 1: due at 31T04:12", "31T04:13:00 stop 1: duration"]
+    );
+    assert!(world.run.counts().missed_starts >= 10_000);
 }
 
 #[test]

@@ -7,6 +7,9 @@ pub(super) struct Labels<'a> {
     strings: HashMap<&'a str, String>,
 }
 
+/// Bytes of what is shown for a name.
+const LABEL_BYTES_MAX: usize = 4096;
+
 /// Names that reports here, and tables of rules, have.
 const WORDS: [(&str, &str); 37] = [
     ("advice", "Advice"),
@@ -54,14 +57,15 @@ impl<'a> Labels<'a> {
         let mut strings = HashMap::new();
         for node in tree.descendants(Tree::ROOT).filter(|node| tree.name(*node) == "String") {
             if let Some(id) = tree.attribute(node, "ID") {
-                strings.entry(id).or_insert_with(|| tree.text(node));
+                strings.entry(id).or_insert_with(|| tree.text_up_to(node, LABEL_BYTES_MAX));
             }
         }
         Self { strings }
     }
 
-    /// What people read for a name, which may stand in `$(…)`.
+    /// What people read for a name, which may stand in `$(…)`; the beginning of it, if it is very long.
     pub(super) fn label<'n>(&'n self, name: &'n str) -> &'n str {
+        let name = &name[..name.floor_char_boundary(LABEL_BYTES_MAX)];
         let id = name.strip_prefix("$(").and_then(|name| name.strip_suffix(')')).unwrap_or(name);
         let word = || WORDS.iter().find(|(word, _)| *word == id).map_or(name, |(_, label)| *label);
         self.strings.get(id).map_or_else(word, String::as_str)

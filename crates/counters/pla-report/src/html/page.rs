@@ -1,6 +1,7 @@
 use std::fmt::Write;
 
 use super::escape::{escaped, push};
+use super::is_full;
 use super::labels::Labels;
 use super::table::Writer;
 use super::warnings::{self, Tags};
@@ -32,6 +33,11 @@ pub(crate) fn page(tree: &Tree) -> String {
     writer.top(&name, &mut out);
     out.push_str("<main id=\"main\" tabindex=\"-1\">");
     writer.sections(report, &mut out);
+    if is_full(&out) {
+        out.push_str(
+            "<p class=\"empty\">This page ends here, because it would be too large. The report in XML beside it has all.</p>",
+        );
+    }
     out.push_str("</main><footer>A report of the counters of this run. In a mean, each record has the same weight.</footer></body></html>\n");
     out
 }
@@ -48,6 +54,9 @@ impl Writer<'_> {
         if !facts.is_empty() {
             out.push_str("<dl class=\"facts\">");
             for data in facts {
+                if is_full(out) {
+                    break;
+                }
                 let label = self.labels.label(self.tree.attribute(data, "header").unwrap_or_default());
                 let _ = write!(out, "<div><dt>{}</dt><dd>", escaped(label));
                 let text = warnings::text(self.tree, data, &self.labels);
@@ -82,6 +91,9 @@ impl Writer<'_> {
             sections.into_iter().filter(|section| self.has_content(*section)).collect();
         self.contents(&sections, out);
         for (index, section) in sections.iter().enumerate() {
+            if is_full(out) {
+                return;
+            }
             let label = escaped(self.labels.of_element(self.tree, *section));
             let _ = write!(out, "<section id=\"s{index}\"><h2>{label}</h2>");
             if let Some(note) = self.tree.attribute(*section, "note") {
@@ -130,6 +142,9 @@ impl Writer<'_> {
         }
         out.push_str("<nav class=\"contents\" aria-label=\"Contents\"><ul>");
         for (index, section) in sections.iter().enumerate() {
+            if is_full(out) {
+                break;
+            }
             let label = escaped(self.labels.of_element(self.tree, *section));
             let _ = write!(out, "<li><a href=\"#s{index}\">{label}</a></li>");
         }
@@ -145,6 +160,9 @@ impl Writer<'_> {
         });
         let mut topic = None;
         for table in tables.into_iter().filter(|table| !self.is_in_top(*table)) {
+            if is_full(out) {
+                return;
+            }
             let own = tree.attribute(table, "topic");
             if own.is_some() && own != topic {
                 let _ = write!(out, "<h3>{}</h3>", escaped(self.labels.label(own.unwrap_or_default())));
@@ -169,6 +187,9 @@ impl Writer<'_> {
     fn remarks(&self, items: &[NodeId], out: &mut String) {
         out.push_str("<h3>Remarks</h3><ul class=\"remarks\">");
         for item in items {
+            if is_full(out) {
+                break;
+            }
             let _ = write!(out, "<li>{}</li>", escaped(&self.tree.text(*item)));
         }
         out.push_str("</ul>");

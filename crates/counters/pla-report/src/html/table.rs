@@ -1,6 +1,8 @@
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::escape::{escaped, push};
+use super::is_full;
 use super::labels::Labels;
 use super::number;
 use super::range::Ranges;
@@ -64,6 +66,9 @@ impl<'a> Writer<'a> {
             .flat_map(|item| self.tree.elements(*item, "Data"))
             .filter(|data| self.is_visible(*data))
         {
+            if is_full(out) {
+                break;
+            }
             let label = escaped(self.labels.of_element(self.tree, data));
             let _ = write!(out, "<tr><th scope=\"row\">{label}</th>");
             self.cell(data, false, "td", out);
@@ -134,15 +139,15 @@ impl<'a> Writer<'a> {
         let header =
             self.tree.elements(table, "Header").flat_map(|header| self.tree.elements(header, "Data"));
         let rows = items.iter().flat_map(|item| self.tree.elements(*item, "Data"));
-        let mut hidden = Vec::new();
+        let mut hidden = HashSet::new();
         for (data, is_header) in header.map(|data| (data, true)).chain(rows.map(|data| (data, false))) {
             let name = self.tree.attribute(data, "name").unwrap_or_default();
-            let is_known = columns.iter().any(|column| column.name == name) || hidden.contains(&name);
+            let is_known = columns.iter().any(|column| column.name == name) || hidden.contains(name);
             if is_known || columns.len() >= COLUMNS_MAX {
                 continue;
             }
             if !self.is_visible(data) && is_header {
-                hidden.push(name);
+                hidden.insert(name);
                 continue;
             }
             let class = self.tree.attribute(data, "class").unwrap_or_default();
@@ -172,6 +177,9 @@ impl<'a> Writer<'a> {
         }
         out.push_str("</tr></thead><tbody>");
         for item in items {
+            if is_full(out) {
+                break;
+            }
             self.row(columns, ranges, *item, out);
         }
         out.push_str("</tbody></table></div>");

@@ -1,9 +1,13 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use super::escape::escaped;
+use super::is_full;
 use super::labels::Labels;
 use crate::tree::{NodeId, Tree};
+
+/// Bytes of the texts of all warnings with one tag, which stand at each place that they are about.
+const MESSAGE_BYTES_MAX: usize = 1024;
 
 /// [MS-PLA] 2.2.8: the tags of warnings, and what belongs to them.
 pub(super) struct Tags<'a> {
@@ -11,22 +15,28 @@ pub(super) struct Tags<'a> {
     messages: HashMap<&'a str, String>,
     /// The first node that each warning is about, which is where its link leads.
     targets: HashMap<&'a str, NodeId>,
+    /// Those that the list of warnings explains.
+    explained: HashSet<&'a str>,
 }
 
 impl<'a> Tags<'a> {
     pub(super) fn of(tree: &'a Tree) -> Self {
-        let mut tags = Self { numbers: HashMap::new(), messages: HashMap::new(), targets: HashMap::new() };
+        let mut tags = Self {
+            numbers: HashMap::new(),
+            messages: HashMap::new(),
+            targets: HashMap::new(),
+            explained: HashSet::new(),
+        };
         for node in tree.descendants(Tree::ROOT) {
             if let Some(tag) = tree.attribute(node, "warning") {
                 tags.targets.entry(tag).or_insert(node);
             }
             if let Some(tag) = tree.attribute(node, "message") {
-                let message = tags.messages.entry(tag).or_default();
-                if !message.is_empty() {
-                    message.push('\n');
-                }
-                message.push_str(&tree.text(node));
+                add(tags.messages.entry(tag).or_default(), tree, node);
             }
+            let link =
+                tree.attribute(node, "link").filter(|_| tree.attribute(node, "name") == Some("symptom"));
+            tags.explained.extend(link.or_else(|| tree.attribute(node, "message")));
             let tags_of_node =
                 ["warning", "message", "link"].into_iter().filter_map(|name| tree.attribute(node, name));
             for tag in tags_of_node {
@@ -55,8 +65,14 @@ impl<'a> Tags<'a> {
         }
     }
 
-    /// A flag beside what a warning is about, which leads to the warning.
+    /// A flag beside what a warning is about, which leads to the warning, unless the list of warnings does not have it.
     pub(super) fn flag(&self, tag: &str) -> String {
+        if !self.explained.contains(tag) {
+            let tag = escaped(&tag[..tag.floor_char_boundary(MESSAGE_BYTES_MAX)]);
+            return format!(
+                "<span class=\"flag\" role=\"img\" title=\"{tag}\" aria-label=\"Warning: {tag}\">\u{26a0}</span>"
+            );
+        }
         let message = escaped(self.message(tag));
         format!(
             "<a class=\"flag\" href=\"#about-w{}\" title=\"{message}\" aria-label=\"Warning: {message}\">\u{26a0}</a>",
@@ -70,11 +86,29 @@ impl<'a> Tags<'a> {
     }
 }
 
+/// Adds the text of a node to a message, of which the first part is shown.
+fn add(message: &mut String, tree: &Tree, node: NodeId) {
+    if message.len() >= MESSAGE_BYTES_MAX {
+        return;
+    }
+    if !message.is_empty() {
+        message.push('\n');
+    }
+    message.push_str(&tree.text_up_to(node, MESSAGE_BYTES_MAX));
+    if message.len() >= MESSAGE_BYTES_MAX {
+        message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
+        message.push('\u{2026}');
+    }
+}
+
 /// The warnings as a list. Each has its symptom, which leads to what it is about, and the rest below.
 pub(super) fn list(tree: &Tree, items: &[NodeId], labels: &Labels<'_>, tags: &Tags<'_>, out: &mut String) {
     out.push_str("<ul class=\"warnings\">");
-    let mut known = Vec::new();
+    let mut known = HashSet::new();
     for item in items {
+        if is_full(out) {
+            break;
+        }
         let data: Vec<NodeId> = tree.elements(*item, "Data").collect();
         let is_symptom = |data: &&NodeId| tree.attribute(**data, "name") == Some("symptom");
         let first = data.iter().find(is_symptom).or_else(|| data.first());
@@ -83,8 +117,7 @@ pub(super) fn list(tree: &Tree, items: &[NodeId], labels: &Labels<'_>, tags: &Ta
         let kind = first.and_then(|data| tree.attribute(*data, "img")).unwrap_or("warning");
         let class = if kind == "error" { " class=\"error\"" } else { "" };
         let id =
-            tag.filter(|tag| !known.contains(tag)).map(|tag| format!(" id=\"about-w{}\"", tags.number(tag)));
-        known.extend(tag);
+            tag.filter(|tag| known.insert(*tag)).map(|tag| format!(" id=\"about-w{}\"", tags.number(tag)));
         let _ = write!(out, "<li{class}{}>", id.unwrap_or_default());
         if let Some(first) = first {
             let text = escaped(&text(tree, *first, labels));

@@ -5,7 +5,7 @@ use super::schema::{CounterTable, Schema, Section};
 use super::{Options, Source};
 use crate::statistics::Figures;
 use crate::tree::{NodeId, Tree};
-use crate::xpath::number_text;
+use crate::xpath::{Work, number_text};
 
 /// Fills a tree with a report.
 pub(super) struct Builder<'a> {
@@ -14,17 +14,26 @@ pub(super) struct Builder<'a> {
     pub(super) options: &'a Options,
     objects: Objects<'a>,
     rows_left: usize,
-    rows_dropped: usize,
+    work: Work,
+    dropped: Dropped,
+}
+
+/// What is left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Dropped {
+    pub(super) rows: usize,
+    pub(super) tables: usize,
 }
 
 impl<'a> Builder<'a> {
     pub(super) fn new(tree: &'a mut Tree, source: &'a Source<'a>, options: &'a Options) -> Self {
         let objects = Objects::of(source);
-        Self { tree, source, options, objects, rows_left: options.rows_max, rows_dropped: 0 }
+        let (rows_left, work) = (options.rows_max, Work::new(options.work_max));
+        Self { tree, source, options, objects, rows_left, work, dropped: Dropped::default() }
     }
 
-    /// The sections of a schema, else one for each object. Returns how many rows were left out.
-    pub(super) fn sections(&mut self, report: NodeId, schema: &mut Schema) -> usize {
+    /// The sections of a schema, else one for each object. Returns what was left out.
+    pub(super) fn sections(&mut self, report: NodeId, schema: &mut Schema) -> Dropped {
         if schema.sections.iter().all(|section| section.tables.is_empty()) {
             schema.sections.extend(self.default_sections());
         }
@@ -38,7 +47,7 @@ impl<'a> Builder<'a> {
                 self.section(report, section);
             }
         }
-        self.rows_dropped
+        self.dropped
     }
 
     fn default_sections(&self) -> Vec<Section> {
@@ -74,7 +83,10 @@ impl<'a> Builder<'a> {
     }
 
     fn table(&mut self, section: NodeId, table: &CounterTable) {
-        let rows = Rows::of(table, &self.objects, self.source.columns);
+        let Ok(rows) = Rows::of(table, &self.objects, self.source.columns, &mut self.work) else {
+            self.dropped.tables += 1;
+            return;
+        };
         let (key, level) =
             (table.key.map(|key| key.to_string()), (table.level > 1).then(|| table.level.to_string()));
         let attributes = [
@@ -90,7 +102,7 @@ impl<'a> Builder<'a> {
         self.header(element, &rows, table.threshold.as_deref());
         let taken = rows.columns.len().min(self.rows_left);
         self.rows_left -= taken;
-        self.rows_dropped += rows.columns.len() - taken;
+        self.dropped.rows += rows.columns.len() - taken;
         for index in rows.columns.iter().take(taken) {
             if let Some(column) = self.source.columns.get(*index) {
                 self.row(element, column, self.source.statistics.figures(*index), &rows.shown);

@@ -31,11 +31,14 @@ pub struct Options {
     pub level: u8,
     /// Rows of all tables together; what is above is left out, and the report says so.
     pub rows_max: usize,
+    /// Units of work for the tables of a schema: a look at a column of the log, and a step of a comparison with a pattern. Tables
+    /// that take more are left out, and the report says so.
+    pub work_max: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { level: 1, rows_max: 20_000 }
+        Self { level: 1, rows_max: 20_000, work_max: 100_000_000 }
     }
 }
 
@@ -69,10 +72,17 @@ impl Report {
         let dropped = Builder::new(&mut tree, source, options).sections(report, &mut schema);
         let mut remarks = source.facts.remarks.clone();
         remarks.append(&mut schema.remarks);
-        if dropped > 0 {
+        if dropped.tables > 0 {
             remarks.push(format!(
-                "{dropped} counters are left out of this report, which has at most {}; the log has all of them.",
-                options.rows_max
+                "{} tables of the report schema are left out, because they take more than {} units of work: it has too many \
+                 tables, or patterns with too many `*`.",
+                dropped.tables, options.work_max
+            ));
+        }
+        if dropped.rows > 0 {
+            remarks.push(format!(
+                "{} counters are left out of this report, which has at most {}; the log has all of them.",
+                dropped.rows, options.rows_max
             ));
         }
         header::fill(&mut tree, header, source.facts, &remarks);

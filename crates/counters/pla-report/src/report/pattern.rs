@@ -1,3 +1,5 @@
+use crate::xpath::{Error, Work};
+
 /// [MS-PLA] 2.2.3.3: a pattern of names in `Include` and `Exclude`, such as `i/avg*/`.
 ///
 /// `i` in front of the first `/` ignores case, `/` begins and ends the pattern, `?` is any character, `*` any number of them,
@@ -41,13 +43,17 @@ impl Pattern {
         Self { parts, ignores_case }
     }
 
-    /// Whether the pattern matches a name. Takes at most as many steps as the lengths of both, multiplied.
-    pub(crate) fn matches(&self, name: &str) -> bool {
+    /// Whether the pattern matches a name. Each step is work: there are at most as many as the lengths of both, multiplied.
+    ///
+    /// # Errors
+    /// [`Error::Work`] alone.
+    pub(crate) fn matches(&self, name: &str, work: &mut Work) -> Result<bool, Error> {
         let name: Vec<char> = name.chars().map(|char| fold(char, self.ignores_case)).collect();
         let (mut at, mut part) = (0, 0);
         // Where the last `*` stands, and up to where it has taken the name.
         let mut star: Option<(usize, usize)> = None;
         while let Some(char) = name.get(at) {
+            work.charge(1)?;
             match self.parts.get(part) {
                 Some(Part::AnyText) => {
                     star = Some((part, at));
@@ -57,7 +63,7 @@ impl Pattern {
                 Some(Part::AnyChar) => {}
                 Some(Part::Char(meant)) if meant == char => {}
                 _ => {
-                    let Some((known, taken)) = star else { return false };
+                    let Some((known, taken)) = star else { return Ok(false) };
                     star = Some((known, taken + 1));
                     (part, at) = (known + 1, taken + 1);
                     continue;
@@ -65,7 +71,9 @@ impl Pattern {
             }
             (part, at) = (part + 1, at + 1);
         }
-        self.parts.iter().skip(part).all(|part| *part == Part::AnyText)
+        let rest = self.parts.get(part..).unwrap_or_default();
+        work.charge(1 + rest.len())?;
+        Ok(rest.iter().all(|part| *part == Part::AnyText))
     }
 }
 
@@ -80,12 +88,13 @@ fn fold(char: char, ignores_case: bool) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::Pattern;
+    use super::{Pattern, Work};
 
     /// The names of these that a pattern matches.
     fn check(pattern: &str, names: &[&str]) -> Vec<String> {
-        let pattern = Pattern::read(pattern);
-        names.iter().filter(|name| pattern.matches(name)).map(|name| (*name).to_owned()).collect()
+        let (pattern, mut work) = (Pattern::read(pattern), Work::new(100_000_000));
+        let mut matches = |name: &str| pattern.matches(name, &mut work).expect("the work is not too much");
+        names.iter().filter(|name| matches(name)).map(|name| (*name).to_owned()).collect()
     }
 
     #[test]

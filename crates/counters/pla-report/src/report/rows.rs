@@ -4,6 +4,7 @@ use counter_log::Column;
 
 use super::Source;
 use super::schema::CounterTable;
+use crate::xpath::{Error, Work};
 
 /// Which columns of a log belong to which object, in the order of the log.
 pub(super) struct Objects<'a> {
@@ -50,8 +51,17 @@ const NAMES: [&str; 6] = ["machine", "counter", "instance", "mean", "min", "max"
 impl Rows {
     /// The rows that a table asks for. The instance is shown where the object has instances, and the machine where there are
     /// several.
-    pub(super) fn of(table: &CounterTable, objects: &Objects<'_>, log: &[Column]) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Work`] alone: each column of the log that is looked at is work, as its comparison with patterns is.
+    pub(super) fn of(
+        table: &CounterTable,
+        objects: &Objects<'_>,
+        log: &[Column],
+        work: &mut Work,
+    ) -> Result<Self, Error> {
         let all = objects.columns(&table.object).iter();
+        work.charge(1 + COLUMN_WORK * all.len())?;
         let all: Vec<(usize, &Column)> = all.filter_map(|index| Some((*index, log.get(*index)?))).collect();
         let has_instances = all.iter().any(|(_, column)| column.instance.is_some());
         let machines: HashSet<&str> = all.iter().map(|(_, column)| &*column.machine).collect();
@@ -62,27 +72,37 @@ impl Rows {
         });
         let shown =
             shown.filter(|name| !table.without_columns.iter().any(|without| without == name)).collect();
-        let rows = all.iter().filter(|(_, column)| takes(table, column));
         // Rows of one counter stand side by side, in the order in which the log has the counters.
         let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut rows: Vec<(usize, usize)> = rows
-            .map(|(index, column)| {
+        let mut rows: Vec<(usize, usize)> = Vec::new();
+        for (index, column) in all {
+            if takes(table, column, work)? {
                 let next = places.len();
-                (*places.entry(&column.counter).or_insert(next), *index)
-            })
-            .collect();
+                rows.push((*places.entry(&column.counter).or_insert(next), index));
+            }
+        }
         rows.sort_unstable();
-        Self { columns: rows.into_iter().map(|(_, index)| index).collect(), shown }
+        Ok(Self { columns: rows.into_iter().map(|(_, index)| index).collect(), shown })
     }
 }
 
-fn takes(table: &CounterTable, column: &Column) -> bool {
-    let is_excluded = table.without_counters.iter().any(|pattern| pattern.matches(&column.counter));
+/// Units of work for a look at a column, whose names are hashed and copied.
+const COLUMN_WORK: usize = 10;
+
+fn takes(table: &CounterTable, column: &Column, work: &mut Work) -> Result<bool, Error> {
+    for pattern in &table.without_counters {
+        if pattern.matches(&column.counter, work)? {
+            return Ok(false);
+        }
+    }
     let label = instance_label(column);
     let bare = column.instance.as_deref().unwrap_or_default();
-    let is_included = table.instances.is_empty()
-        || table.instances.iter().any(|pattern| pattern.matches(bare) || pattern.matches(&label));
-    !is_excluded && is_included
+    for pattern in &table.instances {
+        if pattern.matches(bare, work)? || pattern.matches(&label, work)? {
+            return Ok(true);
+        }
+    }
+    Ok(table.instances.is_empty())
 }
 
 /// [MS-PLA] 2.2.10: the instance as a counter path has it.

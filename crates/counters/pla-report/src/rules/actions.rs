@@ -82,36 +82,19 @@ impl Run<'_> {
     }
 
     fn insert_nodes(&mut self, place: Place, axis: Axis, nodes: &[Node]) -> Result<(), Stop> {
-        // Each one is put directly behind the place, so that the last one comes first.
-        let is_reverse = axis == Axis::FollowingSibling;
-        for index in 0..nodes.len() {
-            let index = if is_reverse { nodes.len() - 1 - index } else { index };
-            match nodes.get(index) {
-                Some(Node::Element(element)) => {
-                    let element = self.filled_element(element)?;
-                    self.insert_one(place, axis, tree::Inserted::Element(&element))?;
-                }
-                Some(Node::Text(text)) => {
-                    let text = self.filled(text)?;
-                    self.insert_one(place, axis, tree::Inserted::Text(&text))?;
-                }
-                None => {}
-            }
-        }
-        Ok(())
+        let filled = nodes.iter().map(|node| self.filled_node(node)).collect::<Result<Vec<Node>, Stop>>()?;
+        let inserted = filled.iter().map(|node| match node {
+            Node::Element(element) => tree::Inserted::Element(element),
+            Node::Text(text) => tree::Inserted::Text(text),
+        });
+        self.insert_all(place, axis, &inserted.collect::<Vec<_>>())
     }
 
-    fn insert_one(&mut self, place: Place, axis: Axis, what: tree::Inserted<'_>) -> Result<(), Stop> {
+    fn insert_all(&mut self, place: Place, axis: Axis, what: &[tree::Inserted<'_>]) -> Result<(), Stop> {
         let max = self.size_max();
-        self.charge_siblings(place, axis)?;
-        self.tree.insert(place.node, axis, what, max).map_err(failed)
-    }
-
-    /// Edits look at all siblings.
-    fn charge_siblings(&mut self, place: Place, axis: Axis) -> Result<(), Stop> {
-        let parent = if axis == Axis::Child { Some(place.node) } else { self.tree.parent(place.node) };
-        let siblings = parent.map_or(0, |parent| self.tree.children(parent).len());
-        Ok(self.work.charge(siblings + 1)?)
+        self.work.charge(what.len() + siblings(self.tree, place, axis))?;
+        let moved = self.tree.insert(place.node, axis, what, max).map_err(failed)?;
+        Ok(self.work.charge_bytes(moved)?)
     }
 
     /// [MS-PLA] 2.2.5: inserts the nodes that `select` selects in a document, or its root.
@@ -137,17 +120,14 @@ impl Run<'_> {
             }
         };
         nodes.retain(|node| node.attribute.is_none() && node.node != Tree::ROOT);
-        if axis == Axis::FollowingSibling {
-            nodes.reverse();
-        }
+        let mut inserted = Vec::new();
         for node in nodes {
-            let siblings = self.tree.parent(place.node).map_or(0, |parent| self.tree.children(parent).len());
-            self.work.charge(1 + siblings + document.descendants(node.node).count())?;
-            self.tree
-                .insert(place.node, axis, tree::Inserted::Node(document, node.node), max)
-                .map_err(failed)?;
+            self.work.charge(1 + document.descendants(node.node).count())?;
+            inserted.push(tree::Inserted::Node(document, node.node));
         }
-        Ok(())
+        self.work.charge(siblings(self.tree, place, axis))?;
+        let moved = self.tree.insert(place.node, axis, &inserted, max).map_err(failed)?;
+        Ok(self.work.charge_bytes(moved)?)
     }
 
     /// [MS-PLA] 2.2.7
@@ -159,8 +139,9 @@ impl Run<'_> {
                 let name = attribute.name.clone();
                 self.tree.remove_attribute(place.node, &name);
             } else if self.tree.is_attached(place.node) {
-                self.charge_siblings(place, Axis::FollowingSibling)?;
-                self.tree.remove(place.node).map_err(failed)?;
+                self.work.charge(1 + siblings(self.tree, place, Axis::FollowingSibling))?;
+                let moved = self.tree.remove(place.node).map_err(failed)?;
+                self.work.charge_bytes(moved)?;
             }
         }
         Ok(())
@@ -188,7 +169,7 @@ impl Run<'_> {
         }
         for item in items {
             let item = self.filled_element(item)?;
-            self.insert_one(table, Axis::Child, tree::Inserted::Element(&item))?;
+            self.insert_all(table, Axis::Child, &[tree::Inserted::Element(&item)])?;
         }
         let max = self.size_max();
         for node in nodes {
@@ -212,21 +193,31 @@ impl Run<'_> {
 
     /// A copy of an element with ids and variables replaced in texts and values. It is no deeper than the reader's limit.
     fn filled_element(&mut self, element: &Element) -> Result<Element, Stop> {
+        self.work.charge_bytes(element.name.len())?;
         let mut copy = Element { name: element.name.clone(), ..Element::default() };
         for attribute in &element.attributes {
+            self.work.charge_bytes(attribute.name.len())?;
             let mut attribute = attribute.clone();
             attribute.value = self.filled(&attribute.value)?;
             copy.attributes.push(attribute);
         }
-        for node in &element.nodes {
-            self.work.charge(1)?;
-            copy.nodes.push(match node {
-                Node::Element(inner) => Node::Element(self.filled_element(inner)?),
-                Node::Text(text) => Node::Text(self.filled(text)?),
-            });
-        }
+        copy.nodes = element.nodes.iter().map(|node| self.filled_node(node)).collect::<Result<_, Stop>>()?;
         Ok(copy)
     }
+
+    fn filled_node(&mut self, node: &Node) -> Result<Node, Stop> {
+        self.work.charge(1)?;
+        Ok(match node {
+            Node::Element(element) => Node::Element(self.filled_element(element)?),
+            Node::Text(text) => Node::Text(self.filled(text)?),
+        })
+    }
+}
+
+/// How many nodes are looked at to find the place beside one; the last child is found at once.
+fn siblings(tree: &Tree, place: Place, axis: Axis) -> usize {
+    let parent = tree.parent(place.node).filter(|_| axis != Axis::Child);
+    parent.map_or(0, |parent| tree.children(parent).len())
 }
 
 fn too_long(what: &str, max: usize) -> Stop {

@@ -103,8 +103,6 @@ impl<'a> Run<'a> {
         if !rule.is_enabled {
             return self.log("is not enabled");
         }
-        // Variables are those of one rule.
-        self.names.variables.clear();
         for (step, number) in rule.steps.iter().zip(1..) {
             if !step.is_enabled {
                 continue;

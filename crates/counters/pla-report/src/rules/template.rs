@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use crate::xpath::{number_text, text_literal, to_number};
 
-/// [MS-PLA] 2.2.4: the variables of a rule, and the strings of all rules.
+/// [MS-PLA] 2.2.4: the variables that were set so far, by any rule, and the strings of all rules.
 pub(super) struct Names<'a> {
     pub(super) strings: &'a HashMap<String, String>,
     pub(super) variables: HashMap<String, Variable>,

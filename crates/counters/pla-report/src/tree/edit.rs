@@ -10,6 +10,9 @@ pub(crate) enum Axis {
     PrecedingSibling,
 }
 
+/// Attributes of one element, each of which is compared with all before it. Readers of XML take as many.
+const ATTRIBUTES_MAX: usize = 64;
+
 /// Why a tree is not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EditError {
@@ -21,6 +24,8 @@ pub(crate) enum EditError {
     Depth,
     #[error("the report would have more than {} nodes or {} bytes, which is the limit", .0.nodes, .0.bytes)]
     Size(Size),
+    #[error("an element would have more than {ATTRIBUTES_MAX} attributes, which is the limit")]
+    Attributes,
 }
 
 /// What is inserted.
@@ -51,32 +56,45 @@ impl Tree {
         }
     }
 
-    /// Inserts a copy, if the tree is no larger than `max` then.
+    /// Inserts copies in their order, as long as the tree is no larger than `max` then. Returns how many bytes of texts were moved.
     pub(crate) fn insert(
         &mut self,
         place: NodeId,
         axis: Axis,
-        what: Inserted<'_>,
+        what: &[Inserted<'_>],
         max: Size,
-    ) -> Result<(), EditError> {
-        let (parent, index) = self.insertion(place, axis)?;
+    ) -> Result<usize, EditError> {
+        let (parent, first) = self.insertion(place, axis)?;
+        let depth = self.depth(parent);
+        let mut copies = Vec::new();
         // There are no texts without characters.
-        if matches!(what, Inserted::Text("")) {
-            return Ok(());
+        let all = what.iter().filter(|what| !matches!(what, Inserted::Text("")));
+        let copied = all.copied().try_for_each(|what| {
+            copies.push(self.copy(what, depth, max)?);
+            Ok(())
+        });
+        for copy in &copies {
+            self.entry_mut(*copy).parent = Some(parent);
         }
-        let (size, depth) = what.extent();
+        let end = first + copies.len();
+        self.entry_mut(parent).children.splice(first..first, copies);
+        self.is_ordered = false;
+        let moved = (first..=end).rev().map(|index| self.merge_texts(parent, index)).sum();
+        copied.map(|()| moved)
+    }
+
+    /// Copies what is inserted at a depth, without a parent yet.
+    fn copy(&mut self, what: Inserted<'_>, depth: usize, max: Size) -> Result<NodeId, EditError> {
+        let (size, own_depth) = what.extent();
         self.check_size(size, max)?;
-        if self.depth(parent) + depth > DEPTH_MAX {
+        if depth + own_depth > DEPTH_MAX {
             return Err(EditError::Depth);
         }
-        let copy = match what {
+        Ok(match what {
             Inserted::Element(element) => self.import(element),
             Inserted::Node(tree, node) => self.import_from(tree, node),
             Inserted::Text(text) => self.add(Kind::Text(text.to_owned())),
-        };
-        self.attach(parent, index, copy);
-        self.merge_texts(parent);
-        Ok(())
+        })
     }
 
     fn insertion(&self, place: NodeId, axis: Axis) -> Result<(NodeId, usize), EditError> {
@@ -87,7 +105,7 @@ impl Tree {
             };
         }
         let parent = self.parent(place).filter(|parent| *parent != Self::ROOT).ok_or(EditError::Root)?;
-        let at = self.children(parent).iter().position(|child| *child == place).unwrap_or_default();
+        let at = self.place_in(parent, place);
         Ok((parent, if axis == Axis::FollowingSibling { at + 1 } else { at }))
     }
 
@@ -108,6 +126,9 @@ impl Tree {
             value.clone_into(&mut known.value);
             return Ok(());
         }
+        if attributes.len() >= ATTRIBUTES_MAX {
+            return Err(EditError::Attributes);
+        }
         attributes.push(Attribute { name: name.to_owned(), value: value.to_owned() });
         self.size.nodes += 1;
         self.size.bytes += name.len();
@@ -120,17 +141,25 @@ impl Tree {
         if is_within { Ok(()) } else { Err(EditError::Size(max)) }
     }
 
-    /// Removes a node with all that is below it.
-    pub(crate) fn remove(&mut self, node: NodeId) -> Result<(), EditError> {
+    /// Removes a node with all that is below it. Returns how many bytes of texts beside it were moved.
+    pub(crate) fn remove(&mut self, node: NodeId) -> Result<usize, EditError> {
         let parent = self.parent(node).ok_or(EditError::Root)?;
         if parent == Self::ROOT {
             return Err(EditError::Root);
         }
-        self.entry_mut(parent).children.retain(|child| *child != node);
+        let index = self.place_in(parent, node);
+        self.entry_mut(parent).children.remove(index);
         self.entry_mut(node).parent = None;
         self.is_ordered = false;
-        self.merge_texts(parent);
-        Ok(())
+        Ok(self.merge_texts(parent, index))
+    }
+
+    /// The number of a child among the children of its parent.
+    fn place_in(&self, parent: NodeId, child: NodeId) -> usize {
+        self.children(parent)
+            .iter()
+            .position(|other| *other == child)
+            .expect("a node is a child of its parent, per the invariant of `nodes`")
     }
 
     /// Removes an attribute of an element by its name.
@@ -140,24 +169,26 @@ impl Tree {
         }
     }
 
-    /// Texts side by side are one, as they would be for a reader.
-    fn merge_texts(&mut self, parent: NodeId) {
-        let mut index = 1;
-        while index < self.children(parent).len() {
-            let (before, node) = (self.children(parent)[index - 1], self.children(parent)[index]);
-            let text = match (self.kind(before), self.kind(node)) {
-                (Kind::Text(_), Kind::Text(text)) => text.clone(),
-                _ => {
-                    index += 1;
-                    continue;
-                }
-            };
-            if let Kind::Text(whole) = &mut self.entry_mut(before).kind {
-                whole.push_str(&text);
-            }
-            self.entry_mut(parent).children.remove(index);
-            self.entry_mut(node).parent = None;
+    /// Makes one text of two that stand side by side, as they would be for a reader: the child number `index` and the one in
+    /// front of it. Returns how many bytes were moved.
+    fn merge_texts(&mut self, parent: NodeId, index: usize) -> usize {
+        let children = self.children(parent);
+        let pair =
+            index.checked_sub(1).and_then(|before| Some((*children.get(before)?, *children.get(index)?)));
+        let Some((before, node)) = pair else { return 0 };
+        if !matches!((self.kind(before), self.kind(node)), (Kind::Text(_), Kind::Text(_))) {
+            return 0;
         }
+        self.entry_mut(parent).children.remove(index);
+        let removed = self.entry_mut(node);
+        removed.parent = None;
+        // Its bytes are moved, so that they take memory once.
+        let text =
+            if let Kind::Text(text) = &mut removed.kind { core::mem::take(text) } else { String::new() };
+        if let Kind::Text(whole) = &mut self.entry_mut(before).kind {
+            whole.push_str(&text);
+        }
+        text.len()
     }
 }
 

@@ -124,13 +124,19 @@ impl Tree {
 
     /// The texts below a node, one behind the other.
     pub(crate) fn text(&self, node: NodeId) -> String {
+        self.text_up_to(node, usize::MAX)
+    }
+
+    /// The same, cut off at so many bytes.
+    pub(crate) fn text_up_to(&self, node: NodeId, bytes_max: usize) -> String {
         let mut text = String::new();
-        if let Kind::Text(own) = self.kind(node) {
-            text.push_str(own);
-        }
-        for below in self.descendants(node) {
-            if let Kind::Text(part) = self.kind(below) {
-                text.push_str(part);
+        for node in core::iter::once(node).chain(self.descendants(node)) {
+            if let Kind::Text(part) = self.kind(node) {
+                let left = bytes_max - text.len();
+                text.push_str(&part[..part.floor_char_boundary(left)]);
+                if part.len() > left {
+                    break;
+                }
             }
         }
         text

@@ -118,7 +118,19 @@ impl<'a> Call<'a> {
             None if place.attribute.is_some() => return Ok(""),
             None => "xmlns".to_owned(),
         };
-        Ok(around(tree, place).find_map(|node| tree.attribute(node, &declaration)).unwrap_or_default())
+        Ok(self.nearest(place, &declaration)?.unwrap_or_default())
+    }
+
+    /// The value of an attribute of the node itself or of the nearest element around it that has it.
+    fn nearest(&mut self, place: Place, name: &str) -> Result<Option<&'a str>, Error> {
+        let tree = self.context.tree;
+        for node in core::iter::successors(Some(place.node), |node| tree.parent(*node)) {
+            self.work.charge(1 + tree.attributes(node).len())?;
+            if let Some(value) = tree.attribute(node, name) {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
     }
 
     fn concat(&mut self) -> Result<String, Error> {
@@ -164,9 +176,7 @@ impl<'a> Call<'a> {
     /// XPath 1.0, 4.3: `lang`.
     fn is_language(&mut self) -> Result<bool, Error> {
         let meant = self.text(0)?.to_ascii_lowercase();
-        let tree = self.context.tree;
-        let language = around(tree, self.context.node).find_map(|node| tree.attribute(node, "xml:lang"));
-        let language = language.unwrap_or_default().to_ascii_lowercase();
+        let language = self.nearest(self.context.node, "xml:lang")?.unwrap_or_default().to_ascii_lowercase();
         Ok(language.strip_prefix(&*meant).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
             && !meant.is_empty())
     }
@@ -177,9 +187,4 @@ fn name(place: Place, tree: &Tree) -> &str {
         Some(_) => place.as_attribute(tree).map_or("", |attribute| &attribute.name),
         None => tree.name(place.node),
     }
-}
-
-/// The node itself and the elements around it.
-fn around(tree: &Tree, place: Place) -> impl Iterator<Item = crate::tree::NodeId> + '_ {
-    core::iter::successors(Some(place.node), |node| tree.parent(*node))
 }

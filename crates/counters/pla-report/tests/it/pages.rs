@@ -98,3 +98,51 @@ fn a_page_needs_nothing_else() {
         assert!(!html.contains(other), "{other}");
     }
 }
+
+/// Rules that warn of each process, with one tag.
+fn warn_of_each(item: &str) -> String {
+    apply(&format!(
+        "<Step select='//Table[@object=\"Process\"]/Item/Data[@name=\"mean\"]'><Exists><When expression='true()'>\
+         <Warning select='.' table='//Table[@name=\"warning\"]' tag='one'><Item>{item}</Item></Warning></When></Exists></Step>"
+    ))
+    .report
+    .to_html()
+}
+
+#[test]
+fn many_warnings_of_one_tag_do_not_repeat_all_their_texts_at_each_place() {
+    let text = "busy ".repeat(100);
+    let html = warn_of_each(&format!("<Data name='symptom' link='one' message='one'>{text}</Data>"));
+    // 40 times the texts of 40 warnings would be 2.4 MB.
+    assert_eq!(html.matches("<li id=\"about-w1\">").count(), 1);
+    assert_eq!(html.matches(&format!("{text}</a></p>")).count(), 40);
+    assert!(html.len() < 300_000, "{}", html.len());
+    assert!(
+        html.contains("busy\u{2026}\"") || html.contains("\u{2026}\" aria-label"),
+        "what is left out is marked"
+    );
+}
+
+#[test]
+fn a_flag_leads_nowhere_if_no_warning_has_its_tag() {
+    let html = warn_of_each("<Data name='symptom'>The author forgot the link.</Data>");
+    assert!(
+        !html.contains("#about-w") && html.contains("role=\"img\" title=\"one\" aria-label=\"Warning: one\""),
+        "{html}"
+    );
+}
+
+#[test]
+fn a_page_ends_where_it_would_be_too_large_and_says_so() {
+    let section =
+        "<Section name='s'><CounterTable name='s' object='Memory' note='s'/></Section>".repeat(4000);
+    let schema = format!(
+        "<Report><Sections>{section}</Sections><StringTable><String ID='s'>{}</String></StringTable></Report>",
+        "long ".repeat(100_000)
+    );
+    let schema = ms_pla::xml::Element::read(schema.as_bytes(), &ms_pla::xml::Limits::default());
+    let schema = schema.expect("the schema is XML");
+    let html = Report::build(Some(&schema), &Run::server().source(), &Options::default()).to_html();
+    assert!(html.len() < 33 << 20, "{}", html.len());
+    assert!(html.contains("This page ends here") && html.ends_with("</html>\n"));
+}

@@ -164,6 +164,31 @@ fn rows_above_the_limit_are_left_out_and_counted() {
 }
 
 #[test]
+fn tables_that_take_too_much_work_are_left_out_and_counted() {
+    let table = "<CounterTable name='t' topic='t' object='Process'/>";
+    let slow = format!(
+        "<CounterTable name='slow' topic='t' object='Process'><Exclude counter='i/{}!/'/></CounterTable>",
+        "*o".repeat(20)
+    );
+    let schema = schema(&format!(
+        "<Sections><Section name='s' key='1'>{table}{slow}</Section><Section name='r' key='2'>{table}</Section></Sections>"
+    ));
+    // Of 40 columns each.
+    let options = Options { work_max: 900, ..Options::default() };
+    let report = Report::build(Some(&schema), &Run::server().source(), &options);
+    assert_eq!(texts(&report, "/Report/Section[@key>0]/Table/@name"), ["warning", "t"]);
+    assert_eq!(
+        texts(&report, "//Table[@name='remarks']/Item/Data").last().map(String::as_str),
+        Some(
+            "2 tables of the report schema are left out, because they take more than 900 units of work: it has too many tables, \
+             or patterns with too many `*`."
+        )
+    );
+    let report = Report::build(Some(&schema), &Run::server().source(), &Options::default());
+    assert_eq!(texts(&report, "/Report/Section[@key>0]/Table/@name"), ["warning", "t", "slow", "t"]);
+}
+
+#[test]
 fn parents_indexes_and_machines_are_shown_where_there_are_some() {
     let mut thread = column("Thread", Some("0"), "% Processor Time");
     (thread.parent, thread.instance_index) = (Some("explorer".to_owned()), 2);

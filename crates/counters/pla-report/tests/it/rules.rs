@@ -117,6 +117,26 @@ fn variables_are_numbers_truths_and_texts_of_expressions_and_texts_of_rules() {
 }
 
 #[test]
+fn a_variable_is_known_in_all_that_comes_after_it() {
+    // [MS-PLA] 2.2.4: "any XPath expression used after it is defined", so that other rules and groups have it, too.
+    let set = on_report("<Variable name='sections' expression='count(Section)'/>");
+    let ask = on_report("<Insert><Attribute name='seen' value='{sections}'/></Insert>");
+    let ruled = apply_all(
+        &format!(
+            "<Rules><Group name='g'><Rule name='asks'>{ask}</Rule><Rule name='sets'>{set}</Rule></Group>\
+             <Group name='h'><Rule name='r'><Step select='/Report[count(Section) = {{sections}}]'><Exists><Otherwise>\
+             <Insert><Attribute name='later' value='{{sections}}'/></Insert></Otherwise></Exists></Step></Rule></Group></Rules>"
+        ),
+        &Limits::default(),
+    );
+    assert_eq!(ruled.failures(), [""; 0]);
+    assert_eq!(
+        (ruled.ask("string(/Report/@seen)"), ruled.ask("string(/Report/@later)")),
+        ("{sections}".to_owned(), "6".to_owned())
+    );
+}
+
+#[test]
 fn variables_that_cannot_stand_where_they_stand_are_refused_by_name() {
     let check = |expression: &str| {
         let ruled = apply(&format!(

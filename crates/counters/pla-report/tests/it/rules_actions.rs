@@ -29,6 +29,22 @@ fn nodes_are_inserted_on_three_axes_in_their_order() {
 }
 
 #[test]
+fn nodes_beside_a_text_are_inserted_in_their_order_too() {
+    for (axis, expected) in [("following-sibling", "old one two"), ("preceding-sibling", " one twoold")] {
+        let ruled = apply(&on_report(&format!(
+            "<Insert><Node axis='child'><Text>old</Text></Node></Insert>\
+             <Insert select='Text/text()'><Node axis='{axis}'> one<New/> two</Node></Insert>"
+        )));
+        assert_eq!(
+            (ruled.failures(), ruled.ask("string(/Report/Text)")),
+            (vec![], expected.to_owned()),
+            "{axis}"
+        );
+        assert_eq!(ruled.ask("count(/Report/Text/node())"), "3", "{axis}");
+    }
+}
+
+#[test]
 fn a_condition_decides_whether_nodes_are_inserted() {
     for (select, count) in [("count(Section) > 5", "1"), ("Nothing", "0")] {
         let ruled = apply(&on_report(&format!(

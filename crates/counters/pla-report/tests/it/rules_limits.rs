@@ -180,3 +180,57 @@ fn braces_and_brackets_without_an_end_are_searched_once() {
         assert_eq!(ruled.ask("string-length(/Report/@b)"), text.len().to_string());
     }
 }
+
+#[test]
+fn texts_that_grow_at_their_beginning_take_their_memory_once_and_their_bytes_are_work() {
+    // 1,000 times a megabyte would be moved, or kept.
+    let text = "x".repeat(1 << 20);
+    let grow = "<Insert select='Text/text()'><Node axis='preceding-sibling'>y</Node></Insert>".repeat(1000);
+    let rules = format!(
+        "<Rules><Group name='g'><Rule name='r'><Step select='/Report'><Exists><When expression='true()'>\
+         <Insert><Node axis='child'><Text>{text}</Text></Node></Insert>{grow}</When></Exists></Step></Rule></Group></Rules>"
+    );
+    let (bytes, failures) = memory_of(&rules, &Limits::default());
+    assert!(failures[0].contains("the rules take more than 50000000 units of work"), "{failures:?}");
+    assert!(bytes < 8 << 20, "{bytes}");
+    let few = rules.replace(&grow, &grow[..grow.len() / 500]);
+    let ruled = apply_all(&few, &Limits::default());
+    assert_eq!(ruled.ask("substring(/Report/Text, 1, 4)"), "yyxx");
+    assert_eq!(ruled.ask("count(/Report/Text/text())"), "1");
+}
+
+#[test]
+fn an_element_has_as_many_attributes_as_readers_take() {
+    let attributes: String =
+        (0..70).map(|number| format!("<Attribute name='a{number}' value='1'/>")).collect();
+    let ruled = apply(&format!(
+        "<Step select='/Report'><Exists><When expression='true()'><Insert>{attributes}</Insert></When></Exists></Step>"
+    ));
+    assert!(ruled.failures()[0].contains("more than 64 attributes"), "{:?}", ruled.failures());
+    let written = ruled.report.to_xml();
+    assert!(ms_pla::xml::Element::read(written.as_bytes(), &ms_pla::xml::Limits::default()).is_ok());
+}
+
+/// The work of rules with these actions on the report.
+fn work_of(actions: &str) -> usize {
+    apply(&format!(
+        "<Step select='/Report'><Exists><When expression='true()'>{actions}</When></Exists></Step>"
+    ))
+    .applied
+    .work
+}
+
+#[test]
+fn what_is_copied_and_looked_at_is_work() {
+    let long = "n".repeat(40_000);
+    assert!(work_of(&format!("<Insert><Node axis='child'><{long}/></Node></Insert>")) > 10_000);
+    let asks = |function: &str| format!("<Variable name='x' expression='count(//Data[{function}])'/>");
+    let attributes: String =
+        (0..60).map(|number| format!("<Attribute name='a{number}' value='1'/>")).collect();
+    let crowded = format!("<Insert>{attributes}</Insert>");
+    for function in ["lang(\"en\")", "namespace-uri() = \"\""] {
+        let (few, many) = (work_of(&asks(function)), work_of(&format!("{crowded}{}", asks(function))));
+        // Each of more than 200 `Data` is in the report.
+        assert!(many > few + 200 * 60, "{function}: {few}, {many}");
+    }
+}

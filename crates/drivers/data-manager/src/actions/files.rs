@@ -7,7 +7,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::record::Packed;
-use crate::tree::{self, OWN};
+use crate::tree::{self, ENTRIES_PER_STEP, OWN};
 use crate::{Error, Result, ScanLimits};
 
 /// What is in a folder.
@@ -61,12 +61,12 @@ impl Reader<'_> {
         let mut folders: Vec<CString> = Vec::new();
         let read = tree::for_each_entry(folder, |name, _| {
             *count += 1;
-            if count.is_multiple_of(1024) && (self.stop)() {
+            if count.is_multiple_of(ENTRIES_PER_STEP) && (self.stop)() {
                 return Err(Error::Stopped);
             }
             if *count > self.limits.entries_max {
                 let reason = format!(
-                    "has more than {} files, which are too many for its actions",
+                    "has more than {} files, which are too many for its actions: move or delete some",
                     self.limits.entries_max
                 );
                 return Err(Error::left_alone(self.name, reason));
@@ -81,7 +81,10 @@ impl Reader<'_> {
             let path = format!("{prefix}{}", name.to_string_lossy());
             match tree::open_folder(folder, &name) {
                 Ok(_) if depth >= self.limits.depth_max => {
-                    files.failures.push(Error::left_alone(path, "is nested too deep for folder actions"));
+                    files.failures.push(Error::left_alone(
+                        path,
+                        "is nested too deep for folder actions: move or delete it",
+                    ));
                 }
                 Ok(inner) => {
                     files.folders.push(path.clone());

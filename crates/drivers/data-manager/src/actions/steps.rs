@@ -120,7 +120,7 @@ impl Job<'_, '_> {
         let covered = self.covered();
         for report in &files.reports {
             if self.has(FolderActionSteps::CREATE_CAB) && !covered.contains_key(report) {
-                let reason = "is a report that is in no cabinet file: it is kept";
+                let reason = "is a report that is in no cabinet file: it is kept until it is in one";
                 self.fail(Error::left_alone(&report.path, reason));
                 continue;
             }

@@ -3,10 +3,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, SystemTime};
 
-use data_manager::{Error, Folders, ScanLimits};
+use data_manager::{DataManager, Error, FolderLimits, Folders, ManagerSettings, ScanLimits};
 use jiff::Timestamp;
 
-use crate::place::{Place, now, texts};
+use crate::place::{Place, enabled, now, texts};
 
 fn scan(place: &Place) -> Folders {
     Folders::scan(&place.root(), &ScanLimits::default(), &|| false).expect("it can be read")
@@ -89,6 +89,11 @@ fn a_folder_without_a_readable_name_is_named_and_counts() {
     let folders = scan(&place);
     assert!(folders.folders.is_empty());
     assert_eq!(folders.bytes(), 9);
+    // Neither the policy nor the check before a run counts it: the policy could never make room.
+    place.write("run1/a", b"1");
+    let limits = FolderLimits { folders_max: 1, ..FolderLimits::default() };
+    let settings = ManagerSettings { checks_before_running: true, limits, ..enabled() };
+    assert!(DataManager::new(settings).check_before_running(&place.root()).is_ok());
     assert_eq!(
         texts(&folders.failures),
         ["\"bad\u{fffd}\" has a name that is not UTF-8: rename or delete it"]
@@ -119,10 +124,13 @@ fn files_that_vanish_meanwhile_are_no_failure() {
 
 #[test]
 fn a_scan_stops_when_the_caller_says_so() {
-    let place = Place::new();
-    for number in 0..1100 {
-        place.write(&format!("run/{number}"), b"1");
+    // In the folder of a run, and beside the folders.
+    for folder in ["run/", ""] {
+        let place = Place::new();
+        for number in 0..1100 {
+            place.write(&format!("{folder}{number}"), b"1");
+        }
+        let scanned = Folders::scan(&place.root(), &ScanLimits::default(), &|| true);
+        assert!(matches!(scanned, Err(Error::Stopped)), "{folder}");
     }
-    let scanned = Folders::scan(&place.root(), &ScanLimits::default(), &|| true);
-    assert!(matches!(scanned, Err(Error::Stopped)));
 }

@@ -88,7 +88,7 @@ fn a_full_disk_costs_all_finished_runs_but_the_newest() {
     assert_eq!(place.names("set"), ["run4", "run5"]);
     assert_eq!(managed.failures[0].error.hresult(), HResult::PLA_E_NO_MIN_DISK);
     let said = "MinFreeDisk does not hold after everything that may be deleted was deleted: \
-        the newest folder is kept, and the rest of the disk is used by others";
+        the newest folder is kept, and the rest of the disk is used by others: free some space there";
     assert_eq!(texts(&managed.failures), [said]);
 }
 
