@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::logging::{Place, cells, status, until, written};
+use crate::logging::{Place, cells, start_in_hours, status, until, written};
 use crate::steered::Mill;
 use crate::world::Plugin;
 
@@ -63,14 +63,13 @@ fn a_target_that_is_made_anew_goes_on_where_the_old_instance_ends_without_a_reco
 #[test]
 fn a_start_that_comes_while_the_old_instance_has_the_set_is_made_up_for() {
     let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
-    let now = jiff::Timestamp::now().to_zoned_datetime(jiff::tz::TimeZone::UTC);
-    let at = (now + jiff::SignedDuration::from_secs(120)).strftime("%H:%M:%S").to_string();
-    let set = json!([{"name": "Mill", "counters": [LEVEL], "schedules": [{"at": at}], "duration": "10m"}]);
+    let (at, _) = start_in_hours(2);
+    let set = json!([{"name": "Mill", "counters": [LEVEL], "schedules": [{"at": at}], "duration": "1h"}]);
     let old = plugin.watch(&mill.sim, place.settings(&set));
     assert_eq!(status(&old.full()), "Mill|stopped");
     let new = plugin.watch(&mill.sim, place.settings(&set));
     new.full();
-    mill.pass(150);
+    mill.pass(2 * 3_600);
     assert_eq!(new.full().of("Run", "Status"), [], "the old one has it");
     drop(old);
     let ended = until(&new, |ended| status(ended) == "Mill|running");
