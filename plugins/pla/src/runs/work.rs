@@ -250,25 +250,48 @@ impl Compiled {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn logs_that_panicked_are_a_failure_of_the_data_manager() {
-        let job = Job {
-            serial_number: 7,
+    fn job(serial_number: u32, upkeep: &Arc<Upkeep>) -> Job {
+        Job {
+            serial_number,
             folder: None,
             cabinets: None,
             manager: xml::DataManager::default(),
             ended: None,
             cut_off: None,
             now: Timestamp::UNIX_EPOCH,
-            upkeep: Arc::default(),
-        };
+            upkeep: Arc::clone(upkeep),
+        }
+    }
+
+    #[tokio::test]
+    async fn logs_that_panicked_are_a_failure_of_the_data_manager() {
         let closing: JoinHandle<Vec<ClosedLog>> = tokio::spawn(std::future::pending());
         // As a panic, without its noise.
         closing.abort();
         let (events, mut ended) = tokio::sync::mpsc::unbounded_channel();
-        compile(job, Some(closing), events);
+        compile(job(7, &Arc::default()), Some(closing), events);
         let event = ended.recv().await;
         let Some(Event::Compiled { serial_number, compiled }) = event else { panic!("{event:?}") };
         assert_eq!((serial_number, compiled.failures), (7, 1));
+    }
+
+    #[test]
+    fn a_data_manager_waits_until_the_one_before_it_is_done() {
+        // One thread has what blocks, in turn: what is begun here ends before the marker that follows it.
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build();
+        runtime.expect("a runtime without a driver").block_on(async {
+            let upkeep = Arc::<Upkeep>::default();
+            let (events, mut ended) = tokio::sync::mpsc::unbounded_channel();
+            let works = upkeep.turn.lock().await;
+            compile(job(8, &upkeep), None, events);
+            tokio::task::yield_now().await;
+            spawn_blocking(|| ()).await.expect("nothing panics");
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            assert!(ended.try_recv().is_err(), "another one works on the same folder");
+            drop(works);
+            assert!(matches!(ended.recv().await, Some(Event::Compiled { serial_number: 8, .. })));
+        });
     }
 }

@@ -1,6 +1,7 @@
 //! How segments and runs end, and what of them is there after another start.
 
 use std::fs;
+use std::os::unix::net::UnixListener;
 
 use serde_json::{Value, json};
 
@@ -146,6 +147,27 @@ fn a_set_whose_folder_cannot_be_read_waits_and_goes_on_with_the_next_serial_numb
     assert_eq!(watch.full().of("Run", "Status"), []);
     fs::remove_file(&directory).expect("it is there");
     fs::rename(&away, &directory).expect("it is there");
+    let ended = until(&watch, |ended| status(ended) == "Mill|running");
+    assert_eq!(ended.of("Run", "Serial Number"), [("Mill".to_owned(), 2.0)]);
+    plugin.end(watch);
+}
+
+#[test]
+fn a_set_whose_state_cannot_be_read_waits_and_goes_on_with_the_next_serial_number() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let settings = place.settings(&json!([{"name": "Mill", "counters": [LEVEL]}]));
+    let watch = plugin.watch(&mill.sim, settings.clone());
+    watch.full();
+    plugin.end(watch);
+    let (state, away) = (place.directory().join("Mill/.run.json"), place.path().join("away"));
+    fs::rename(&state, &away).expect("it is there");
+    // It is there, and the system does not open it.
+    let socket = UnixListener::bind(&state).expect("a socket");
+    let watch = plugin.watch(&mill.sim, settings);
+    watch.full();
+    assert_eq!(watch.full().of("Run", "Status"), []);
+    drop(socket);
+    fs::rename(&away, &state).expect("it is there");
     let ended = until(&watch, |ended| status(ended) == "Mill|running");
     assert_eq!(ended.of("Run", "Serial Number"), [("Mill".to_owned(), 2.0)]);
     plugin.end(watch);

@@ -5,6 +5,7 @@ mod cabinets;
 mod crash;
 mod folders;
 mod hostile;
+mod links;
 mod place;
 mod policy;
 mod settings;
