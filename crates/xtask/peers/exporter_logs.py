@@ -1,9 +1,10 @@
-"""Reads the counter logs of an exporter that was killed in the middle of their second segments and started again: the files with
+"""Reads the counter logs of an exporter that was killed in the middle of their segments and started again: the files with
 pandas, and what psql and sqlite3 found in the tables. All have the same values at the same times.
 
 Usage: exporter_logs.py FOLDER
 """
 
+import csv
 import re
 import sys
 from pathlib import Path
@@ -14,13 +15,27 @@ import pandas as pd
 FOLDER = Path(sys.argv[1])
 SEGMENT = 8
 KEY = re.compile(r"^\\\\sim\\([^(\\]+)(?:\((.*)\))?\\([^\\]+)$")
+# Of a segment by time, and the smallest size that ends a segment.
+SEGMENT_TIME, SEGMENT_BYTES = pd.Timedelta(seconds=3), 1 << 20
+# Its values fill the segments by size. They are in no other log, and too many for a frame to be quick.
+WIDE = "Processor Information"
 # The ending of the files, the first segment, and the header of the first column.
-FILES = {
+BY_RECORDS = {
     "Csv": ("csv", 1, "(PDH-CSV 4.0) (India Standard Time)(-330)"),
     "Tsv": ("tsv", 1, "(PDH-TSV 4.0) (Coordinated Universal Time)(0)"),
     "Parquet": ("parquet", 1, None),
     "Exported": ("csv", 7, "(PDH-CSV 4.0) (Coordinated Universal Time)(0)"),
 }
+# In the time zone of the set, files and folders have the start and the number of the segment in their names.
+OTHER = {
+    "Timed": ("csv", 1, "(PDH-CSV 4.0) (India Standard Time)(-330)"),
+    "Sized": ("csv", 1, "(PDH-CSV 4.0) (Coordinated Universal Time)(0)"),
+}
+FILES = BY_RECORDS | OTHER
+NAMES_OF_TIMED = re.compile(
+    r"part-(?P<day>\d{7})_(?P<run>\d{6})"
+    r"/sim_Types-(?P<short>\d\d)-(?P<time>\d{6})_(?P<number>\d{6})_(?P<minute>\d{8})\.csv"
+)
 TABLES = {"Lite": ("0", "Coordinated Universal Time"), "Warehouse": ("-330", "India Standard Time")}
 SETS = [*FILES, *TABLES]
 # Counters that have a value in the first record already.
@@ -29,10 +44,12 @@ MOMENTARY |= {"Elapsed Time", "Available MBytes"}
 
 
 class Log:
-    """Values by time and counter. `firsts` are the times of the first records of its segments."""
+    """Values by time and counter. `firsts` are the times of the first records of its segments, `numbers` the serial numbers of
+    these, and `sizes` the lengths of the lines of their files."""
 
     def __init__(self, name):
         self.name, self.records, self.firsts, self.segments = name, {}, set(), []
+        self.numbers, self.sizes, self.headers = [], [], set()
 
     def add(self, records):
         times = [time for time, _ in records]
@@ -52,7 +69,12 @@ def read_text(path, separator, header):
     assert path.read_bytes().endswith(b"\r\n"), f"{path}: its last line is not whole"
     fields = {line.count(b'"' + separator.encode() + b'"') for line in path.read_bytes().splitlines()}
     assert len(fields) == 1, f"{path}: lines have {fields} separators"
-    frame = pd.read_csv(path, sep=separator, na_values=[" "])
+    with path.open(newline="") as file:
+        columns, _, *rows = csv.reader(file, delimiter=separator)
+    wide = [place for place, column in enumerate(columns) if f"\\{WIDE}(" in column]
+    assert all(row[place] != " " for row in rows for place in wide), f"{path}: values are missing"
+    columns = [column for column in columns if f"\\{WIDE}(" not in column]
+    frame = pd.read_csv(path, sep=separator, na_values=[" "], usecols=columns)
     assert frame.columns[0] == header, f"{path}: {frame.columns[0]}"
     minutes = int(header.rsplit("(", 1)[1].rstrip(")"))
     times = pd.to_datetime(frame[header], format="%m/%d/%Y %H:%M:%S.%f") + pd.Timedelta(minutes=minutes)
@@ -77,22 +99,50 @@ def read_parquet(path):
     return records
 
 
+def number_of(run):
+    """The number of a segment by the name of its folder."""
+    return int(re.search(r"(?:-|_)(\d{6})$", run.name)[1])
+
+
 def read_files(folder, name, skip_unfinished=False):
     ending, first, header = FILES[name]
     log = Log(name)
-    runs = sorted((folder / "sim" / name).glob("*-??????"), key=lambda run: run.name[-6:])
-    numbers = [int(run.name[-6:]) for run in runs]
-    assert numbers == list(range(first, first + len(runs))), f"{name}: segments {numbers}"
+    runs = sorted((run for run in (folder / "sim" / name).iterdir() if run.is_dir()), key=number_of)
+    log.numbers = [number_of(run) for run in runs]
     for run in runs:
-        files = list(run.glob(f"*.{ending}"))
-        stem = "Types" if name == "Exported" else "counters"
-        assert [file.name for file in files] == [f"{stem}.{ending}"], f"{run}: {files}"
-        if ending != "parquet":
-            log.add(read_text(files[0], "\t" if ending == "tsv" else ",", header))
-        elif not (skip_unfinished and run == runs[-1]):
-            assert not list(run.glob("*.part")), f"{run}: a part is left"
-            log.add(read_parquet(files[0]))
+        files = [file for file in run.iterdir() if not file.name.startswith((".", "report."))]
+        if ending == "parquet":
+            if not (skip_unfinished and run == runs[-1]):
+                assert [file.name for file in files] == ["counters.parquet"], f"{run}: {files}"
+                log.add(read_parquet(files[0]))
+            continue
+        assert len(files) == 1 and files[0].suffix == f".{ending}", f"{run}: {files}"
+        log.add(read_text(files[0], "\t" if ending == "tsv" else ",", header))
+        log.sizes.append([len(line) for line in files[0].read_bytes().splitlines(keepends=True)])
+        log.headers.add(files[0].read_bytes().splitlines()[0])
+        if name == "Timed":
+            check_name(files[0], number_of(run), min(log.segments[-1]))
+        else:
+            stem = "Types" if name == "Exported" else "counters"
+            assert files[0].stem == stem, f"{run}: {files}"
+    assert len(log.headers) == (ending != "parquet"), f"{name}: its files have {len(log.headers)} headers"
     return log
+
+
+def check_name(path, number, first):
+    """A segment by time begins with its first record, whose time is in the names in the time zone of the set."""
+    name = NAMES_OF_TIMED.fullmatch("/".join(path.parts[-2:]))
+    assert name, path
+    start = first + pd.Timedelta(minutes=330)
+    expected = {
+        "day": start.strftime("%Y%j"),
+        "run": f"{number:06}",
+        "short": f"{number:02}",
+        "time": start.strftime("%H%M%S"),
+        "number": f"{number:06}",
+        "minute": start.strftime("%m%d%H%M"),
+    }
+    assert name.groupdict() == expected, (path, expected)
 
 
 def read_table(moment, name, killed):
@@ -199,6 +249,43 @@ def check_values(log, page):
         assert is_first or len(names) > 30, names
 
 
+def check_numbers(log):
+    """Segments have all numbers in turn. One that began when the exporter was killed may have had no record, and so no file."""
+    first = FILES[log.name][1]
+    missing = set(range(first, log.numbers[-1] + 1)) - set(log.numbers)
+    killed = sum(times[-1] <= KILLED for times in log.segments)
+    assert log.numbers[0] == first and missing <= {first + killed}, f"{log.name}: segments {log.numbers}"
+    assert not missing or log.name in OTHER, f"{log.name}: segments {log.numbers}"
+
+
+def whole_segments(log):
+    """The places of the segments that ended by themselves: not by the kill, or with the exporter."""
+    return [
+        index
+        for index, (times, following) in enumerate(zip(log.segments, log.segments[1:]))
+        if (times[-1] <= KILLED) == (following[0] <= KILLED)
+    ]
+
+
+def check_timed(log):
+    """Segments by time begin one after another, each with the first record at or after its time."""
+    places = whole_segments(log)
+    assert len(places) >= 4, f"{log.name}: {log.segments}"
+    for index in places:
+        took = log.segments[index + 1][0] - log.segments[index][0]
+        assert abs(took - SEGMENT_TIME) < pd.Timedelta(seconds=1.5), f"{log.name}: a segment took {took}: {log.segments}"
+        assert log.segments[index][-1] - log.segments[index][0] < SEGMENT_TIME + pd.Timedelta(seconds=1.5), log.segments
+
+
+def check_sized(log):
+    """A file ends when it has its size: it was smaller before the last two records, of which one is written meanwhile."""
+    places = whole_segments(log)
+    assert len(places) >= 2, f"{log.name}: {log.segments}"
+    for index in places:
+        lines = log.sizes[index]
+        assert len(lines) > 3 and sum(lines) >= SEGMENT_BYTES > sum(lines[:-2]), f"{log.name}: {lines}"
+
+
 def check_report(log, segment):
     """The figures of a report are those of pandas over the file beside it."""
     ending, first, _ = FILES[log.name]
@@ -224,11 +311,15 @@ for name in SETS:
     assert KILLED < max(ended[name].records), f"{name}: nothing follows"
 there = sum(check_written(ended[name], killed[name], page) for name in SETS)
 segments = {name: [len(times) for times in log.segments] for name, log in ended.items()}
-for name in FILES:
+for name in BY_RECORDS:
     assert len(segments[name]) > 3 and segments[name][0] == segments[name][2] == SEGMENT, segments
     assert segments[name][1] < SEGMENT, f"{name} was not killed within a segment: {segments}"
 for name in TABLES:
     assert len(segments[name]) == 2, f"{name}: {segments}"
+for name in FILES:
+    check_numbers(ended[name])
+check_timed(ended["Timed"])
+check_sized(ended["Sized"])
 for log in ended.values():
     check_values(log, page)
 compared = sum(check_same(ended["Tsv"], ended[name]) for name in SETS if name != "Tsv")

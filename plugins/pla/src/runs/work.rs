@@ -261,45 +261,4 @@ impl Compiled {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::said::said;
-    use super::*;
-
-    fn job(folder: Option<SetFolder>) -> Job {
-        Job {
-            target: "web1".to_owned(),
-            set: "Nightly".into(),
-            serial_number: 7,
-            folder,
-            cabinets: None,
-            manager: xml::DataManager::default(),
-            ended: None,
-            cut_off: None,
-            now: Timestamp::UNIX_EPOCH,
-            upkeep: Arc::default(),
-        }
-    }
-
-    #[test]
-    fn a_data_manager_without_its_folder_says_so_with_its_target_and_its_set() {
-        let folder = SetFolder::new("/nonexistent/files/web1".into(), "Nightly");
-        let mut compiled = Compiled::default();
-        let lines = said(|| compiled = run(&job(Some(folder)), &[]));
-        assert_eq!(compiled.failures, 1);
-        let [line] = &lines[..] else { panic!("{lines:?}") };
-        assert!(line.contains(r#"target="web1""#) && line.contains(r#"set="Nightly""#), "{line}");
-    }
-
-    #[tokio::test]
-    async fn logs_that_panicked_are_a_failure_of_the_data_manager() {
-        let job = job(None);
-        let closing: JoinHandle<Vec<ClosedLog>> = tokio::spawn(std::future::pending());
-        // As a panic, without its noise.
-        closing.abort();
-        let (events, mut ended) = tokio::sync::mpsc::unbounded_channel();
-        compile(job, Some(closing), events);
-        let event = ended.recv().await;
-        let Some(Event::Compiled { serial_number, compiled }) = event else { panic!("{event:?}") };
-        assert_eq!((serial_number, compiled.failures), (7, 1));
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::logging::{Place, status, until, written};
+use crate::logging::{Place, start_in_hours, status, until, written};
 use crate::steered::Mill;
 use crate::world::{Ended, Plugin};
 
@@ -78,9 +78,8 @@ fn a_state_that_is_damaged_is_said_and_the_set_begins_anew() {
 #[test]
 fn a_state_from_the_future_does_not_keep_a_set_from_its_schedule() {
     let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
-    let now = jiff::Timestamp::now().to_zoned_datetime(jiff::tz::TimeZone::UTC);
-    let at = (now + jiff::SignedDuration::from_secs(120)).strftime("%H:%M:%S").to_string();
-    let set = json!([{"name": "Mill", "counters": [LEVEL], "schedules": [{"at": at}], "duration": "10m"}]);
+    let (at, _) = start_in_hours(2);
+    let set = json!([{"name": "Mill", "counters": [LEVEL], "schedules": [{"at": at}], "duration": "1h"}]);
     let watch = plugin.watch(&mill.sim, place.settings(&set));
     watch.full();
     plugin.end(watch);
@@ -91,7 +90,7 @@ fn a_state_from_the_future_does_not_keep_a_set_from_its_schedule() {
     fs::write(&file, state.to_string()).expect("it is there");
     let watch = plugin.watch(&mill.sim, place.settings(&set));
     assert_eq!(status(&watch.full()), "Mill|stopped");
-    mill.pass(150);
+    mill.pass(2 * 3_600);
     let ended = until(&watch, |ended| status(ended) == "Mill|running");
     assert_eq!(serial(&ended), 70_001.0);
     plugin.end(watch);
@@ -109,9 +108,12 @@ fn foreign_files_and_links_are_neither_followed_nor_removed() {
     symlink(&outside, root.join("link")).expect("a link");
     symlink("../..", root.join("up")).expect("a link");
     symlink("nowhere", root.join(".run.json.new")).expect("a link");
-    let today = jiff::Timestamp::now().to_zoned_datetime(jiff::tz::TimeZone::UTC).strftime("%Y%m%d");
-    // The first folder of the set leads elsewhere.
-    symlink(&outside, root.join(format!("web1_{today}-000001"))).expect("a link");
+    // The first folder of the set leads elsewhere, also if a day begins meanwhile.
+    for hours in [0, 24] {
+        let day = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(hours);
+        let day = day.to_zoned_datetime(jiff::tz::TimeZone::UTC).strftime("%Y%m%d");
+        symlink(&outside, root.join(format!("web1_{day}-000001"))).expect("a link");
+    }
     let set =
         json!([{"name": "Mill", "counters": [LEVEL], "segment": {"records": 2}, "keep": {"size": "1TB"}}]);
     let watch = plugin.watch(&mill.sim, place.settings(&set));

@@ -5,38 +5,22 @@ use std::fs;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
-use crate::logging::{Place, written};
+use crate::logging::{Place, until, written};
 use crate::steered::Mill;
-use crate::world::{Ended, Plugin, Watch};
+use crate::world::{Ended, Plugin};
 
 const LEVEL: &str = r"\Water\Level";
 const TEST: &str = "full_disk::a_full_disk_is_seen_in_metrics_and_its_records_are_written_when_there_is_room";
 const OWN_PROCESS: &str = "PLA_TEST_OF_A_FULL_DISK";
 const SIGXFSZ: i32 = 25;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn limit_files_to(bytes: Option<u64>) {
     let maximum = getrlimit(Resource::Fsize).maximum;
     setrlimit(Resource::Fsize, Rlimit { current: bytes, maximum }).expect("a lower limit");
-}
-
-/// The writer of a log waits a second and longer between two attempts.
-#[track_caller]
-fn patiently(watch: &Watch, is_so: impl Fn(&Ended) -> bool) -> Ended {
-    let began = Instant::now();
-    loop {
-        let ended = watch.full();
-        if is_so(&ended) {
-            return ended;
-        }
-        assert!(began.elapsed() < PATIENCE, "it does not come to that: {}", ended.page());
-        std::thread::yield_now();
-    }
 }
 
 fn of(ended: &Ended, item: &str, label: &str) -> f64 {
@@ -75,12 +59,12 @@ fn fill_the_disk() {
         let ended = watch.full();
         assert_eq!(ended.of("Alert", "Firing")[0].1, 1.0, "collections go on");
     }
-    let ended = patiently(&watch, |ended| of(ended, "Failures", "|full") > 0.0);
+    let ended = until(&watch, |ended| of(ended, "Failures", "|full") > 0.0);
     let (records, waiting) = (of(&ended, "Records", ""), of(&ended, "Waiting", ""));
     assert!((2.0..20.0).contains(&records), "what fits is written: {records}");
     assert_eq!(records + waiting, 51.0, "the rest waits");
     limit_files_to(None);
-    let ended = patiently(&watch, |ended| of(ended, "Waiting", "") == 0.0);
+    let ended = until(&watch, |ended| of(ended, "Waiting", "") == 0.0);
     assert_eq!((of(&ended, "Records", ""), of(&ended, "Dropped Records", "")), (51.0, 0.0));
     plugin.end(watch);
     let files = place.files("Mill");

@@ -241,22 +241,37 @@ fn folders_above_the_limit_are_removed_and_counted() {
     let set =
         json!([{"name": "Mill", "counters": [LEVEL], "segment": {"records": 1}, "keep": {"folders": 2}}]);
     let watch = plugin.watch(&mill.sim, place.settings(&set));
-    let ended = watch.full();
+    mill.level(1);
+    let ended = written(&watch, "Mill", 1.0);
     let none = ["folder_count", "free_disk", "size"].map(|limit| (format!("Mill|{limit}"), 0.0));
     assert_eq!(ended.of("Run", "Removed Folders"), none, "the first removal is an increase");
-    for _ in 0..5 {
+    for level in 2..=6_u32 {
         mill.pass(15);
-        watch.full();
+        mill.level(level.into());
+        // Folders are as old as their first records.
+        written(&watch, "Mill", level.into());
     }
-    mill.pass(15);
-    let removed =
-        |ended: &Ended| -> f64 { ended.of("Run", "Removed Folders").iter().map(|(_, value)| *value).sum() };
-    let ended = until(&watch, |ended| removed(ended) >= 4.0);
-    assert!(ended.of("Run", "Removed Folders")[0].1 >= 4.0, "{}", ended.page());
+    let removed = |ended: &Ended| ended.of("Run", "Removed Folders");
+    let ended = until(&watch, |ended| removed(ended).iter().map(|(_, folders)| folders).sum::<f64>() >= 4.0);
+    assert_eq!(removed(&ended)[0], ("Mill|folder_count".to_owned(), 4.0));
     plugin.end(watch);
-    let folders = fs::read_dir(place.directory().join("Mill")).expect("it is there");
-    let runs = folders.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().is_dir())).count();
-    assert!(runs <= 4, "{runs}: two, that which is written, and one that ended with the plugin");
+    // The data of the newest segments, of which each has one record, with their reports.
+    let files = place.files("Mill");
+    let found = files.iter().map(|(path, text)| {
+        let (folder, name) = path.split_once('/').expect("it is in a folder");
+        let number = folder.rsplit('-').next().unwrap_or_default();
+        let values = text.lines().skip(1).filter_map(|line| Some(line.rsplit_once(',')?.1));
+        let values = if name.ends_with(".csv") { values.collect() } else { Vec::new() };
+        format!("{number}/{name} {}", values.join(" "))
+    });
+    let expected = |number: u32| {
+        [
+            format!("00000{number}/counters.csv \"{number}\""),
+            format!("00000{number}/report.html "),
+            format!("00000{number}/report.xml "),
+        ]
+    };
+    assert_eq!(found.collect::<Vec<_>>(), [expected(5), expected(6)].concat());
 }
 
 #[test]

@@ -70,6 +70,20 @@ fn a_segment_that_was_cut_off_says_so_instead_of_figures() {
 }
 
 #[test]
+fn a_time_in_which_nobody_asked_the_host_is_a_gap_in_the_report() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let watch = plugin.watch(&mill.sim, place.settings(&json!([{"name": "Mill", "counters": [LEVEL]}])));
+    for seconds in [15, 15, 300, 15] {
+        watch.full();
+        mill.pass(seconds);
+    }
+    watch.full();
+    plugin.end(watch);
+    let (_, text) = &reports(&place, "Mill")[0];
+    assert_eq!(text.matches("the host gave no values, or was not asked").count(), 1, "{text}");
+}
+
+#[test]
 fn a_report_names_the_format_that_was_replaced_and_properties_that_are_ignored() {
     let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
     let path = place.path().join("set.xml");

@@ -5,6 +5,7 @@ mod cabinets;
 mod crash;
 mod folders;
 mod hostile;
+mod links;
 mod many;
 mod place;
 mod policy;

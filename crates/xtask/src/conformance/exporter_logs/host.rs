@@ -10,13 +10,22 @@ use crate::stage::Stage;
 /// Each counter type of the simulated host, and one of an object of version 1.
 const COUNTERS: [&str; 2] = [r"\Counter Types(*)\*", r"\Memory\Available MBytes"];
 
-/// Five sets that are configured, and one that is exported and wants the binary format.
+/// As many columns as the header and a few records need for a megabyte, the smallest size that ends a segment.
+const WIDE: &str = r"\Processor Information(*)\*";
+/// Logical processors of the simulated host.
+pub(super) const PROCESSORS: &str = "384";
+
+/// Six sets that are configured, and two that are exported: one of them wants the binary format, the other one has segments by
+/// time, whose start and number are in the names of folders and files.
 pub(super) fn configuration(stage: &Stage<'_>, host: SocketAddr, postgresql: u16) -> Result<String> {
-    let (set, password) = (stage.path("exported.xml"), stage.password_file()?);
+    let [set, in_time, files] = ["exported.xml", "timed.xml", "files"].map(|name| stage.path(name));
     fs::write(&set, exported())?;
-    let (files, set, password) = (stage.path("files"), set.display(), password.display());
-    let (files, address, port) = (files.display(), host.ip(), host.port());
-    let counters = format!("counters: ['{}', '{}'], sample_interval: 1s", COUNTERS[0], COUNTERS[1]);
+    fs::write(&in_time, timed())?;
+    let password = stage.password_file()?;
+    let (set, in_time, files, password) =
+        (set.display(), in_time.display(), files.display(), password.display());
+    let (address, port, [types, memory]) = (host.ip(), host.port(), COUNTERS);
+    let counters = format!("counters: ['{types}', '{memory}'], sample_interval: 1s");
     let segment = format!("segment: {{records: {SEGMENT}}}");
     Ok(format!(
         "web: {{listen: ['127.0.0.1:0']}}
@@ -39,6 +48,8 @@ modules:
       - {{name: Lite, {counters}, log_format: sql, database: archive}}
       - {{name: Warehouse, {counters}, log_format: sql, database: warehouse, time_zone: Asia/Kolkata}}
       - {{file: '{set}'}}
+      - {{file: '{in_time}', time_zone: Asia/Kolkata}}
+      - {{name: Sized, counters: ['{types}', '{memory}', '{WIDE}'], sample_interval: 1s, segment: {{size: 1MB}}}}
 targets:
   - {{name: sim, host: {address}, identity: sim, transport: sim, modules: [all, logs], interval: 1s}}
 "
@@ -67,6 +78,34 @@ fn exported() -> String {
     {counters}
   </PerformanceCounterDataCollector>
   <DataManager><Enabled>-1</Enabled></DataManager>
+</DataCollectorSet>
+"#
+    )
+}
+
+/// A set that begins a segment every three seconds. Names of its files have the pattern, the computer, the serial number, and the
+/// month to the minute.
+fn timed() -> String {
+    let counters = COUNTERS.map(|counter| format!("<Counter>{counter}</Counter>")).concat();
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<DataCollectorSet>
+  <Name>Timed</Name>
+  <Segment>-1</Segment>
+  <SegmentMaxDuration>3</SegmentMaxDuration>
+  <Subdirectory>part</Subdirectory>
+  <SubdirectoryFormat>513</SubdirectoryFormat>
+  <SubdirectoryFormatPattern>\-yyyyDDD</SubdirectoryFormatPattern>
+  <PerformanceCounterDataCollector>
+    <DataCollectorType>0</DataCollectorType>
+    <Name>DataCollector01</Name>
+    <FileName>Types</FileName>
+    <FileNameFormat>16899</FileNameFormat>
+    <FileNameFormatPattern>\-NN\-HHmmss</FileNameFormatPattern>
+    <LogFileFormat>0</LogFileFormat>
+    <SampleInterval>1</SampleInterval>
+    {counters}
+  </PerformanceCounterDataCollector>
 </DataCollectorSet>
 "#
     )

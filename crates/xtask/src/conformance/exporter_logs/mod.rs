@@ -1,6 +1,6 @@
-//! Counter logs of the whole exporter: it logs a simulated host's counters to CSV, TSV and Parquet files, SQLite and PostgreSQL,
-//! is killed in the middle of a segment and started again, and PostgreSQL is killed while it logs. pandas, psql and sqlite3 find
-//! the same values in all of them, each record once.
+//! Counter logs of the whole exporter: it logs a simulated host's counters to CSV, TSV and Parquet files in segments by records,
+//! time and size, SQLite and PostgreSQL, is killed in the middle of a segment and started again, and PostgreSQL is killed while it
+//! logs. pandas, psql and sqlite3 find the same values in all of them, each record once.
 
 mod host;
 mod rows;
@@ -23,13 +23,16 @@ use crate::scraped::Page;
 use crate::stage::Stage;
 use crate::workspace::{Workspace, capture};
 
-/// The sets, and the number of their first segment.
-const SETS: [(&str, u32); 6] =
-    [("Csv", 1), ("Tsv", 1), ("Parquet", 1), ("Lite", 1), ("Warehouse", 1), ("Exported", 7)];
+/// The sets.
+const SETS: [&str; 8] = ["Csv", "Tsv", "Parquet", "Exported", "Timed", "Sized", "Lite", "Warehouse"];
 /// Those whose logs are files in segments.
-const IN_FILES: [&str; 4] = ["Csv", "Tsv", "Parquet", "Exported"];
+const IN_FILES: [&str; 6] = ["Csv", "Tsv", "Parquet", "Exported", "Timed", "Sized"];
 /// Those whose logs are tables, which have one segment a run.
 const IN_TABLES: [&str; 2] = ["Lite", "Warehouse"];
+/// The segment in which the exporter is killed: the second one by records, and the only one in tables. Segments by time and size
+/// are in any.
+const SEGMENT_AT_KILL: [(&str, u32); 6] =
+    [("Csv", 2), ("Tsv", 2), ("Parquet", 2), ("Exported", 8), ("Lite", 1), ("Warehouse", 1)];
 
 /// Records of a segment in a file.
 const SEGMENT: usize = 8;
@@ -45,34 +48,33 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let mut server = Server::new()?;
-    let (_simulator, host) = stage.simulator(&[])?;
+    let (_simulator, host) = stage.simulator(&["--processors", host::PROCESSORS])?;
     let configuration = host::configuration(&stage, host, server.port)?;
 
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
-    let at_kill = poll("records in the second segment", TIMEOUT, || {
+    let figures = poll("records in the second segment", TIMEOUT, || {
         let figures = Figures::of(address)?;
-        let is_there = |(set, first): &(&str, u32)| {
-            let segment = if IN_FILES.contains(set) { first + 1 } else { *first };
-            figures.records(set) >= RECORDS_AT_KILL && figures.serial_number(set) == segment
-        };
-        Ok(SETS.iter().all(is_there).then_some(figures))
+        let are_there = SETS.iter().all(|set| figures.records(set) >= RECORDS_AT_KILL)
+            && SEGMENT_AT_KILL.iter().all(|(set, segment)| figures.serial_number(set) == *segment);
+        Ok(are_there.then_some(figures))
     })
     .map_err(|error| exporter.complaint(&error.to_string()))?;
     drop(exporter);
-    fs::write(stage.path("killed.page"), &at_kill.page)?;
+    fs::write(stage.path("killed.page"), &figures.page)?;
     capture(Command::new("cp").arg("-a").arg(stage.path("files")).arg(stage.path("killed")))?;
     rows::save(&stage, &server, "killed")?;
-    let in_tables = rows::in_tables(&stage, &server)?;
+    let mut at_kill = rows::in_tables(&stage, &server)?;
+    at_kill.append(&mut rows::in_files(&stage.path("killed"))?);
 
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
     let waited = outage(address, &mut server).map_err(|error| exporter.complaint(&error.to_string()))?;
     let counted = poll("as many records as the metrics say", TIMEOUT, || {
         let before = Figures::of(address)?;
         let mut found = rows::in_tables(&stage, &server)?;
+        found.append(&mut rows::in_files(&stage.path("files"))?);
         for (set, records) in &mut found {
-            *records = records.saturating_sub(in_tables[set]);
+            *records = records.saturating_sub(at_kill[set]);
         }
-        found.append(&mut rows::in_files(&stage)?);
         compare(&before, &Figures::of(address)?, &found)
     });
     let counted = counted.map_err(|error| exporter.complaint(&error.to_string()))?;
@@ -93,7 +95,7 @@ fn outage(address: SocketAddr, server: &mut Server) -> Result<usize> {
     let tables = "Warehouse";
     poll("records after a new start", TIMEOUT, || {
         let figures = Figures::of(address)?;
-        Ok(SETS.iter().all(|(set, _)| figures.records(set) >= 2).then_some(()))
+        Ok(SETS.iter().all(|set| figures.records(set) >= 2).then_some(()))
     })?;
     server.kill()?;
     let waited = poll("records that wait", TIMEOUT, || {
@@ -105,7 +107,7 @@ fn outage(address: SocketAddr, server: &mut Server) -> Result<usize> {
         let figures = Figures::of(address)?;
         Ok((figures.number("log_waiting", tables) == 0).then_some(figures))
     })?;
-    for (set, _) in SETS {
+    for set in SETS {
         let lost = (figures.number("log_gaps_total", set), figures.number("log_dropped_records_total", set));
         let failures = figures.number("log_failures_total", set);
         if lost != (0, 0) || (failures > 0) != (set == tables) {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::{IN_FILES, IN_TABLES, SETS};
+use super::{IN_FILES, IN_TABLES};
 use crate::Result;
 use crate::conformance::counter_tables::server::Server;
 use crate::stage::Stage;
@@ -35,10 +35,10 @@ pub(super) fn in_tables(stage: &Stage<'_>, server: &Server) -> Result<Counts> {
     IN_TABLES.into_iter().map(count).collect()
 }
 
-/// How many records the text files have in the segments after the kill.
-pub(super) fn in_files(stage: &Stage<'_>) -> Result<Counts> {
-    let of_text = SETS.into_iter().filter(|(set, _)| IN_FILES.contains(set) && *set != "Parquet");
-    of_text.map(|(set, first)| Ok((set, lines(&stage.path("files/sim").join(set), first + 2)?))).collect()
+/// How many records the text files below a directory have.
+pub(super) fn in_files(directory: &Path) -> Result<Counts> {
+    let of_text = IN_FILES.into_iter().filter(|set| *set != "Parquet");
+    of_text.map(|set| Ok((set, lines(&directory.join("sim").join(set))?))).collect()
 }
 
 fn ask(stage: &Stage<'_>, server: &Server, set: &str, sql: &str) -> Result<String> {
@@ -51,18 +51,19 @@ fn ask(stage: &Stage<'_>, server: &Server, set: &str, sql: &str) -> Result<Strin
     }
 }
 
-/// Lines with values in the files of the segments from `first` on.
-fn lines(set: &Path, first: u32) -> Result<usize> {
+/// Lines with values in the files of all segments.
+fn lines(set: &Path) -> Result<usize> {
     let mut count = 0;
     for run in fs::read_dir(set)? {
         let run = run?.path();
-        let number = run.to_str().and_then(|name| name.rsplit('-').next()?.parse::<u32>().ok());
-        if number.is_some_and(|number| number >= first) {
-            for file in fs::read_dir(run)? {
-                let file = file?.path();
-                if file.extension().is_some_and(|ending| ending == "csv" || ending == "tsv") {
-                    count += fs::read_to_string(file)?.lines().skip(1).count();
-                }
+        // The state of the set is beside them.
+        if !run.is_dir() {
+            continue;
+        }
+        for file in fs::read_dir(run)? {
+            let file = file?.path();
+            if file.extension().is_some_and(|ending| ending == "csv" || ending == "tsv") {
+                count += fs::read_to_string(file)?.lines().skip(1).count();
             }
         }
     }

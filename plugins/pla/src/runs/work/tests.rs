@@ -1,0 +1,84 @@
+use super::super::said::said;
+use super::*;
+
+fn job(serial_number: u32, upkeep: &Arc<Upkeep>) -> Job {
+    Job {
+        target: "web1".to_owned(),
+        set: "Nightly".into(),
+        serial_number,
+        folder: None,
+        cabinets: None,
+        manager: xml::DataManager::default(),
+        ended: None,
+        cut_off: None,
+        now: Timestamp::UNIX_EPOCH,
+        upkeep: Arc::clone(upkeep),
+    }
+}
+
+#[test]
+fn a_data_manager_without_its_folder_says_so_with_its_target_and_its_set() {
+    let folder = SetFolder::new("/nonexistent/files/web1".into(), "Nightly");
+    let job = Job { folder: Some(folder), ..job(7, &Arc::default()) };
+    let mut compiled = Compiled::default();
+    let lines = said(|| compiled = run(&job, &[]));
+    assert_eq!(compiled.failures, 1);
+    let [line] = &lines[..] else { panic!("{lines:?}") };
+    assert!(line.contains(r#"target="web1""#) && line.contains(r#"set="Nightly""#), "{line}");
+}
+
+#[tokio::test]
+async fn logs_that_panicked_are_a_failure_of_the_data_manager() {
+    let closing: JoinHandle<Vec<ClosedLog>> = tokio::spawn(std::future::pending());
+    // As a panic, without its noise.
+    closing.abort();
+    let (events, mut ended) = tokio::sync::mpsc::unbounded_channel();
+    compile(job(7, &Arc::default()), Some(closing), events);
+    let event = ended.recv().await;
+    let Some(Event::Compiled { serial_number, compiled }) = event else { panic!("{event:?}") };
+    assert_eq!((serial_number, compiled.failures), (7, 1));
+}
+
+#[test]
+fn a_data_manager_waits_until_the_one_before_it_is_done() {
+    // One thread has what blocks, in turn: what is begun here ends before the marker that follows it.
+    let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build();
+    runtime.expect("a runtime without a driver").block_on(async {
+        let upkeep = Arc::<Upkeep>::default();
+        let (events, mut ended) = tokio::sync::mpsc::unbounded_channel();
+        let works = upkeep.turn.lock().await;
+        compile(job(8, &upkeep), None, events);
+        tokio::task::yield_now().await;
+        tokio::task::spawn_blocking(|| ()).await.expect("nothing panics");
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert!(ended.try_recv().is_err(), "another one works on the same folder");
+        drop(works);
+        assert!(matches!(ended.recv().await, Some(Event::Compiled { serial_number: 8, .. })));
+    });
+}
+
+#[tokio::test]
+async fn the_folder_of_a_segment_that_is_written_is_spared() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, upkeep) = (SetFolder::new(place.path().to_owned(), "Nightly"), Arc::default());
+    for (number, name, bytes) in [(1, "000001", 1), (2, "000002", 1_000)] {
+        let run = folder.run(name).expect("a folder");
+        run.write("counters.csv", vec![b'1'; bytes]).expect("a file");
+        Upkeep::begin(&upkeep, number, name);
+    }
+    let manager = xml::DataManager {
+        is_enabled: Some(true),
+        folders_max: Some(1),
+        resource_policy: Some(ms_pla::ResourcePolicy::DELETE_LARGEST),
+        ..xml::DataManager::default()
+    };
+    let (events, mut ended) = tokio::sync::mpsc::unbounded_channel();
+    compile(Job { folder: Some(folder.clone()), manager, ..job(1, &upkeep) }, None, events);
+    let event = ended.recv().await;
+    let Some(Event::Compiled { compiled, .. }) = event else { panic!("{event:?}") };
+    assert_eq!((compiled.removed, compiled.failures), (vec![("folder_count", 1)], 0));
+    assert!(folder.earlier_run("000001").expect("it can be read").is_none());
+    assert!(folder.earlier_run("000002").expect("it can be read").is_some(), "it is the largest one");
+}
