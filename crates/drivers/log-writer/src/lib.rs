@@ -7,6 +7,7 @@ mod file;
 mod queue;
 
 pub use self::file::{
-    Existing, FileFormat, FileLog, FileOptions, FileProgress, OpenFolder, Recovered, recover,
+    Existing, FileFormat, FileLog, FileOptions, FileProgress, OpenFolder, Recovered, cut_unfinished_rows,
+    recover,
 };
 pub use self::queue::{LogCounts, LogQueue, LogWriter, QueueMemory, QueueOptions, log_queue};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use jiff::Timestamp;
+use log_writer::Recovered;
 use path_component::component;
 use pla_engine::RunSnapshot;
 use rustix::fs::{AtFlags, Mode, mkdirat, statat};
@@ -73,25 +74,30 @@ impl SetFolder {
         let root = self.open()?;
         for entry in root.entries()?.take(FOLDERS_MAX) {
             let entry = entry?;
-            if !entry.file_type()?.is_dir() {
-                continue;
-            }
-            let recovered = log_writer::recover(&entry.open_dir()?)?;
-            if recovered.files > 0 {
-                let (files, records) = (recovered.files, recovered.records);
-                tracing::info!(
-                    target,
-                    set = self.name,
-                    files,
-                    records,
-                    "Logs of an earlier process were brought to an end"
-                );
-            }
-            for failure in &recovered.failures {
-                tracing::warn!(target, set = self.name, %failure, "A log of an earlier process is not complete");
+            if entry.file_type()?.is_dir() {
+                self.report(target, &log_writer::recover(&entry.open_dir()?)?);
             }
         }
         Ok(())
+    }
+
+    /// Cuts off the rows that a process left unfinished in the CSV and TSV files of a run.
+    pub(crate) fn cut_unfinished_rows(&self, target: &str, run: &str) -> io::Result<()> {
+        if let Some(folder) = self.earlier_run(run)? {
+            self.report(target, &log_writer::cut_unfinished_rows(&folder)?);
+        }
+        Ok(())
+    }
+
+    fn report(&self, target: &str, recovered: &Recovered) {
+        let set = &*self.name;
+        if recovered.files > 0 {
+            let (files, records) = (recovered.files, recovered.records);
+            tracing::info!(target, set, files, records, "Logs of an earlier process were brought to an end");
+        }
+        for failure in &recovered.failures {
+            tracing::warn!(target, set, %failure, "A log of an earlier process is not complete");
+        }
     }
 
     /// The folder of the target.

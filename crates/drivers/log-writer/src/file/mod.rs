@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 pub use self::progress::FileProgress;
-pub use self::recover::{Recovered, recover};
+pub use self::recover::{Recovered, cut_unfinished_rows, recover};
 
 use self::series::FileSeries;
 
@@ -62,7 +62,8 @@ pub struct FileOptions {
 ///
 /// Records that [`LogSink::write`] reports are with the operating system, and survive the end of this process at any point; they
 /// are on the disk for sure after [`LogSink::finish`]. A row is written whole or not at all: what a full disk cuts off is removed
-/// at once. The end of the process may leave a part of a row at the end of a text; of a Parquet file [`recover`] makes a whole one.
+/// at once. The end of the process may leave a part of a row at the end of a text, which [`cut_unfinished_rows`] cuts off. A Parquet
+/// file is made whole by [`recover`].
 ///
 /// If the file loses its name, or is changed by somebody else, the next records begin another file with a header of its own,
 /// under the same name if it is free.

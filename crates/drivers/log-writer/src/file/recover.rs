@@ -4,6 +4,7 @@ use cap_std::fs::Dir;
 use counter_log::SinkError;
 
 use super::parquet::{self, JOURNAL_SUFFIX};
+use super::text;
 
 /// What was found in a folder after a process had ended in the middle of its logs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,16 +28,43 @@ pub fn recover(folder: &Dir) -> io::Result<Recovered> {
     for entry in folder.entries()? {
         let name = entry?.file_name();
         let Some(file) = name.to_str().and_then(|name| name.strip_suffix(JOURNAL_SUFFIX)) else { continue };
-        match parquet::recover(folder, file) {
-            Ok(records) => {
-                recovered.files += 1;
-                recovered.records += records;
+        recovered.add(parquet::recover(folder, file).map(Some));
+    }
+    Ok(recovered)
+}
+
+/// Cuts rows off the CSV and TSV files of `folder` that a process left behind before they were whole. Not while logs are written
+/// there.
+///
+/// What is no log stays as it is. What cannot be changed is told in [`Recovered::failures`].
+///
+/// # Errors
+/// When the folder cannot be listed.
+pub fn cut_unfinished_rows(folder: &Dir) -> io::Result<Recovered> {
+    let mut recovered = Recovered::default();
+    for entry in folder.entries()? {
+        let name = entry?.file_name();
+        let Some(file) = name.to_str().filter(|name| name.ends_with(".csv") || name.ends_with(".tsv")) else {
+            continue;
+        };
+        recovered.add(text::cut_row(folder, file).map(|is_cut| is_cut.then_some(0)));
+    }
+    Ok(recovered)
+}
+
+impl Recovered {
+    /// Adds the records of a file, if there was something to do.
+    fn add(&mut self, file: Result<Option<u64>, SinkError>) {
+        match file {
+            Ok(Some(records)) => {
+                self.files += 1;
+                self.records += records;
             }
-            Err(failure) if recovered.failures.len() < FAILURES_MAX => recovered.failures.push(failure),
+            Ok(None) => {}
+            Err(failure) if self.failures.len() < FAILURES_MAX => self.failures.push(failure),
             Err(_) => {}
         }
     }
-    Ok(recovered)
 }
 
 /// The most failures that are told.

@@ -61,16 +61,25 @@ fn load(
             Err(error) if error.kind() == ErrorKind::InvalidData => Err(error.to_string()),
             Err(error) => return Loaded::Unreadable(error.to_string()),
         };
-        // A run that has ended may have left them, too.
-        if !matches!(loaded, Ok(None))
-            && has_journals
-            && let Err(error) = folder.recover(target)
-        {
+        // A run that has ended may have left journals, too.
+        let journals =
+            if has_journals && !matches!(loaded, Ok(None)) { folder.recover(target) } else { Ok(()) };
+        let segment = loaded.as_ref().ok().and_then(|kept| kept.as_ref()?.segment.as_ref());
+        let rows = match segment.filter(|segment| is_name_of_ours(segment)) {
+            Some(segment) => folder.cut_unfinished_rows(target, &segment.folder),
+            None => Ok(()),
+        };
+        if let Err(error) = journals.and(rows) {
             tracing::warn!(target, set, %error, "Logs of an earlier process cannot be looked for");
         }
         Loaded::Own(claimed, loaded.map(|kept| kept.map(Box::new)))
     };
     tokio::spawn(async move { LOADS.run(load).await.unwrap_or_else(Loaded::Unreadable) })
+}
+
+/// Whether its folder has a name that a segment can have: what is kept may have been changed.
+fn is_name_of_ours(segment: &KeptSegment) -> bool {
+    component(&segment.folder) == segment.folder
 }
 
 impl Run {
@@ -126,9 +135,8 @@ impl Run {
             Ok(Some(kept)) => {
                 let Kept { run, segment } = *kept;
                 let running = run.running.map(|running| running.serial_number);
-                // It was a name of ours.
                 let is_ours = |segment: &KeptSegment| {
-                    Some(segment.serial_number) == running && component(&segment.folder) == segment.folder
+                    Some(segment.serial_number) == running && is_name_of_ours(segment)
                 };
                 self.cut_off = segment.filter(is_ours);
                 SetRun::resume(definition, &run, moment)
