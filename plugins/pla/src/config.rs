@@ -6,9 +6,9 @@ mod compile;
 mod keep;
 mod log_settings;
 mod logs;
-mod places;
 mod sets;
 mod settings;
+mod storage;
 
 use std::path::PathBuf;
 
@@ -16,8 +16,8 @@ use counter_types::{NamePattern, PatternText};
 use plugin_sdk::Problem;
 
 pub(crate) use self::compile::compile;
-pub(crate) use self::places::{Database, LogPlaces, Postgresql};
 pub(crate) use self::settings::Settings;
+pub(crate) use self::storage::{Database, Postgresql, StorageSettings};
 use crate::files::{FileSet, Overrides};
 use crate::host::Wanted;
 use crate::model::{NAME_CHARS_MAX, Set, Tasks};
@@ -131,7 +131,7 @@ pub(crate) fn check_storage(settings: &Settings, module: &Module) -> Vec<Problem
     if settings.storage.is_some() {
         return Vec::new();
     }
-    let LogPlaces { databases, .. } = LogPlaces::new(settings, false);
+    let StorageSettings { databases, .. } = StorageSettings::new(settings, false);
     let is_file = |database: &str| matches!(databases.get(database), Some(Database::Sqlite(_)));
     let logs = |set: &SetSource| set.set().logs.as_ref().is_some_and(|logs| logs.needs_storage(is_file));
     let first = module.sets.iter().find(|set| logs(set));

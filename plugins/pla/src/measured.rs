@@ -12,13 +12,13 @@ use ms_pcq::perflibv2::CounterData;
 use tokio::time::Instant;
 
 use crate::board::{Board, Watched};
-use crate::config::LogPlaces;
+use crate::config::StorageSettings;
 use crate::counters::{Counters, Kinds, Paths};
-use crate::logs::{Opening, Recorder};
+use crate::logs::{HeaderContext, Recorder};
 use crate::model::{
     Alert, CounterCollector, Destination, LogFormat, Name, Origin, SampleInterval, Set, Start,
 };
-use crate::runs::{OpenLog, Places};
+use crate::runs::{LogFactory, OpenLog};
 
 /// The alerts of one target.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub struct Alerts {
     board: Board,
     counters: Counters,
     recorder: Option<Recorder>,
-    places: Option<Places>,
+    log_factory: Option<LogFactory>,
     log: Option<OpenLog>,
 }
 
@@ -91,7 +91,7 @@ impl Alerts {
         self.counters.read(Some((query, data)), false);
         let Some((found, recorder)) = self.counters.found().zip(self.recorder.as_mut()) else { return 0 };
         let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
-        let opening = Opening { machine: "web1", zone: &TimeZone::UTC, description: "" };
+        let opening = HeaderContext { machine: "web1", zone: &TimeZone::UTC, description: "" };
         let _ = recorder.begin(found, frame, replied, now, &opening);
         let record = recorder.sample(found, frame, replied, (now, Timestamp::UNIX_EPOCH));
         record.map_or(0, |(_, samples)| samples.iter().filter(|sample| sample.value.is_some()).count())
@@ -105,8 +105,8 @@ impl Alerts {
 
     /// Logs go to files below this directory. Must be followed by [`write`](Self::write) inside a runtime of tokio.
     pub fn log_to(&mut self, directory: PathBuf) {
-        let places = LogPlaces { directory: Some(directory), ..LogPlaces::default() };
-        self.places = Some(Places::new("web1".to_owned(), places));
+        let storage = StorageSettings { directory: Some(directory), ..StorageSettings::default() };
+        self.log_factory = Some(LogFactory::new("web1".to_owned(), storage));
     }
 
     /// Makes a record of a reply, and passes it to the log, which begins with the first one.
@@ -114,18 +114,18 @@ impl Alerts {
         self.counters.read(Some((query, data)), false);
         let (Some(found), Some(recorder)) = (self.counters.found(), self.recorder.as_mut()) else { return };
         let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
-        let opening = Opening { machine: "web1", zone: &TimeZone::UTC, description: "" };
+        let opening = HeaderContext { machine: "web1", zone: &TimeZone::UTC, description: "" };
         let began = Timestamp::UNIX_EPOCH;
-        if let (Some(header), Some(places)) =
-            (recorder.begin(found, frame, replied, now, &opening), &self.places)
+        if let (Some(header), Some(log_factory)) =
+            (recorder.begin(found, frame, replied, now, &opening), &self.log_factory)
         {
             let name = Name { base: "counters".to_owned(), ..Name::default() };
             let destination =
                 Destination::File { format: LogFormat::Csv, name, overwrites: false, is_circular: false };
             let collector = CounterCollector { destination, ..CounterCollector::clone(&recorder.collector) };
-            let state = places.state("Measured");
+            let state = log_factory.state("Measured");
             let of = (&TimeZone::UTC, &collector);
-            self.log = places.open(state.as_ref(), of, (1, "run", began, None), &mut Vec::new(), header);
+            self.log = log_factory.open(state.as_ref(), of, (1, "run", began, None), &mut Vec::new(), header);
         }
         if let (Some((time, samples)), Some(log)) =
             (recorder.sample(found, frame, replied, (now, began + now)), &mut self.log)

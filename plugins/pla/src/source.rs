@@ -23,7 +23,7 @@ use self::host_sets::share;
 use crate::actions::Actions;
 use crate::board::{Board, Watched};
 use crate::clock::SampleClock;
-use crate::config::{self, LogPlaces, Module, Settings};
+use crate::config::{self, Module, Settings, StorageSettings};
 use crate::counters::{Counters, Fetched, Kinds, Paths};
 use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime, Starter};
@@ -91,7 +91,7 @@ impl Source for PlaSource {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, handle, is_on_demand } = setup;
         let Module { sets, wanted, control } = config::compile(&settings)?;
-        let (tasks, places) = (config::tasks(&settings), LogPlaces::new(&settings, is_on_demand));
+        let (tasks, storage) = (config::tasks(&settings), StorageSettings::new(&settings, is_on_demand));
         let transport = settings.transport;
         let at = |port| host_session::Target::new(target.host.clone(), port);
         let smb = at(transport.smb_port(target.port).unwrap_or(SMB_PORT));
@@ -101,7 +101,7 @@ impl Source for PlaSource {
             live: LiveSets::new(dcom.clone(), wanted, transport.clone()),
             starter: Starter::new(dcom, transport),
             actions: Actions::new(&target.name, &target.host),
-            runs: Runs::new(target.name.clone(), places),
+            runs: Runs::new(target.name.clone(), storage),
             target,
             sets: sets::loaded(sets),
             local_time: LocalTime::default(),
@@ -129,7 +129,7 @@ impl Source for PlaSource {
         self.actions.allow(config::tasks(&settings), control);
         self.connection.reconfigure(settings.transport.clone());
         self.starter.reconfigure(settings.transport.clone());
-        self.runs.reconfigure(LogPlaces::new(&settings, self.is_on_demand));
+        self.runs.reconfigure(StorageSettings::new(&settings, self.is_on_demand));
         self.live.reconfigure(wanted, settings.transport);
         self.pause = Pause::default();
         self.select();

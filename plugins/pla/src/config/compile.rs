@@ -7,7 +7,7 @@ use counter_types::NamePattern;
 use plugin_sdk::Problem;
 
 use super::settings::{Refresh, SetSettings};
-use super::{Module, SetSource, Settings, actions, pattern, places, sets};
+use super::{Module, SetSource, Settings, actions, pattern, sets, storage};
 use crate::host::Wanted;
 use crate::model::links;
 use crate::model::{ALERTS_MAX, ProblemKind, Set, Start};
@@ -27,7 +27,7 @@ pub(crate) fn compile(settings: &Settings) -> Result<Module, Vec<Problem>> {
         compiled.add(settings, &format!("/sets/{index}"), set);
     }
     let control = compiled.patterns("/control", &settings.control);
-    for (place, message) in actions::check(&settings.tasks).into_iter().chain(places::check(settings)) {
+    for (place, message) in actions::check(&settings.tasks).into_iter().chain(storage::check(settings)) {
         compiled.refuse(place, message);
     }
     if compiled.problems.is_empty() {

@@ -14,4 +14,4 @@ mod instances;
 mod raw;
 mod recorder;
 
-pub(crate) use self::recorder::{Opening, Recorder};
+pub(crate) use self::recorder::{HeaderContext, Recorder};

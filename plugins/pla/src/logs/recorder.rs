@@ -34,7 +34,7 @@ pub(crate) struct Recorder {
 
 /// What the log of a segment is opened with.
 #[derive(Debug)]
-pub(crate) struct Opening<'a> {
+pub(crate) struct HeaderContext<'a> {
     /// The machine in the names of columns.
     pub(crate) machine: &'a str,
     /// The time zone of its times.
@@ -104,7 +104,7 @@ impl Recorder {
         frame: &Frame,
         replied: Kinds,
         now: Duration,
-        opening: &Opening<'_>,
+        opening: &HeaderContext<'_>,
     ) -> Option<LogHeader> {
         if self.open.is_some() {
             return None;

@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 /// What is kept of a set in its folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Kept {
+pub(crate) struct SetState {
     /// What it did.
     pub(crate) run: RunSnapshot,
     /// The segment that was written.
-    pub(crate) segment: Option<KeptSegment>,
+    pub(crate) segment: Option<SegmentState>,
 }
 
-impl Kept {
+impl SetState {
     /// The highest serial number that was used.
     pub(crate) fn serial_number_max(&self) -> u32 {
         self.run.serial_number.max(self.run.running.map_or(0, |running| running.serial_number))
@@ -35,7 +35,7 @@ impl Kept {
 /// Where the files of a segment are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct KeptSegment {
+pub(crate) struct SegmentState {
     pub(crate) serial_number: u32,
     /// The name of its folder.
     pub(crate) folder: String,
@@ -159,7 +159,7 @@ impl SetFolder {
     ///
     /// # Errors
     /// When it cannot be read; [`ErrorKind::InvalidData`] when it is no state.
-    pub(crate) fn load(&self, first: u32) -> io::Result<Option<Kept>> {
+    pub(crate) fn load(&self, first: u32) -> io::Result<Option<SetState>> {
         let read = || -> io::Result<Vec<u8>> {
             let file = safe_files::open_file(self.open()?, STATE)?;
             let mut bytes = Vec::new();
@@ -174,7 +174,7 @@ impl SetFolder {
             }
             Ok(bytes) => bytes,
         };
-        let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| no_state(error.to_string()))?;
+        let kept: SetState = serde_json::from_slice(&bytes).map_err(|error| no_state(error.to_string()))?;
         match kept.serial_number_max() {
             number if number.saturating_sub(first) > SEGMENTS_MAX => {
                 Err(no_state(format!("no set had {number} segments")))
@@ -184,7 +184,7 @@ impl SetFolder {
     }
 
     /// Keeps a state: all of it, or that of before.
-    pub(crate) fn save(&self, kept: &Kept) -> io::Result<()> {
+    pub(crate) fn save(&self, kept: &SetState) -> io::Result<()> {
         Ok(safe_files::replace(self.open()?, STATE, &serde_json::to_vec(kept)?)?)
     }
 }
@@ -234,13 +234,13 @@ mod tests {
 
     use super::*;
 
-    fn kept(serial_number: u32) -> Kept {
+    fn kept(serial_number: u32) -> SetState {
         let moment = Moment { wall: jiff::Timestamp::UNIX_EPOCH, monotonic: std::time::Duration::ZERO };
         let run = SetRun::new(SetDefinition::default(), moment).snapshot(moment);
-        Kept { run: RunSnapshot { serial_number, ..run }, segment: None }
+        SetState { run: RunSnapshot { serial_number, ..run }, segment: None }
     }
 
-    fn loaded(folder: &SetFolder) -> Result<Option<Kept>, String> {
+    fn loaded(folder: &SetFolder) -> Result<Option<SetState>, String> {
         folder.load(0).map_err(|error| error.to_string())
     }
 

@@ -4,16 +4,16 @@
 //! | --- | --- |
 //! | `calendar` | the moment of a collection |
 //! | `run` | the life of one set, by the state machine of `pla_engine` |
-//! | `collecting`, `open_log` | a collector of it, and its log in one segment |
-//! | `places`, `sink`, `turns`, `shared` | where a log goes, and what logs of several modules have in common |
+//! | `active_collector`, `open_log` | a collector of it, and its log in one segment |
+//! | `log_factory`, `sink`, `turns`, `shared` | where a log goes, and what logs of several modules have in common |
 //! | `folder`, `state` | the folder of a set, and what is kept there of its life |
 //! | `work`, `report` | what is done beside the collections: limits, reports and the data manager |
 
+mod active_collector;
 pub(crate) mod calendar;
-mod collecting;
 mod folder;
+mod log_factory;
 mod open_log;
-mod places;
 mod report;
 mod run;
 #[cfg(test)]
@@ -35,12 +35,12 @@ use counter_poll::paths::Frame;
 use pla_engine::Moment;
 use tokio::time::Instant;
 
-pub(crate) use self::collecting::Collecting;
+pub(crate) use self::active_collector::ActiveCollector;
+pub(crate) use self::log_factory::LogFactory;
 pub(crate) use self::open_log::OpenLog;
-pub(crate) use self::places::Places;
 pub(crate) use self::run::Run;
 pub(crate) use self::work::Ended;
-use crate::config::LogPlaces;
+use crate::config::StorageSettings;
 use crate::counters::{Found, Kinds, Paths};
 use crate::logs::Recorder;
 use crate::model::{CounterCollector, Logs, Origin, Set, Start};
@@ -48,7 +48,7 @@ use crate::model::{CounterCollector, Logs, Origin, Set, Start};
 /// The sets of a target that log counters.
 #[derive(Debug)]
 pub(crate) struct Runs {
-    places: Arc<Places>,
+    log_factory: Arc<LogFactory>,
     runs: Vec<Run>,
     /// Sets that are gone, until their work has ended.
     leaving: Vec<Run>,
@@ -68,21 +68,21 @@ struct Selected {
 
 impl Runs {
     /// None yet. `machine` is the host in the names of columns, folders and files.
-    pub(crate) fn new(machine: String, places: LogPlaces) -> Self {
-        let places = Arc::new(Places::new(machine, places));
-        Self { places, runs: Vec::new(), leaving: Vec::new(), selected: None }
+    pub(crate) fn new(machine: String, storage: StorageSettings) -> Self {
+        let log_factory = Arc::new(LogFactory::new(machine, storage));
+        Self { log_factory, runs: Vec::new(), leaving: Vec::new(), selected: None }
     }
 
     /// Logs go to other places from now on, if they are others.
-    pub(crate) fn reconfigure(&mut self, places: LogPlaces) {
-        if !self.places.are(&places) {
-            self.places = Arc::new(self.places.reconfigured(places));
+    pub(crate) fn reconfigure(&mut self, storage: StorageSettings) {
+        if !self.log_factory.has_settings(&storage) {
+            self.log_factory = Arc::new(self.log_factory.reconfigured(storage));
         }
     }
 
     /// Whether a set has a place for its logs.
     pub(crate) fn has_place(&self, logs: &Logs) -> bool {
-        logs.collectors.iter().all(|one| self.places.has(&one.destination))
+        logs.collectors.iter().all(|one| self.log_factory.has(&one.destination))
     }
 
     /// Takes the sets as they are now, with the next step, and adds the paths of their counters.
@@ -94,11 +94,11 @@ impl Runs {
         paths: &mut Paths,
         is_own: impl Fn(&str) -> bool,
     ) {
-        let places = &self.places;
+        let log_factory = &self.log_factory;
         let own = sets.filter(|set| set.origin != Origin::Host);
         let selected = own.filter_map(|set| {
             let logs = set.logs.clone()?;
-            if !logs.collectors.iter().all(|one| places.has(&one.destination)) {
+            if !logs.collectors.iter().all(|one| log_factory.has(&one.destination)) {
                 return None;
             }
             let of = |collector: &Arc<CounterCollector>| {
@@ -144,7 +144,7 @@ impl Runs {
         for run in &mut self.runs {
             run.load(moment, patience).await;
             run.step(is_triggered(&run.name), moment);
-            run.hand_over(moment, patience).await;
+            run.wait_until_compiled(moment, patience).await;
             run.store(moment);
         }
     }
@@ -153,27 +153,33 @@ impl Runs {
         let before = std::mem::take(&mut self.runs);
         let mut before: HashMap<Arc<str>, Run> =
             before.into_iter().map(|run| (Arc::clone(&run.name), run)).collect();
-        self.places.share(selected.iter().map(|set| set.logs.collectors.len()).sum());
+        self.log_factory.share(selected.iter().map(|set| set.logs.collectors.len()).sum());
         for Selected { name, logs, start, paths } in selected {
             let known = before.remove(&*name);
-            let collectors = |paths: Vec<(Vec<_>, usize)>| -> Vec<Collecting> {
+            let collectors = |paths: Vec<(Vec<_>, usize)>| -> Vec<ActiveCollector> {
                 let all = logs.collectors.iter().zip(paths);
-                all.map(|(one, (own, others))| Collecting::new(Recorder::new(Arc::clone(one), own, others)))
-                    .collect()
+                all.map(|(one, (own, others))| {
+                    ActiveCollector::new(Recorder::new(Arc::clone(one), own, others))
+                })
+                .collect()
             };
             let run = match known {
-                Some(mut run) if !Arc::ptr_eq(&run.places, &self.places) => {
+                Some(mut run) if !Arc::ptr_eq(&run.log_factory, &self.log_factory) => {
                     run.stop(moment);
                     let collectors = collectors(paths);
-                    let mut new =
-                        Run::new(&name, (Arc::clone(&logs), start), Arc::clone(&self.places), collectors);
+                    let mut new = Run::new(
+                        &name,
+                        (Arc::clone(&logs), start),
+                        Arc::clone(&self.log_factory),
+                        collectors,
+                    );
                     new.count_on(&mut run);
                     self.leaving.push(run);
                     new
                 }
                 Some(mut run) if run.logs == logs && run.start == start => {
-                    for (collecting, (own, _)) in run.collectors.iter_mut().zip(paths) {
-                        collecting.recorder.place(own);
+                    for (active, (own, _)) in run.collectors.iter_mut().zip(paths) {
+                        active.recorder.place(own);
                     }
                     run
                 }
@@ -182,9 +188,12 @@ impl Runs {
                     run.redefine(logs, start, collectors, moment);
                     run
                 }
-                None => {
-                    Run::new(&name, (Arc::clone(&logs), start), Arc::clone(&self.places), collectors(paths))
-                }
+                None => Run::new(
+                    &name,
+                    (Arc::clone(&logs), start),
+                    Arc::clone(&self.log_factory),
+                    collectors(paths),
+                ),
             };
             self.runs.push(run);
         }
@@ -227,7 +236,7 @@ impl Runs {
     /// Counters of the logs of a set that are of other hosts.
     pub(crate) fn counters_elsewhere(&self, set: &str) -> usize {
         let runs = self.runs.iter().filter(|run| &*run.name == set);
-        runs.flat_map(|run| &run.collectors).map(Collecting::counters_elsewhere).sum()
+        runs.flat_map(|run| &run.collectors).map(ActiveCollector::counters_elsewhere).sum()
     }
 
     /// The sets.

@@ -14,7 +14,7 @@ use super::open_log::ClosedLog;
 
 /// What a report says of the run itself.
 #[derive(Clone, Debug)]
-pub(super) struct About {
+pub(super) struct SegmentInfo {
     pub(super) set: String,
     pub(super) machine: String,
     pub(super) began: Timestamp,
@@ -28,7 +28,7 @@ pub(super) struct About {
 /// Writes the report of each log into the folder of the segment, with the names of [`Names`]. Returns what could not be done.
 pub(super) fn write(
     folder: &Dir,
-    about: &About,
+    about: &SegmentInfo,
     manager: &xml::DataManager,
     logs: &[ClosedLog],
 ) -> Vec<String> {
@@ -57,7 +57,7 @@ pub(super) fn write(
 
 /// Writes the report of a segment that ended with the process: its figures were in memory, and what is left are its files.
 /// Nothing if it has a report, or nothing else.
-pub(super) fn write_cut_off(folder: &Dir, about: &About, manager: &xml::DataManager) -> Vec<String> {
+pub(super) fn write_cut_off(folder: &Dir, about: &SegmentInfo, manager: &xml::DataManager) -> Vec<String> {
     let names = Names::of(manager, 1);
     let (files, ended) = match files(folder) {
         Ok((files, _))
@@ -149,7 +149,7 @@ impl Names {
     }
 }
 
-fn facts(about: &About, logs: &[ClosedLog], log: &ClosedLog) -> RunFacts {
+fn facts(about: &SegmentInfo, logs: &[ClosedLog], log: &ClosedLog) -> RunFacts {
     let file = |log: &ClosedLog| {
         let name = log.file.clone()?;
         Some(RunFile { name, bytes: log.bytes, records: Some(log.counts.written) })

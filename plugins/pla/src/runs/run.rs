@@ -1,6 +1,6 @@
 //! The life of one set that logs.
 
-mod kept;
+mod restore;
 mod sampling;
 mod segment;
 
@@ -13,11 +13,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use self::kept::Loaded;
-use super::collecting::Collecting;
-use super::folder::{KeptSegment, SetFolder};
+use self::restore::Loaded;
+use super::active_collector::ActiveCollector;
+use super::folder::{SegmentState, SetFolder};
+use super::log_factory::LogFactory;
 use super::open_log::ClosedLog;
-use super::places::Places;
 use super::state::StateStore;
 use super::work::{Compiled, Ended, Event, Upkeep};
 use crate::model::{Logs, Start};
@@ -29,7 +29,7 @@ pub(crate) struct Run {
     pub(crate) name: Arc<str>,
     pub(super) logs: Arc<Logs>,
     pub(super) start: Start,
-    pub(super) places: Arc<Places>,
+    pub(super) log_factory: Arc<LogFactory>,
     /// Where its files are. When its state was read, this keeps other instances out.
     pub(super) folder: Option<SetFolder>,
     /// Not before what is kept of it was read.
@@ -47,10 +47,10 @@ pub(crate) struct Run {
     noted: Option<(u64, Option<u32>)>,
     storing: Option<JoinHandle<()>>,
     upkeep: Arc<Upkeep>,
-    pub(super) collectors: Vec<Collecting>,
+    pub(super) collectors: Vec<ActiveCollector>,
     segment: Option<Segment>,
     /// The segment that an earlier process left behind.
-    cut_off: Option<KeptSegment>,
+    cut_off: Option<SegmentState>,
     /// The logs of segments that ended, until the data manager has them.
     closing: HashMap<u32, Closing>,
     events: (mpsc::UnboundedSender<Event>, mpsc::UnboundedReceiver<Event>),
@@ -91,15 +91,15 @@ impl Run {
     pub(super) fn new(
         name: &str,
         (logs, start): (Arc<Logs>, Start),
-        places: Arc<Places>,
-        collectors: Vec<Collecting>,
+        log_factory: Arc<LogFactory>,
+        collectors: Vec<ActiveCollector>,
     ) -> Self {
-        let folder = places.folder(name);
+        let folder = log_factory.folder(name);
         Self {
             name: name.into(),
             logs,
             start,
-            places,
+            log_factory,
             folder,
             life: None,
             earlier: RunCounts::default(),
@@ -150,13 +150,13 @@ impl Run {
     }
 
     /// Its collectors.
-    pub(crate) fn collectors(&self) -> &[Collecting] {
+    pub(crate) fn collectors(&self) -> &[ActiveCollector] {
         &self.collectors
     }
 
     /// Time has passed.
     pub(super) fn step(&mut self, is_triggered: bool, moment: Moment) {
-        self.collectors.iter_mut().for_each(Collecting::tidy);
+        self.collectors.iter_mut().for_each(ActiveCollector::tidy);
         self.look_for_earlier();
         while let Ok(event) = self.events.1.try_recv() {
             self.take(event, moment);
@@ -169,20 +169,20 @@ impl Run {
 
     /// Waits until the data manager is done if a start waits for that, but not longer than until `patience`: a set that runs
     /// always leaves out no sample between two runs. Only a start that needs the limits to hold waits longer.
-    pub(super) async fn hand_over(&mut self, moment: Moment, patience: Instant) {
+    pub(super) async fn wait_until_compiled(&mut self, moment: Moment, patience: Instant) {
         while self.life.as_ref().is_some_and(|life| life.state() == RunState::Queued) {
             match tokio::time::timeout_at(patience, self.events.1.recv()).await {
                 Ok(Some(event)) => self.take(event, moment),
                 _ if self.needs_check() => return,
                 // Logs that wait for a disk or a database take longer than a start can wait. Their folders are in use, and left alone.
-                _ => self.start_beside(moment),
+                _ => self.start_while_compiling(moment),
             }
             self.act(moment);
         }
     }
 
     /// Starts what is queued while the data manager still works on the last run.
-    fn start_beside(&mut self, moment: Moment) {
+    fn start_while_compiling(&mut self, moment: Moment) {
         if let Some(life) = &mut self.life
             && let Some(serial_number) = life.snapshot(moment).compiling
         {
@@ -228,7 +228,7 @@ impl Run {
         &mut self,
         logs: Arc<Logs>,
         start: Start,
-        mut collectors: Vec<Collecting>,
+        mut collectors: Vec<ActiveCollector>,
         moment: Moment,
     ) {
         let serial_number = self.segment.as_ref().map(|segment| segment.serial_number);

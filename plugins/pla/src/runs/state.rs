@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::folder::{Kept, SetFolder};
+use super::folder::{SetFolder, SetState};
 use cap_std::fs::Dir;
 
 /// The state of a set, which is written before the folder of a segment is made: after the process was killed, no serial number is
@@ -15,7 +15,7 @@ pub(crate) struct StateStore {
     target: String,
     set: String,
     /// With its revision; 0 is none.
-    newest: Mutex<(u64, Option<Kept>)>,
+    newest: Mutex<(u64, Option<SetState>)>,
     /// The revision that is on the disk. It changes while `disk` is locked.
     stored: AtomicU64,
     /// Locked while a state is written.
@@ -48,7 +48,7 @@ impl StateStore {
     }
 
     /// This is the state from now on.
-    pub(super) fn set(&self, kept: Kept) {
+    pub(super) fn set(&self, kept: SetState) {
         let mut newest = self.newest();
         *newest = (newest.0 + 1, Some(kept));
     }
@@ -117,7 +117,7 @@ impl StateStore {
     }
 
     /// Both parts change at once.
-    fn newest(&self) -> MutexGuard<'_, (u64, Option<Kept>)> {
+    fn newest(&self) -> MutexGuard<'_, (u64, Option<SetState>)> {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -169,11 +169,11 @@ mod tests {
     use super::super::said::said;
     use super::*;
 
-    fn kept(serial_number: u32) -> Kept {
+    fn kept(serial_number: u32) -> SetState {
         let moment = Moment { wall: jiff::Timestamp::UNIX_EPOCH, monotonic: std::time::Duration::ZERO };
         let run =
             RunSnapshot { serial_number, ..SetRun::new(SetDefinition::default(), moment).snapshot(moment) };
-        Kept { run, segment: None }
+        SetState { run, segment: None }
     }
 
     fn stored(folder: &SetFolder) -> u32 {

@@ -16,8 +16,8 @@ use tokio::time::Instant;
 use super::open_log::OpenLog;
 use super::sink::AnySink;
 use super::work::Compiled;
-use super::{Collecting, Runs};
-use crate::config::{self, LogPlaces, Settings};
+use super::{ActiveCollector, Runs};
+use crate::config::{self, Settings, StorageSettings};
 use crate::counters::Paths;
 use crate::series::AlertSeries;
 use crate::sets::{self, LoadedSet};
@@ -37,7 +37,7 @@ impl Source for Unwritten {
     type Settings = Settings;
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
-        let runs = Runs::new("web1".to_owned(), LogPlaces::new(&setup.settings, false));
+        let runs = Runs::new("web1".to_owned(), StorageSettings::new(&setup.settings, false));
         let mut source = Self { runs, series: AlertSeries::default() };
         source.reconfigure(setup.settings);
         Ok(source)
@@ -51,11 +51,11 @@ impl Source for Unwritten {
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         let moment = Moment { wall: Timestamp::UNIX_EPOCH, monotonic: collection.began() };
         self.runs.step(|_| false, moment, Instant::now() + Duration::from_secs(60)).await;
-        for collecting in self.runs.runs.iter_mut().flat_map(|run| &mut run.collectors) {
-            if collecting.log.is_none() {
-                collecting.begin(unwritten());
+        for active in self.runs.runs.iter_mut().flat_map(|run| &mut run.collectors) {
+            if active.log.is_none() {
+                active.begin(unwritten());
             }
-            if let Collecting { log: Some(log), .. } = collecting {
+            if let ActiveCollector { log: Some(log), .. } = active {
                 log.push(Timestamp::UNIX_EPOCH, &[]);
             }
         }

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::folder::SetFolder;
 use super::open_log::ClosedLog;
-use super::report::{self, About};
+use super::report::{self, SegmentInfo};
 use crate::model::TaskCall;
 use crate::threads::{CHECKS, DATA_MANAGERS, LAST_REPORTS};
 
@@ -64,9 +64,9 @@ pub(super) struct Job {
     pub(super) cabinets: Option<SetFolder>,
     pub(super) manager: xml::DataManager,
     /// The folder of the segment that ended, and what its report says of it; nothing if that was before this process.
-    pub(super) ended: Option<(String, About)>,
+    pub(super) ended: Option<(String, SegmentInfo)>,
     /// The same for a segment that an earlier process left behind.
-    pub(super) cut_off: Option<(String, About)>,
+    pub(super) cut_off: Option<(String, SegmentInfo)>,
     pub(super) now: Timestamp,
     pub(super) upkeep: Arc<Upkeep>,
 }

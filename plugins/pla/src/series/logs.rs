@@ -10,7 +10,7 @@ use plugin_sdk::{FamilyId, Output, SeriesId};
 
 use super::log_families as families;
 use super::{Labels, register};
-use crate::runs::{Collecting, Run};
+use crate::runs::{ActiveCollector, Run};
 
 /// The series that are there. A sample of the same sets and logs as the one before allocates nothing.
 #[derive(Debug, Default)]
@@ -110,7 +110,7 @@ impl<'a> Key<&'a str> {
 fn show<'a>(runs: &'a [Run], take: &mut impl FnMut(Key<&'a str>, f64)) {
     for run in runs {
         show_run(run, take);
-        run.collectors().iter().for_each(|collecting| show_log(&run.name, collecting, take));
+        run.collectors().iter().for_each(|active| show_log(&run.name, active, take));
     }
 }
 
@@ -145,16 +145,16 @@ fn show_run<'a>(run: &'a Run, take: &mut impl FnMut(Key<&'a str>, f64)) {
     }
 }
 
-fn show_log<'a>(set: &'a str, collecting: &'a Collecting, take: &mut impl FnMut(Key<&'a str>, f64)) {
-    let own = |family| Key { log: Some(collecting.name()), ..Key::of(family, set) };
-    let totals = collecting.totals();
+fn show_log<'a>(set: &'a str, active: &'a ActiveCollector, take: &mut impl FnMut(Key<&'a str>, f64)) {
+    let own = |family| Key { log: Some(active.name()), ..Key::of(family, set) };
+    let totals = active.totals();
     take(own(families::RECORDS), real(totals.written));
     take(own(families::BYTES), real(totals.bytes));
     take(own(families::SEGMENTS), real(totals.segments));
     take(own(families::GAPS), real(totals.gaps));
     take(own(families::DROPPED), real(totals.dropped));
     take(own(families::WAITING), real(totals.waiting));
-    take(own(families::LEFT_OUT), real(collecting.left_out()));
+    take(own(families::LEFT_OUT), real(active.left_out()));
     for (kind, failures) in SinkErrorKind::ALL.into_iter().zip(totals.failures) {
         let label = Some(("kind", kind.as_str()));
         take(Key { label, ..own(families::LOG_FAILURES) }, real(failures));

@@ -14,12 +14,12 @@ use crate::objects::Objects;
 use crate::world::{PASSWORD, Plugin, SimHost};
 
 #[derive(Default)]
-struct Kept {
+struct SetState {
     out: Mutex<String>,
     err: Mutex<String>,
 }
 
-impl CommandOutput for Kept {
+impl CommandOutput for SetState {
     fn out(&self, bytes: &[u8]) {
         *self.out.lock().unwrap() += std::str::from_utf8(bytes).unwrap();
     }
@@ -57,7 +57,7 @@ impl World {
             configured: vec![ConfiguredModule { source: "pla".to_owned(), config }],
             ..CommandRequest::default()
         };
-        let kept = Arc::new(Kept::default());
+        let kept = Arc::new(SetState::default());
         let running = self.plugin.library.run(&request, Arc::clone(&kept) as Arc<dyn CommandOutput>);
         let code = running.expect("it runs").wait();
         let (out, err) = (kept.out.lock().unwrap().clone(), kept.err.lock().unwrap().clone());

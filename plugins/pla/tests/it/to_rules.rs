@@ -11,12 +11,12 @@ use series::pipeline::{Normalize, metric_name};
 use crate::world::{PASSWORD, Plugin, SimHost};
 
 #[derive(Default)]
-struct Kept {
+struct SetState {
     out: Mutex<String>,
     err: Mutex<String>,
 }
 
-impl CommandOutput for Kept {
+impl CommandOutput for SetState {
     fn out(&self, bytes: &[u8]) {
         *self.out.lock().unwrap() += std::str::from_utf8(bytes).unwrap();
     }
@@ -39,7 +39,7 @@ fn run(args: &[&str]) -> (i32, String, String) {
         metric_names: Some(names),
         ..CommandRequest::default()
     };
-    let kept = Arc::new(Kept::default());
+    let kept = Arc::new(SetState::default());
     let running = plugin.library.run(&request, Arc::clone(&kept) as Arc<dyn CommandOutput>).unwrap();
     let code = running.wait();
     let (out, err) = (kept.out.lock().unwrap().clone(), kept.err.lock().unwrap().clone());

@@ -33,9 +33,9 @@ fn written(run: &Dir, manager: &xml::DataManager, logs: &[&str]) -> BTreeSet<Str
     names(run)
 }
 
-fn about() -> About {
+fn about() -> SegmentInfo {
     let began = Timestamp::from_second(BEGAN).expect("it is in this century");
-    About {
+    SegmentInfo {
         set: "Shop".to_owned(),
         machine: "web1".to_owned(),
         began,

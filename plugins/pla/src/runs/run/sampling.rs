@@ -5,10 +5,10 @@ use std::time::Duration;
 use counter_poll::paths::Frame;
 use pla_engine::{Moment, Written};
 
-use super::super::collecting::Collecting;
+use super::super::active_collector::ActiveCollector;
 use super::{Run, Segment};
 use crate::counters::{Found, Kinds};
-use crate::logs::Opening;
+use crate::logs::HeaderContext;
 
 impl Run {
     /// Whether its collectors are at work.
@@ -35,33 +35,33 @@ impl Run {
         for index in 0..self.collectors.len() {
             // A segment may end with any sample.
             let Some(segment) = self.segment.as_mut().filter(|segment| segment.is_ready) else { return };
-            let collecting = &mut self.collectors[index];
-            if !collecting.recorder.is_due(now) {
+            let active = &mut self.collectors[index];
+            if !active.recorder.is_due(now) {
                 continue;
             }
-            let opening = Opening {
-                machine: &self.places.machine,
+            let opening = HeaderContext {
+                machine: &self.log_factory.machine,
                 zone: &self.logs.zone,
                 description: &self.logs.description,
             };
-            if let Some(header) = collecting.recorder.begin(found, frame, replied, now, &opening) {
+            if let Some(header) = active.recorder.begin(found, frame, replied, now, &opening) {
                 let parts = (
                     segment.serial_number,
                     &*segment.folder,
                     segment.began.wall,
                     self.logs.segment.bytes_max,
                 );
-                let log = self.places.open(
+                let log = self.log_factory.open(
                     self.state.as_ref(),
-                    (&self.logs.zone, &collecting.recorder.collector),
+                    (&self.logs.zone, &active.recorder.collector),
                     parts,
                     &mut segment.files,
                     header,
                 );
                 let Some(log) = log else { continue };
-                collecting.begin(log);
+                active.begin(log);
             }
-            let Collecting { recorder, log: Some(log), .. } = collecting else { continue };
+            let ActiveCollector { recorder, log: Some(log), .. } = active else { continue };
             let Some((time, samples)) = recorder.sample(found, frame, replied, (now, moment.wall)) else {
                 continue;
             };

@@ -8,10 +8,10 @@ use path_component::component;
 use pla_engine::{Moment, NameParts};
 use tokio::time::Instant;
 
-use super::super::collecting::Collecting;
-use super::super::folder::KeptSegment;
+use super::super::active_collector::ActiveCollector;
+use super::super::folder::SegmentState;
 use super::super::open_log::ClosedLog;
-use super::super::report::About;
+use super::super::report::SegmentInfo;
 use super::super::work::{self, Ended, Event};
 use super::{Closing, FINISH, Run, Segment};
 use crate::model::TaskCall;
@@ -21,7 +21,7 @@ impl Run {
     pub(super) fn begin(&mut self, serial_number: u32, needs_check: bool, moment: Moment) {
         let time = moment.wall.to_zoned_datetime(self.logs.zone.clone());
         let base = &*self.logs.folder.base;
-        let parts = NameParts { computer: &self.places.machine, base, serial_number, time: &time };
+        let parts = NameParts { computer: &self.log_factory.machine, base, serial_number, time: &time };
         // A set without folders for its runs has them here all the same: else nothing of it would ever be removed.
         let folder =
             self.logs.folder.format.component(&parts).unwrap_or_else(|| format!("{serial_number:06}"));
@@ -32,8 +32,8 @@ impl Run {
         let is_ready = checked.is_none();
         self.upkeep.begin(serial_number, &folder);
         self.segment = Some(Segment { serial_number, folder, began: moment, files: Vec::new(), is_ready });
-        for collecting in &mut self.collectors {
-            collecting.recorder.begin_segment();
+        for active in &mut self.collectors {
+            active.recorder.begin_segment();
         }
         if let Some(folder) = checked {
             self.at_work += 1;
@@ -61,7 +61,7 @@ impl Run {
         (is_last, task): (bool, Option<(PathBuf, TaskCall)>),
     ) {
         let deadline = Instant::now() + time;
-        let logs: Vec<_> = self.collectors.iter_mut().filter_map(Collecting::take_log).collect();
+        let logs: Vec<_> = self.collectors.iter_mut().filter_map(ActiveCollector::take_log).collect();
         let before = self.closing.remove(&serial_number);
         // The data manager has a report to write first.
         let is_managed = self.logs.manager.is_enabled.unwrap_or_default();
@@ -99,23 +99,23 @@ impl Run {
 
     /// What there is to do for a segment that has ended; without it, for one of an earlier process.
     pub(super) fn job(&mut self, serial_number: u32, segment: Option<Segment>, moment: Moment) -> work::Job {
-        let about = |began| About {
+        let about = |began| SegmentInfo {
             set: self.name.to_string(),
-            machine: self.places.machine.clone(),
+            machine: self.log_factory.machine.clone(),
             began,
             ended: moment.wall,
             zone: self.logs.zone.clone(),
             serial_number,
             remarks: self.logs.remarks.clone(),
         };
-        let is_it = |cut_off: &mut KeptSegment| cut_off.serial_number == serial_number;
+        let is_it = |cut_off: &mut SegmentState| cut_off.serial_number == serial_number;
         let cut_off = self.cut_off.take_if(is_it).map(|it| (it.folder, about(it.began)));
         work::Job {
-            target: self.places.machine.clone(),
+            target: self.log_factory.machine.clone(),
             set: Arc::clone(&self.name),
             serial_number,
             folder: self.folder.clone(),
-            cabinets: self.places.cabinets(&self.name),
+            cabinets: self.log_factory.cabinets(&self.name),
             manager: self.logs.manager.clone(),
             ended: segment.map(|segment| (segment.folder, about(segment.began.wall))),
             cut_off,

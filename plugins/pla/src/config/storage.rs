@@ -9,7 +9,7 @@ use super::{Settings, check_name};
 
 /// Where logs of a target go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LogPlaces {
+pub(crate) struct StorageSettings {
     /// The folder of the target.
     pub(crate) directory: Option<PathBuf>,
     /// The databases that logs name.
@@ -18,7 +18,7 @@ pub(crate) struct LogPlaces {
     pub(crate) cabinets: Option<PathBuf>,
 }
 
-impl LogPlaces {
+impl StorageSettings {
     /// Those of settings that compile. A source that is asked on demand writes nothing: two do not write the same files.
     pub(crate) fn new(settings: &Settings, is_on_demand: bool) -> Self {
         let storage = settings.storage.as_ref().filter(|_| !is_on_demand);

@@ -8,8 +8,8 @@ use pla_engine::{Moment, SetRun};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
-use super::super::collecting::Collecting;
-use super::super::folder::{Kept, KeptSegment, SetFolder};
+use super::super::active_collector::ActiveCollector;
+use super::super::folder::{SegmentState, SetFolder, SetState};
 use super::super::state::StateStore;
 use super::super::work;
 use super::Run;
@@ -25,7 +25,7 @@ pub(super) enum Loaded {
     /// A disk is away or denies it.
     Unreadable(String),
     /// It is ours, as long as the folder lives, if that could be taken.
-    Own(Option<SetFolder>, Result<Option<Box<Kept>>, String>),
+    Own(Option<SetFolder>, Result<Option<Box<SetState>>, String>),
 }
 
 /// Reads what is kept of a set, and brings logs to an end that a process left behind if it may have such. `first` is the serial
@@ -78,7 +78,7 @@ fn load(
 }
 
 /// Whether its folder has a name that a segment can have: what is kept may have been changed.
-fn is_name_of_ours(segment: &KeptSegment) -> bool {
+fn is_name_of_ours(segment: &SegmentState) -> bool {
     component(&segment.folder) == segment.folder
 }
 
@@ -91,7 +91,7 @@ impl Run {
             self.loading = self
                 .folder
                 .clone()
-                .map(|folder| load((self.places.machine.clone(), set), folder, has_journals, first));
+                .map(|folder| load((self.log_factory.machine.clone(), set), folder, has_journals, first));
         }
     }
 
@@ -128,14 +128,14 @@ impl Run {
             Ok(Some(kept)) => Some(kept.serial_number_max()),
             Ok(None) | Err(_) => Some(0),
         };
-        let names = (&*self.places.machine, &*self.name);
+        let names = (&*self.log_factory.machine, &*self.name);
         self.state = self.folder.clone().map(|folder| Arc::new(StateStore::new(folder, names, earlier)));
         let definition = self.definition();
         self.life = Some(match loaded {
             Ok(Some(kept)) => {
-                let Kept { run, segment } = *kept;
+                let SetState { run, segment } = *kept;
                 let running = run.running.map(|running| running.serial_number);
-                let is_ours = |segment: &KeptSegment| {
+                let is_ours = |segment: &SegmentState| {
                     Some(segment.serial_number) == running && is_name_of_ours(segment)
                 };
                 self.cut_off = segment.filter(is_ours);
@@ -168,12 +168,12 @@ impl Run {
         let now = Some((life.revision(), self.segment.as_ref().map(|segment| segment.serial_number)));
         if now != self.noted {
             self.noted = now;
-            let segment = self.segment.as_ref().map(|segment| KeptSegment {
+            let segment = self.segment.as_ref().map(|segment| SegmentState {
                 serial_number: segment.serial_number,
                 folder: segment.folder.clone(),
                 began: segment.began.wall,
             });
-            state.set(Kept { run: life.snapshot(moment), segment });
+            state.set(SetState { run: life.snapshot(moment), segment });
         }
     }
 
@@ -194,14 +194,15 @@ impl Run {
         if !self.state.as_ref().is_some_and(|state| state.is_replaced()) {
             return None;
         }
-        let (target, set) = (&self.places.machine, &*self.name);
+        let (target, set) = (&self.log_factory.machine, &*self.name);
         tracing::warn!(
             target,
             set,
             "Another folder is in the place of that of a set, which begins again with what is there"
         );
-        let collectors = self.collectors.iter().map(|one| Collecting::new(one.recorder.anew())).collect();
-        Some(Self::new(set, (Arc::clone(&self.logs), self.start), Arc::clone(&self.places), collectors))
+        let collectors =
+            self.collectors.iter().map(|one| ActiveCollector::new(one.recorder.anew())).collect();
+        Some(Self::new(set, (Arc::clone(&self.logs), self.start), Arc::clone(&self.log_factory), collectors))
     }
 
     /// Stores what has to outlive the process, beside the collections.

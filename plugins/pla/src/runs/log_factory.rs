@@ -17,35 +17,35 @@ use super::shared::Shared;
 use super::sink::{AnySink, Server};
 use super::state::StateStore;
 use super::turns::Turn;
-use crate::config::{Database, LogPlaces, Postgresql};
+use crate::config::{Database, Postgresql, StorageSettings};
 use crate::model::{CounterCollector, Destination, LogFormat};
 
 /// What the logs of a target are opened with.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct LogFactory {
     /// The host in the names of columns, folders and files.
     pub(super) machine: String,
-    places: LogPlaces,
+    settings: StorageSettings,
     /// That all logs of the target share for records that wait, those of segments that have ended among them.
     memory: Arc<QueueMemory>,
     /// How many logs there are. None of them takes the part of another one.
     logs: AtomicUsize,
 }
 
-impl Places {
-    pub(crate) fn new(machine: String, places: LogPlaces) -> Self {
+impl LogFactory {
+    pub(crate) fn new(machine: String, settings: StorageSettings) -> Self {
         let memory = MEMORY.get(machine.clone(), || QueueMemory::new(BYTES_WAITING_MAX));
-        Self { machine, places, memory, logs: AtomicUsize::new(1) }
+        Self { machine, settings, memory, logs: AtomicUsize::new(1) }
     }
 
     /// Other places for the logs of the same target.
-    pub(super) fn reconfigured(&self, places: LogPlaces) -> Self {
-        Self::new(self.machine.clone(), places)
+    pub(super) fn reconfigured(&self, settings: StorageSettings) -> Self {
+        Self::new(self.machine.clone(), settings)
     }
 
-    /// Whether these are the places.
-    pub(super) fn are(&self, places: &LogPlaces) -> bool {
-        self.places == *places
+    /// Whether these are its settings.
+    pub(super) fn has_settings(&self, settings: &StorageSettings) -> bool {
+        self.settings == *settings
     }
 
     /// There are so many logs.
@@ -62,7 +62,7 @@ impl Places {
 
     /// The folder of a set.
     pub(crate) fn folder(&self, set: &str) -> Option<SetFolder> {
-        self.places.directory.clone().map(|directory| SetFolder::new(directory, set))
+        self.settings.directory.clone().map(|directory| SetFolder::new(directory, set))
     }
 
     /// What is stored of a set that has not run.
@@ -72,16 +72,16 @@ impl Places {
 
     /// The folder to which cabinet files of a set are sent. It is of this set alone: names of folders are unique in a set only.
     pub(super) fn cabinets(&self, set: &str) -> Option<SetFolder> {
-        let target = self.places.cabinets.as_ref()?.join(component(&self.machine));
+        let target = self.settings.cabinets.as_ref()?.join(component(&self.machine));
         Some(SetFolder::new(target, set))
     }
 
     /// Whether a log can be written.
     pub(super) fn has(&self, destination: &Destination) -> bool {
         match destination {
-            Destination::File { .. } => self.places.directory.is_some(),
-            Destination::Database { database, .. } => match self.places.databases.get(database) {
-                Some(Database::Sqlite(_)) => self.places.directory.is_some(),
+            Destination::File { .. } => self.settings.directory.is_some(),
+            Destination::Database { database, .. } => match self.settings.databases.get(database) {
+                Some(Database::Sqlite(_)) => self.settings.directory.is_some(),
                 Some(Database::Postgresql(_)) => true,
                 None => false,
             },
@@ -138,12 +138,12 @@ impl Places {
     }
 }
 
-impl Places {
+impl LogFactory {
     /// The tables of a log. The host is in the names of its counters, so that hosts may share a database.
     fn database(&self, (database, log): (&str, &str), header: &LogHeader) -> Result<AnySink, String> {
         let name = format!("{}: {log}", self.machine);
         let log = Log::new(&name, header.clone()).map_err(|error| error.to_string())?;
-        match (self.places.databases.get(database), &self.places.directory) {
+        match (self.settings.databases.get(database), &self.settings.directory) {
             (Some(Database::Sqlite(file)), Some(directory)) => {
                 let file = SqliteFile::at(&directory.join(file)).map_err(|error| error.to_string())?;
                 let turn = Turn::next(file.to_string(), &name);
@@ -172,10 +172,11 @@ mod tests {
 
     #[test]
     fn logs_of_all_modules_of_a_target_share_memory() {
-        let of = |target: &str| Places::new(target.to_owned(), LogPlaces::default());
+        let of = |target: &str| LogFactory::new(target.to_owned(), StorageSettings::default());
         let (first, second, other) = (of("memory1"), of("memory1"), of("memory2"));
-        let again = first.reconfigured(LogPlaces::default());
-        let shares = |one: &Places, other: &Places| Arc::ptr_eq(&one.queue().memory, &other.queue().memory);
+        let again = first.reconfigured(StorageSettings::default());
+        let shares =
+            |one: &LogFactory, other: &LogFactory| Arc::ptr_eq(&one.queue().memory, &other.queue().memory);
         assert_eq!(
             (shares(&first, &second), shares(&first, &again), shares(&first, &other)),
             (true, true, false)

@@ -8,7 +8,7 @@ use crate::logs::Recorder;
 
 /// A collector.
 #[derive(Debug)]
-pub(crate) struct Collecting {
+pub(crate) struct ActiveCollector {
     pub(super) recorder: Recorder,
     /// The log of this segment, from its first record on.
     pub(super) log: Option<OpenLog>,
@@ -43,7 +43,7 @@ pub(crate) struct Totals {
     pub(crate) failures: [u64; SinkErrorKind::ALL.len()],
 }
 
-impl Collecting {
+impl ActiveCollector {
     pub(super) fn new(recorder: Recorder) -> Self {
         Self { recorder, log: None, earlier: Earlier::default() }
     }
