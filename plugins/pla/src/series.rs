@@ -5,6 +5,7 @@ mod families;
 mod log_families;
 mod logs;
 mod sets;
+mod table;
 
 use plugin_sdk::{FamilyId, FamilyKey, Output, Series, SeriesId};
 
@@ -169,6 +170,11 @@ fn register<'a>(
     let known = known.filter_map(|(family, labels)| Some(Series { family: (*family)?, labels, start: None }));
     let mut ids = output.register_series(&known.collect::<Vec<_>>()).into_iter();
     families.iter().map(|family| family.and_then(|_| ids.next().flatten())).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts that matter have less than 53 bits")]
+const fn real(number: u64) -> f64 {
+    number as f64
 }
 
 fn push(id: Option<SeriesId>, value: f64, output: &mut Output) {

@@ -17,14 +17,17 @@ use super::open_log::OpenLog;
 use super::sink::AnySink;
 use super::work::Compiled;
 use super::{ActiveCollector, Runs};
+use crate::actions::Actions;
 use crate::config::{self, Settings, StorageSettings};
 use crate::counters::Paths;
 use crate::series::AlertSeries;
-use crate::sets::{self, LoadedSet};
+use crate::sets::{self, LoadedSet, ShownSet};
 
 /// Takes a record of each log in each collection, for a sink that takes none, and records what it allocates to show that.
 struct Unwritten {
+    sets: Vec<LoadedSet>,
     runs: Runs,
+    actions: Actions,
     series: AlertSeries,
 }
 
@@ -38,14 +41,15 @@ impl Source for Unwritten {
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let runs = Runs::new("web1".to_owned(), StorageSettings::new(&setup.settings, false));
-        let mut source = Self { runs, series: AlertSeries::default() };
+        let actions = Actions::new("web1", "web1.example.com");
+        let mut source = Self { sets: Vec::new(), runs, actions, series: AlertSeries::default() };
         source.reconfigure(setup.settings);
         Ok(source)
     }
 
     fn reconfigure(&mut self, settings: Settings) {
-        let sets = sets::loaded(config::compile(&settings).expect("settings that are right").sets);
-        self.runs.select(sets.iter().map(LoadedSet::set), &mut Paths::default(), |_| true);
+        self.sets = sets::loaded(config::compile(&settings).expect("settings that are right").sets);
+        self.runs.select(self.sets.iter().map(LoadedSet::set), &mut Paths::default(), |_| true);
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
@@ -59,8 +63,12 @@ impl Source for Unwritten {
                 log.push(Timestamp::UNIX_EPOCH, &[]);
             }
         }
-        let Self { runs, series } = self;
-        let show = || series.send_logs(runs.all(), collection.output());
+        let Self { sets, runs, actions, series } = self;
+        let sets: Vec<ShownSet<'_>> = sets.iter().map(ShownSet::from).collect();
+        let show = || {
+            series.send_sets(&sets, &[], actions, collection.output());
+            series.send_logs(runs.all(), collection.output());
+        };
         let allocated = allocation_counter::measure(show).count_total;
         ALLOCATIONS.lock().expect("nobody panicked").push(allocated);
         Ok(Coverage::Full)

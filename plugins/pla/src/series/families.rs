@@ -13,7 +13,7 @@ const SET: &str = "Set";
 
 const OF_ALERT: Family<'static> = Family { value: ValueKind::F64, ..Family::gauge(NAMESPACE, ALERT) };
 
-const OF_SET: Family<'static> = Family { object: SET, value: ValueKind::U64, ..OF_ALERT };
+const OF_SET: Family<'static> = Family { object: SET, ..OF_ALERT };
 
 /// All of them.
 pub(super) static FAMILIES: &[Family<'static>] = &[

@@ -3,118 +3,133 @@
 use std::collections::HashMap;
 
 use ms_pla::DataCollectorSetStatus;
-use plugin_sdk::{FamilyId, Output, SeriesId};
+use plugin_sdk::{FamilyId, Output};
 
 use super::families::{
     COLLECTORS, NEXT_START, PROBLEMS, SERIAL_NUMBER, SET_ALERTS, SET_INFO, SET_JUDGED, STATUS,
 };
-use super::{Labels, register};
+use super::real;
+use super::table::{Key, SeriesTable, Take};
 use crate::actions::Actions;
 use crate::board::{Place, Watched};
 use crate::host::HostSet;
-use crate::model::{COLLECTOR_KINDS, Origin, ProblemKind};
+use crate::model::{COLLECTOR_KINDS, Origin, ProblemKind, Set};
 use crate::sets::ShownSet;
 
-/// The series that are there, by their family and their labels.
+/// The series of all sets.
 #[derive(Debug, Default)]
-pub(super) struct SetTable(HashMap<(usize, Labels), Option<SeriesId>>);
-
-impl SetTable {
-    pub(super) fn send(
-        &mut self,
-        families: &[Option<FamilyId>],
-        sets: &[ShownSet<'_>],
-        (alerts, actions): (&[Watched], &Actions),
-        output: &mut Output,
-    ) {
-        let counts = counts_of(alerts, sets);
-        let admitted = sets.iter().filter(|set| set.host.is_none_or(|host| host.is_admitted));
-        let samples: HashMap<(usize, Labels), u64> =
-            admitted.flat_map(|set| samples(set, &counts[&*set.set.name], actions)).collect();
-        let gone = self.0.extract_if(|key, _| !samples.contains_key(key));
-        let gone: Vec<SeriesId> = gone.filter_map(|(_, id)| id).collect();
-        output.retire(&gone);
-        let new: Vec<(usize, Labels)> =
-            samples.keys().filter(|key| !self.0.contains_key(*key)).cloned().collect();
-        let ids = register(families, new.iter().map(|(family, labels)| (*family, labels)), output);
-        self.0.extend(new.into_iter().zip(ids));
-        for (key, value) in &samples {
-            if let Some(Some(id)) = self.0.get(key) {
-                output.push_u64(*id, *value);
-            }
-        }
-    }
+pub(super) struct SetTable {
+    table: SeriesTable,
+    /// By the name of a set, of this sample. Others are those of sets that are gone.
+    counts: HashMap<String, Counts>,
 }
 
 /// Numbers of one set that are not in the set.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    alerts: usize,
-    of_other_hosts: usize,
+    alerts: u64,
+    of_other_hosts: u64,
     /// Sets of the host with its name that are left out.
-    namesakes: usize,
+    namesakes: u64,
 }
 
-fn counts_of<'a>(alerts: &[Watched], sets: &[ShownSet<'a>]) -> HashMap<&'a str, Counts> {
-    let mut counts: HashMap<&str, Counts> =
-        sets.iter().map(|set| (&*set.set.name, Counts::default())).collect();
-    for alert in alerts {
-        if let Some(counts) = counts.get_mut(&*alert.set) {
-            counts.alerts += 1;
-            counts.of_other_hosts += usize::from(alert.place() == Place::OtherHost);
+impl SetTable {
+    pub(super) fn send<'a>(
+        &mut self,
+        families: &[Option<FamilyId>],
+        sets: &[ShownSet<'a>],
+        (alerts, actions): (&[Watched], &Actions),
+        output: &mut Output,
+    ) {
+        self.count(alerts, sets);
+        let Self { table, counts } = self;
+        let show = |take: Take<'_, 'a>| {
+            for set in sets.iter().filter(|set| set.host.is_none_or(|host| host.is_admitted)) {
+                let counts = counts.get(&*set.set.name).copied().unwrap_or_default();
+                show_set(set, counts, actions, take);
+            }
+        };
+        table.send(families, show, output);
+    }
+
+    fn count(&mut self, alerts: &[Watched], sets: &[ShownSet<'_>]) {
+        if self.counts.len() > 2 * sets.len() {
+            self.counts.clear();
+        }
+        self.counts.values_mut().for_each(|counts| *counts = Counts::default());
+        for ShownSet { set, host, .. } in sets {
+            if !self.counts.contains_key(&*set.name) {
+                self.counts.insert(set.name.clone(), Counts::default());
+            }
+            let is_left_out = host.is_some_and(|host| !host.is_admitted);
+            if let Some(counts) = self.counts.get_mut(&*set.name).filter(|_| is_left_out) {
+                counts.namesakes += 1;
+            }
+        }
+        for alert in alerts {
+            if let Some(counts) = self.counts.get_mut(&*alert.set) {
+                counts.alerts += 1;
+                counts.of_other_hosts += u64::from(alert.place() == Place::OtherHost);
+            }
         }
     }
-    for set in sets.iter().filter(|set| set.host.is_some_and(|host| !host.is_admitted)) {
-        counts.entry(&set.set.name).or_default().namesakes += 1;
-    }
-    counts
 }
 
-fn samples(shown: &ShownSet<'_>, counts: &Counts, actions: &Actions) -> Vec<((usize, Labels), u64)> {
-    let ShownSet { set, has_bad_file, lacks_storage, counters_elsewhere, host, next_start_unix_s } = *shown;
-    let own = || vec![("set", set.name.clone())];
-    let with = |label: &'static str, value: &str| -> Labels {
-        own().into_iter().chain([(label, value.to_owned())]).collect()
-    };
-    let path = match &set.origin {
-        Origin::Configuration | Origin::Host => String::new(),
-        Origin::File(path) => path.display().to_string().chars().take(PATH_CHARS_SHOWN).collect(),
-    };
-    let info = vec![("source", set.origin.as_str().to_owned()), ("path", path)];
-    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    let mut samples = vec![
-        ((SET_INFO, own().into_iter().chain(info).collect()), 1),
-        ((SET_ALERTS, own()), count(counts.alerts)),
-    ];
+fn show_set<'a>(shown: &ShownSet<'a>, counts: Counts, actions: &Actions, take: Take<'_, 'a>) {
+    let ShownSet { set, host, next_start_unix_s, .. } = *shown;
+    let own = |family| Key::of(family, &set.name);
+    take(own(SET_INFO).with("source", set.origin.as_str()).with("path", path_of(set)), 1.0);
+    take(own(SET_ALERTS), real(counts.alerts));
     if counts.alerts > 0 {
-        samples.push(((SET_JUDGED, own()), u64::from(actions.is_running(&set.name))));
+        take(own(SET_JUDGED), f64::from(u8::from(actions.is_running(&set.name))));
     }
-    let problems = |kind| {
-        let problems = set.problems.iter().chain(actions.problems(&set.name));
-        problems.filter(|problem| problem.kind == kind).count()
-    };
     for kind in ProblemKind::SHOWN {
-        let number = match kind {
-            ProblemKind::OtherHost => counts.of_other_hosts + counters_elsewhere,
-            ProblemKind::Name => counts.namesakes,
-            ProblemKind::File => usize::from(has_bad_file),
-            ProblemKind::Storage => usize::from(lacks_storage) + problems(kind),
-            ProblemKind::Host => usize::from(host.is_some_and(|host| host.problem.is_some())),
-            kind => problems(kind),
-        };
-        samples.push(((PROBLEMS, with("kind", kind.as_str())), count(number)));
+        take(own(PROBLEMS).with("kind", kind.as_str()), real(problems(shown, counts, actions, kind)));
     }
     if set.origin != Origin::Configuration {
-        let kinds = COLLECTOR_KINDS.iter().zip(set.collectors);
-        samples.extend(kinds.map(|(kind, number)| ((COLLECTORS, with("kind", kind)), count(number))));
+        for (kind, number) in COLLECTOR_KINDS.iter().zip(set.collectors) {
+            take(own(COLLECTORS).with("kind", kind), real(to_u64(number)));
+        }
     }
     if let Some(HostSet { status, serial_number, .. }) = host {
         let now = status_word(*status);
-        samples.extend(STATUS_WORDS.map(|word| ((STATUS, with("status", word)), u64::from(word == now))));
-        samples.extend(serial_number.map(|number| ((SERIAL_NUMBER, own()), number.into())));
-        samples.extend(next_start_unix_s.map(|seconds| ((NEXT_START, own()), seconds)));
+        for word in STATUS_WORDS {
+            take(own(STATUS).with("status", word), f64::from(u8::from(word == now)));
+        }
+        if let Some(number) = serial_number {
+            take(own(SERIAL_NUMBER), (*number).into());
+        }
+        if let Some(seconds) = next_start_unix_s {
+            take(own(NEXT_START), real(seconds));
+        }
     }
-    samples
+}
+
+fn problems(shown: &ShownSet<'_>, counts: Counts, actions: &Actions, kind: ProblemKind) -> u64 {
+    let ShownSet { set, has_bad_file, lacks_storage, counters_elsewhere, host, .. } = *shown;
+    let problems = || {
+        let problems = set.problems.iter().chain(actions.problems(&set.name));
+        to_u64(problems.filter(|problem| problem.kind == kind).count())
+    };
+    match kind {
+        ProblemKind::OtherHost => counts.of_other_hosts + to_u64(counters_elsewhere),
+        ProblemKind::Name => counts.namesakes,
+        ProblemKind::File => u64::from(has_bad_file),
+        ProblemKind::Storage => u64::from(lacks_storage) + problems(),
+        ProblemKind::Host => u64::from(host.is_some_and(|host| host.problem.is_some())),
+        _ => problems(),
+    }
+}
+
+/// The path of a set's file, or the beginning of a long one.
+fn path_of(set: &Set) -> &str {
+    let Origin::File(path) = &set.origin else { return "" };
+    let path = path.to_str().unwrap_or("(not in UTF-8)");
+    path.char_indices().nth(PATH_CHARS_SHOWN).map_or(path, |(end, _)| &path[..end])
+}
+
+fn to_u64(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 /// A status as metrics and people call it.
