@@ -5,9 +5,7 @@ use std::sync::Arc;
 use exporter_testing::plugin::{
     complete, counter, family, gauge, instances, samples, send, send_column, series,
 };
-use plugin_contract::{
-    Batch, CollectionId, Column, Completion, DropReason, FamilyDef, InstanceSink, Kind, Outcome, ValueKind,
-};
+use plugin_contract::{Column, DropReason, FamilyDef, InstanceSink, Kind, Outcome, ValueKind};
 use series::model::{Factor, Target};
 use series::pipeline::{
     Catalog, Entry, LabelMap, LabelValue, Limits, MappedMetric, NameMap, NoObserver, Normalize, Others,
@@ -15,6 +13,7 @@ use series::pipeline::{
 };
 
 use crate::rules::relabel;
+use crate::snapshots::expect_steady;
 
 fn entry(item: &str, mode: &str, factor: Option<Factor>) -> Entry {
     let labels =
@@ -168,18 +167,5 @@ fn a_series_has_all_of_its_names_or_none() {
 
 #[test]
 fn a_collection_with_factors_allocates_nothing_per_sample() {
-    let store = store(vec![entry("A", "a", Factor::times(1_024.0))]);
-    let names: Vec<String> = (0..10_000).map(|index| index.to_string()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let ids = instances(&store, &gauge("A"), &names);
-    let values = vec![1.5; ids.len()];
-    let collect = || {
-        store.batch(&Batch { ids: &ids, values: Column::F64(&values), timestamps: None, start_times: None });
-        store.complete(CollectionId(1), Completion { outcome: Outcome::Full, stages: &[] });
-    };
-    for _ in 0..3 {
-        collect();
-    }
-    let steady = allocation_counter::measure(collect);
-    assert!(steady.count_total <= 4 && steady.bytes_total <= 1_024, "{steady:?}");
+    expect_steady(&store(vec![entry("A", "a", Factor::times(1_024.0))]));
 }

@@ -1,8 +1,9 @@
 //! Links that come into a folder while something is done with it.
 
 use std::cell::Cell;
-use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::{fs, io};
 
 use data_manager::{DataManager, ExtractLimits, Request, extract};
 use ms_pla::FolderActionSteps;
@@ -48,26 +49,23 @@ fn is_untouched(place: &Place) {
 
 #[test]
 fn a_file_that_becomes_a_link_is_not_followed() {
-    for question in 1..QUESTIONS {
-        let place = Place::new();
-        let (log, outside) = (place.path("set/run1/log.csv"), place.path("outside/log.csv"));
-        act(&place, question, || {
-            // It may have been deleted.
-            let _ = fs::remove_file(&log);
-            symlink(&outside, &log).expect("nothing has this name");
-        });
-        is_untouched(&place);
-    }
+    is_not_followed("set/run1/log.csv", "outside/log.csv", |log| fs::remove_file(log));
 }
 
 #[test]
 fn a_folder_that_becomes_a_link_is_not_followed() {
+    is_not_followed("set/run1/inner", "outside", |inner| fs::remove_dir_all(inner));
+}
+
+/// At some time, a link to what is outside takes the place of a name in the run.
+fn is_not_followed(name: &str, outside: &str, remove: fn(&Path) -> io::Result<()>) {
     for question in 1..QUESTIONS {
         let place = Place::new();
-        let (inner, outside) = (place.path("set/run1/inner"), place.path("outside"));
+        let (name, outside) = (place.path(name), place.path(outside));
         act(&place, question, || {
-            let _ = fs::remove_dir_all(&inner);
-            symlink(&outside, &inner).expect("nothing has this name");
+            // It may have been deleted.
+            let _ = remove(&name);
+            symlink(&outside, &name).expect("nothing has this name");
         });
         is_untouched(&place);
     }
