@@ -10,10 +10,10 @@ use log_database::{Log, SqliteFile, SqliteSink};
 use log_writer::{Existing, FileFormat, FileLog, FileOptions, OpenFolder, QueueMemory, QueueOptions};
 use path_component::component;
 use pla_engine::NameParts;
+use weak_map::WeakMap;
 
 use super::folder::SetFolder;
 use super::open_log::OpenLog;
-use super::shared::Shared;
 use super::sink::{AnySink, Server};
 use super::state::StateStore;
 use super::turns::Turn;
@@ -34,7 +34,7 @@ pub(crate) struct LogFactory {
 
 impl LogFactory {
     pub(crate) fn new(machine: String, settings: StorageSettings) -> Self {
-        let memory = MEMORY.get(machine.clone(), || QueueMemory::new(BYTES_WAITING_MAX));
+        let memory = MEMORY.get_or_insert_with(machine.clone(), || QueueMemory::new(BYTES_WAITING_MAX));
         Self { machine, settings, memory, logs: AtomicUsize::new(1) }
     }
 
@@ -160,7 +160,7 @@ impl LogFactory {
 }
 
 /// By target.
-static MEMORY: Shared<String, QueueMemory> = Shared::new();
+static MEMORY: WeakMap<String, QueueMemory> = WeakMap::new();
 /// Records of all logs of a target that wait.
 const BYTES_WAITING_MAX: usize = 256 << 20;
 /// A circular file of a set without a limit of its size.

@@ -1,4 +1,4 @@
-//! The lines that tests see in the log.
+//! What code under test logs.
 
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
@@ -7,8 +7,8 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// What `work` writes into the log from this thread, one line for each event: the message and the fields.
-pub(super) fn said(work: impl FnOnce()) -> Vec<String> {
+/// The events that `work` logs from this thread: the message and the fields of each.
+pub(super) fn logged(work: impl FnOnce()) -> Vec<String> {
     let lines = Lines::default();
     tracing::subscriber::with_default(lines.clone(), work);
     std::mem::take(&mut lines.0.lock().expect("no panic while it is held"))

@@ -5,7 +5,7 @@
 //! | `calendar` | the moment of a collection |
 //! | `run` | the life of one set, by the state machine of `pla_engine` |
 //! | `active_collector`, `open_log` | a collector of it, and its log in one segment |
-//! | `log_factory`, `sink`, `turns`, `shared` | where a log goes, and what logs of several modules have in common |
+//! | `log_factory`, `sink`, `turns` | where a log goes, and who writes to it |
 //! | `folder`, `state` | the folder of a set, and what is kept there of its life |
 //! | `work`, `report` | what is done beside the collections: limits, reports and the data manager |
 
@@ -13,12 +13,11 @@ mod active_collector;
 pub(crate) mod calendar;
 mod folder;
 mod log_factory;
+#[cfg(test)]
+mod logged;
 mod open_log;
 mod report;
 mod run;
-#[cfg(test)]
-mod said;
-mod shared;
 mod sink;
 mod state;
 mod turns;

@@ -166,7 +166,7 @@ mod tests {
 
     use pla_engine::{Moment, RunSnapshot, SetDefinition, SetRun};
 
-    use super::super::said::said;
+    use super::super::logged::logged;
     use super::*;
 
     fn kept(serial_number: u32) -> SetState {
@@ -201,7 +201,7 @@ mod tests {
         let folder = SetFolder::new(place.path().join("mount").join("web1"), "Nightly");
         let state = StateStore::new(folder, ("web1", "Nightly"), None);
         state.set(kept(3));
-        let lines = said(|| (0..2).for_each(|_| state.save_or_warn()));
+        let lines = logged(|| (0..2).for_each(|_| state.save_or_warn()));
         let [line] = &lines[..] else { panic!("{lines:?}") };
         assert!(line.contains(r#"target="web1""#) && line.contains(r#"set="Nightly""#), "{line}");
     }

@@ -8,8 +8,7 @@ use std::time::Duration;
 use counter_log::{SinkError, SinkErrorKind};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
-
-use super::shared::Shared;
+use weak_map::WeakMap;
 
 /// The turn of one writer, until it is dropped.
 pub(super) struct Turn {
@@ -25,7 +24,7 @@ impl Turn {
     /// The turn of the next writer of a log, by the database and the name that the log has in there. That name is what has to be
     /// unique, whichever sets, modules or targets write to the database.
     pub(super) fn next(database: String, log: &str) -> Self {
-        let writer = WRITERS.get((database, log.to_owned()), Mutex::default);
+        let writer = WRITERS.get_or_insert_with((database, log.to_owned()), Mutex::default);
         Self { log: log.to_owned(), writer, waiting: None, held: None }
     }
 
@@ -58,8 +57,8 @@ impl fmt::Debug for Turn {
     }
 }
 
-/// Who writes, by the database and the name of the log.
-static WRITERS: Shared<(String, String), Mutex<()>> = Shared::new();
+/// Locks of the logs of databases, by the database and the name of the log.
+static WRITERS: WeakMap<(String, String), Mutex<()>> = WeakMap::new();
 
 const WAIT_MAX: Duration = Duration::from_secs(60);
 

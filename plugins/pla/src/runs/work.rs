@@ -41,8 +41,6 @@ pub(crate) struct Ended {
 /// What a data manager did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Compiled {
-    /// Runs of it.
-    pub(crate) runs: u64,
     /// Folders that were removed, by the limit that did not hold.
     pub(crate) removed: Vec<(&'static str, u64)>,
     /// What could not be done.
@@ -163,7 +161,7 @@ pub(super) async fn report(job: Job, closed: Vec<ClosedLog>) {
 
 fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
     let began = std::time::Instant::now();
-    let mut compiled = Compiled { runs: 1, ..Compiled::default() };
+    let mut compiled = Compiled::default();
     match job.folder.as_ref().map(SetFolder::open) {
         Some(Ok(root)) => {
             compiled.report(job, closed);
@@ -251,9 +249,9 @@ impl Compiled {
 
     /// Adds what a later run did.
     pub(super) fn add(&mut self, later: Self) {
-        let Self { runs, removed, failures, took_s, ended } = later;
+        let Self { removed, failures, took_s, ended } = later;
         removed.into_iter().for_each(|(by, folders)| self.count(by, folders));
-        (self.runs, self.failures) = (self.runs + runs, self.failures + failures);
+        self.failures += failures;
         if ended.is_some() {
             (self.took_s, self.ended) = (took_s, ended);
         }

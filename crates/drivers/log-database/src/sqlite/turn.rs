@@ -1,11 +1,11 @@
 //! Who may use a thread for a file of SQLite.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::sync::{Arc, LazyLock};
 
 use counter_log::{SinkError, SinkErrorKind};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use weak_map::WeakMap;
 
 use crate::error::failure;
 
@@ -21,22 +21,9 @@ pub(super) struct Turn {
 pub(super) struct Turns(Arc<Semaphore>);
 
 impl Turns {
-    /// Turns of a file that nobody else of this process writes.
-    pub(super) fn new() -> Self {
-        Self(Arc::new(Semaphore::new(1)))
-    }
-
     /// The turns that all sinks of this path share.
     pub(super) fn of(path: PathBuf) -> Self {
-        // What is in the map is right whoever has panicked.
-        let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = files.get(&path).and_then(Weak::upgrade) {
-            return Self(known);
-        }
-        files.retain(|_, turns| turns.strong_count() > 0);
-        let turns = Self::new();
-        files.insert(path, Arc::downgrade(&turns.0));
-        turns
+        Self(FILES.get_or_insert_with(path, || Semaphore::new(1)))
     }
 
     /// Waits for the file first, then for a thread, so that those that wait for a file take no thread from others.
@@ -48,7 +35,7 @@ impl Turns {
     }
 }
 
-static FILES: LazyLock<Mutex<HashMap<PathBuf, Weak<Semaphore>>>> = LazyLock::new(Mutex::default);
+static FILES: WeakMap<PathBuf, Semaphore> = WeakMap::new();
 
 static THREADS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(THREADS_MAX)));
 

@@ -1,11 +1,8 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use cap_std::ambient_authority;
-use cap_std::fs::Dir;
 use counter_log::{Batch, LogSink, Sample, SinkErrorKind, Written};
 use jiff::Timestamp;
 use log_database::{SqliteFile, SqliteSink};
@@ -24,8 +21,7 @@ fn folder() -> TempDir {
 }
 
 fn file(folder: &TempDir) -> SqliteFile {
-    let folder = Dir::open_ambient_dir(folder.path(), ambient_authority()).expect("the folder is there");
-    SqliteFile::below(Arc::new(folder), "log.db").expect("it is one component")
+    SqliteFile::at(&folder.path().join("log.db")).expect("it is an absolute path")
 }
 
 fn reader(folder: &TempDir) -> Connection {

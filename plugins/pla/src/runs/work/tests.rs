@@ -1,4 +1,4 @@
-use super::super::said::said;
+use super::super::logged::logged;
 use super::*;
 
 fn job(serial_number: u32, upkeep: &Arc<Upkeep>) -> Job {
@@ -21,7 +21,7 @@ fn a_data_manager_without_its_folder_says_so_with_its_target_and_its_set() {
     let folder = SetFolder::new("/nonexistent/files/web1".into(), "Nightly");
     let job = Job { folder: Some(folder), ..job(7, &Arc::default()) };
     let mut compiled = Compiled::default();
-    let lines = said(|| compiled = run(&job, &[]));
+    let lines = logged(|| compiled = run(&job, &[]));
     assert_eq!(compiled.failures, 1);
     let [line] = &lines[..] else { panic!("{lines:?}") };
     assert!(line.contains(r#"target="web1""#) && line.contains(r#"set="Nightly""#), "{line}");
