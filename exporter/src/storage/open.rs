@@ -38,7 +38,7 @@ pub(super) fn open_directory(above: &Dir, name: &str) -> io::Result<Dir> {
     Ok(Dir::from_std_file(safe_files::open_folder(above, name).map_err(not_found)?.into()))
 }
 
-/// Who asks for a file does not learn what else has its name.
+/// Clients must not learn that a link or a device has the name: for them, there is no such file.
 fn not_found(error: Error) -> io::Error {
     match error {
         Error::Refused { .. } => io::ErrorKind::NotFound.into(),

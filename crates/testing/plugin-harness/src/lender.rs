@@ -1,4 +1,4 @@
-//! Lends the password of simulated hosts.
+//! A credential broker that has the password of simulated hosts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -13,7 +13,7 @@ pub const PASSWORD: &str = "Passw0rd-of-the-test";
 /// The account that simulated hosts know, of the domain `CORP`.
 pub const USER: &str = "svc-metrics";
 
-/// A broker with one identity, `corp`. It keeps what it is asked and told.
+/// A credential broker with one identity, `corp`. It records requests and results.
 #[derive(Debug)]
 pub struct Lender {
     password: Mutex<String>,
@@ -30,7 +30,7 @@ impl Default for Lender {
 }
 
 impl Lender {
-    /// Lends this password, which may be wrong.
+    /// Answers with this password, which may be wrong.
     #[must_use]
     pub fn new(password: &str) -> Self {
         Self {
@@ -42,12 +42,12 @@ impl Lender {
         }
     }
 
-    /// Lends another password from now on.
+    /// Answers with another password from now on.
     pub fn change_password(&self, password: &str) {
         password.clone_into(&mut locked(&self.password));
     }
 
-    /// Answers this from now on; `None` lends the password again.
+    /// Gives this answer from now on; with `None`, the password again.
     pub fn answer(&self, answer: Option<CredentialAnswer>) {
         *locked(&self.answer) = answer;
     }

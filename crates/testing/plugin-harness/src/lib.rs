@@ -1,11 +1,11 @@
 //! Runs a source plugin in a test: the plugin is linked into the test and has a host of its own, Windows hosts are simulated on
-//! loopback, and their password is lent as the exporter would lend it. Everything here panics where a test fails.
+//! loopback, and a credential broker has their password. Everything here panics where a test fails.
 //!
 //! | module | job |
 //! | --- | --- |
 //! | `plugin` | the plugin and its instances |
 //! | `collection` | how a collection ended, and all that it sent |
-//! | `lender` | lends the password |
+//! | `lender` | a credential broker with one password |
 //! | `sim_host`, `counter_host` | simulated Windows hosts: any, and those with performance counters |
 #![allow(
     clippy::expect_used,

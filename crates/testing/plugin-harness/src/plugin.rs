@@ -15,7 +15,7 @@ use crate::lender::Lender;
 pub struct Plugin {
     /// The plugin.
     pub library: Library,
-    /// Who lends it the password.
+    /// Its credential broker.
     pub lender: Arc<Lender>,
     host: Host,
 }
@@ -50,7 +50,7 @@ impl Plugin {
         Self::with(name, entry, Lender::default(), HostOptions::default())
     }
 
-    /// Links a plugin with this lender, and with these options but for their broker.
+    /// Links a plugin with this credential broker, and with the other options.
     #[must_use]
     pub fn with(name: &str, entry: EntryFn, lender: Lender, options: HostOptions) -> Self {
         let lender = Arc::new(lender);

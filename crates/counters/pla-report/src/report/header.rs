@@ -103,7 +103,7 @@ fn time(time: Timestamp, zone: &TimeZone) -> String {
     time.display_with_offset(zone.to_offset(time)).to_string()
 }
 
-/// Whole seconds from one time to a later one; 0 if it is not later.
+/// The whole seconds between two times; 0 if the second is the earlier one.
 fn seconds(start: Timestamp, end: Timestamp) -> i64 {
     (end.as_second() - start.as_second()).max(0)
 }
