@@ -52,6 +52,7 @@ pub(crate) enum Peer {
     Otelcol,
     Rotel,
     Prometheus3,
+    VictoriaMetrics,
     GrafanaSchema,
     GoMsrpc,
     Scapy,
@@ -63,7 +64,7 @@ pub(crate) enum Peer {
     Xmllint,
 }
 
-const ALL: [Peer; 22] = [
+const ALL: [Peer; 23] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -77,6 +78,7 @@ const ALL: [Peer; 22] = [
     Peer::Otelcol,
     Peer::Rotel,
     Peer::Prometheus3,
+    Peer::VictoriaMetrics,
     Peer::GrafanaSchema,
     Peer::GoMsrpc,
     Peer::Scapy,
@@ -103,7 +105,8 @@ impl Peer {
             Self::Chromium => "Chromium with chromedriver",
             Self::Otelcol => "the OpenTelemetry Collector, built by Go",
             Self::Rotel => "rotel",
-            Self::Prometheus3 => "Prometheus 3, built by Go",
+            Self::Prometheus3 => "Prometheus 3 with its parsers, built by Go",
+            Self::VictoriaMetrics => "VictoriaMetrics, built by Go",
             Self::GrafanaSchema => "Grafana's schema with TypeScript",
             Self::GoMsrpc => "a client over go-msrpc, built by Go",
             Self::Scapy => "Scapy",
@@ -134,7 +137,7 @@ impl Peer {
             Self::Sqlite => &["sqlite3"],
             Self::Cabinets => &["cabextract", "gcab"],
             Self::Xmllint => &["libxml2-utils"],
-            Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => &[],
+            Self::Otelcol | Self::Prometheus3 | Self::VictoriaMetrics | Self::GoMsrpc => &[],
         }
     }
 
@@ -152,7 +155,10 @@ impl Peer {
             Self::Cc => has("cc"),
             Self::Chromium => has("chromium") && has("chromedriver"),
             Self::Otelcol => go::OTELCOL.are_there(workspace),
-            Self::Prometheus3 => go::PROMETHEUS.are_there(workspace),
+            Self::Prometheus3 => {
+                go::PROMETHEUS.are_there(workspace) && go::TEXTPARSE.are_there(workspace)
+            }
+            Self::VictoriaMetrics => go::VICTORIA_METRICS.are_there(workspace),
             Self::GoMsrpc => go::GOMSRPC.are_there(workspace),
             Self::Scapy => scapy(workspace).is_file(),
             Self::Pandas => pandas(workspace).is_file(),
@@ -171,7 +177,7 @@ impl Peer {
 
     fn how_to_get(self) -> String {
         match self {
-            Self::Otelcol | Self::Prometheus3 | Self::GoMsrpc => {
+            Self::Otelcol | Self::Prometheus3 | Self::VictoriaMetrics | Self::GoMsrpc => {
                 format!("`cargo xtask test --peers=install`, with {GO} in the path")
             }
             Self::Python | Self::Rotel | Self::Scapy | Self::Pandas | Self::GrafanaSchema => {
@@ -280,7 +286,11 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
             Peer::Pandas => PANDAS.install(workspace)?,
             // Without Go the checks that need it are skipped, and say so.
             Peer::Otelcol if has("go") => go::OTELCOL.install(workspace)?,
-            Peer::Prometheus3 if has("go") => go::PROMETHEUS.install(workspace)?,
+            Peer::Prometheus3 if has("go") => {
+                go::PROMETHEUS.install(workspace)?;
+                go::TEXTPARSE.install(workspace)?;
+            }
+            Peer::VictoriaMetrics if has("go") => go::VICTORIA_METRICS.install(workspace)?,
             Peer::GoMsrpc if has("go") => go::GOMSRPC.install(workspace)?,
             Peer::GrafanaSchema => install_by_npm(workspace, "grafana", &GRAFANA_PACKAGES)?,
             _ => {}

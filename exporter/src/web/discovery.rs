@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Each target comes with the address of this exporter, the path and the parameters of its probe, its interval, its
-//! name as `instance`, and its labels, of which one called `instance` takes the name's place, as it goes out on `/metrics`.
-//! The probes leave those labels out of the series, since Prometheus adds them.
+//! name as `target` and as `instance`, and its labels, of which one called `instance` takes the name's place. So dashboards
+//! and rules find the label `target` at each series of a host, as on `/metrics`. The probes leave those labels out of the
+//! series, since Prometheus adds them.
 
 use config::{ExternalUrl, Target};
 use http_server::Secure;
@@ -74,6 +75,7 @@ fn group(target: &Target, external: &ExternalUrl) -> Value {
     set("__meta_perfmon_host", target.host.clone());
     set("__meta_perfmon_identity", target.identity.clone().unwrap_or_default());
     set("__meta_perfmon_transport", target.transport.clone());
+    set("target", target.name.clone());
     // Prometheus would put the address of this exporter in the place of an empty one.
     set("instance", target.instance().to_owned());
     json!({"targets": [external.address], "labels": labels})

@@ -258,6 +258,7 @@ fn prometheus_finds_the_targets_with_all_that_a_probe_needs() {
         ("__param_target", "heart"),
         ("__param_module", "all"),
         ("__scrape_interval__", "3600000ms"),
+        ("target", "heart"),
         ("instance", "heart"),
         ("ward", "west"),
     ] {

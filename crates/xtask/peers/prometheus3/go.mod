@@ -3,4 +3,4 @@ module perfmon-exporter/peers/prometheus3
 
 go 1.26.0
 
-require github.com/prometheus/prometheus v0.313.5
+require github.com/prometheus/prometheus v0.316.0

@@ -1,14 +1,17 @@
-//! promtool and Prometheus' own Python parser read the pages of a real collection, in every form that
-//! is text, with every way to escape names.
+//! promtool, Prometheus' own Python parser and the parsers of its scrapes read the pages of a real collection, in every
+//! format, with every way to escape names.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::Result;
 use crate::http;
-use crate::peers::python;
+use crate::peers::{go, python};
 use crate::report::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::{Workspace, capture};
@@ -43,6 +46,93 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         return Err("no counter says when it began".into());
     }
     Ok(Outcome::Ran(format!("{samples} samples on {pages} pages, {created} `_created` on the last")))
+}
+
+/// What Prometheus asks for by each of its scrape protocols, and whether the page says when a series began.
+const PROTOCOLS: [(&str, bool); 4] = [
+    ("text/plain;version=0.0.4", false),
+    ("text/plain;version=1.0.0;escaping=allow-utf-8", false),
+    ("application/openmetrics-text;version=1.0.0;escaping=allow-utf-8", true),
+    (
+        "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;\
+         escaping=allow-utf-8",
+        true,
+    ),
+];
+
+/// The parsers of Prometheus' scrapes find the same series of a host in every format, with the same starts.
+pub(crate) fn by_textparse(workspace: &Workspace) -> Result<Outcome> {
+    let stage = Stage::new(workspace)?;
+    let password_file = stage.password_file()?;
+    let (_simulator, host) = stage.simulator(&["--clock", "2026-11-01T12:00:00Z"])?;
+    let target =
+        Target { name: "sim", address: host, account: stage::ACCOUNT, password_file: &password_file };
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let (mut exporter, address) = stage.exporter(any, "2s", &[target])?;
+    stage::page_when_up(&mut exporter, address, "sim")?;
+
+    let (mut all, mut starts, mut histograms) = (None, None, 0);
+    for (accept, with_starts) in PROTOCOLS {
+        let parsed = textparse(workspace, address, accept).map_err(|error| format!("{accept}: {error}"))?;
+        histograms += parsed.histograms;
+        let expected = all.get_or_insert_with(|| parsed.values.clone());
+        differ(expected, &parsed.values).map_err(|error| format!("values of {accept}: {error}"))?;
+        if with_starts {
+            let expected = starts.get_or_insert_with(|| parsed.starts.clone());
+            differ(expected, &parsed.starts).map_err(|error| format!("starts of {accept}: {error}"))?;
+        } else if let Some(series) = parsed.starts.keys().next() {
+            return Err(format!("{accept} has a start of {series}").into());
+        }
+    }
+    let (values, starts) = (all.unwrap_or_default().len(), starts.unwrap_or_default().len());
+    if values < 100 || starts < 100 || histograms == 0 {
+        return Err(format!("only {values} series, {starts} starts, {histograms} native histograms").into());
+    }
+    Ok(Outcome::Ran(format!(
+        "{values} series of a host alike in {} formats, {starts} starts, {histograms} native histograms",
+        PROTOCOLS.len()
+    )))
+}
+
+/// What the parsers found: series of the host by their text, and native histograms of the exporter.
+struct Parsed {
+    values: BTreeMap<String, String>,
+    starts: BTreeMap<String, String>,
+    histograms: usize,
+}
+
+fn textparse(workspace: &Workspace, address: SocketAddr, accept: &str) -> Result<Parsed> {
+    let program = go::TEXTPARSE.path(workspace, "textparse");
+    let printed = capture(Command::new(program).arg(format!("http://{address}/metrics")).arg(accept))?;
+    let mut parsed = Parsed { values: BTreeMap::new(), starts: BTreeMap::new(), histograms: 0 };
+    for line in printed.lines() {
+        let sample: Value = serde_json::from_str(line)?;
+        let series = sample["series"].as_str().unwrap_or_default();
+        parsed.histograms += usize::from(sample["histogram"] == true);
+        // The exporter's own series change between two pages.
+        if !series.contains("target=\"sim\"") || series.contains("__name__=\"perfmon_exporter_") {
+            continue;
+        }
+        let value = sample["value"].as_str().unwrap_or_default();
+        if parsed.values.insert(series.to_owned(), value.to_owned()).is_some() {
+            return Err(format!("{series} is there twice").into());
+        }
+        if sample["start"] != 0 {
+            parsed.starts.insert(series.to_owned(), sample["start"].to_string());
+        }
+    }
+    Ok(parsed)
+}
+
+/// Names the first series in which two pages differ.
+fn differ(expected: &BTreeMap<String, String>, found: &BTreeMap<String, String>) -> Result<()> {
+    let all = expected.keys().chain(found.keys());
+    match all.into_iter().find(|series| expected.get(*series) != found.get(*series)) {
+        Some(series) => {
+            Err(format!("{series}: {:?} and {:?}", expected.get(series), found.get(series)).into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// What was read, all pages together.

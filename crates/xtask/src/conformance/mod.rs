@@ -39,6 +39,7 @@ mod scapy;
 mod sets;
 mod smbd_front;
 mod tshark;
+mod victoria_metrics;
 mod web;
 mod wine;
 mod winreg;
@@ -53,7 +54,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 59] = [
+const CHECKS: [Check; 61] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -104,6 +105,7 @@ const CHECKS: [Check; 59] = [
     ("tshark dissects our traffic", &[Peer::Tshark, Peer::Samba], tshark::run),
     ("tshark dissects call-backs of COM+ events", &[Peer::Tshark, Peer::Python], tshark::call_backs),
     ("promtool and the Python parser read the page", &[Peer::Prometheus, Peer::Python], exposition::run),
+    ("Prometheus 3 parses every format alike", &[Peer::Prometheus3], exposition::by_textparse),
     ("Prometheus scrapes the exporter", &[Peer::Prometheus], prometheus::run),
     ("curl and Prometheus pass the web server's gate", &[Peer::Curl, Peer::Prometheus], web::run),
     ("Prometheus relabels as the exporter does", &[Peer::Prometheus], relabel::run),
@@ -127,6 +129,7 @@ const CHECKS: [Check; 59] = [
         &READERS_OF_HISTOGRAMS,
         otlp::histograms,
     ),
+    ("VictoriaMetrics scrapes and takes what is pushed", &[Peer::VictoriaMetrics], victoria_metrics::run),
     ("rotel takes what is pushed", &[Peer::Otelcol, Peer::Rotel], otlp::by_rotel),
     (
         "psql and sqlite3 read logs of counters by PDH's joins",

@@ -74,9 +74,12 @@ fn finds_and_scrapes(prometheus: SocketAddr) -> Result<usize> {
             poll(&one, TIMEOUT, || present(prometheus, &one))?;
         }
     }
-    for twice in
-        ["{job=\"windows\",target!=\"\"}", "{exported_site!=\"\"}", "{__name__=~\"perfmon_exporter_.*\"}"]
-    {
+    for twice in [
+        "{exported_target!=\"\"}",
+        "{job=\"windows\",target=\"\",__name__=~\"perfmon_.*\"}",
+        "{exported_site!=\"\"}",
+        "{__name__=~\"perfmon_exporter_.*\"}",
+    ] {
         if let Some(series) = query(prometheus, twice)?.first() {
             return Err(format!("{twice} finds a series of instance {:?}", series.label("instance")).into());
         }

@@ -34,6 +34,17 @@ pub(crate) const PROMETHEUS: Programs = Programs {
     tags: "remove_all_sd",
 };
 
+/// The parsers of Prometheus 3's scrapes: the program `textparse`.
+pub(crate) const TEXTPARSE: Programs =
+    Programs { name: "textparse", packages: &["perfmon-exporter/peers/textparse"], tags: "" };
+
+/// A database that scrapes and takes OTLP: the program `victoria-metrics`.
+pub(crate) const VICTORIA_METRICS: Programs = Programs {
+    name: "victoriametrics",
+    packages: &["github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics"],
+    tags: "",
+};
+
 /// A client of performance counters and of COM+ over SMB, NTLM, RPC and DCOM in Go: the program `gomsrpc`.
 pub(crate) const GOMSRPC: Programs =
     Programs { name: "gomsrpc", packages: &["perfmon-exporter/peers/gomsrpc"], tags: "" };

@@ -1,5 +1,6 @@
-//! A real Prometheus 3 scrapes an exporter with simulated hosts, some of which are in trouble, and answers every question of
-//! the dashboards of one host, of all hosts, of their alerts, and of their counter logs.
+//! A real Prometheus reads an exporter with simulated hosts, some of which are in trouble, and answers every query of
+//! the dashboards of one host, of all hosts, of their alerts, and of their counter logs: Prometheus 3 by `/metrics` alone,
+//! and Prometheus 2 by `/sd` with a second job for the exporter's own metrics.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -8,7 +9,7 @@ use std::process::Command;
 use super::answers;
 use super::panels::{self, Chosen, Query};
 use crate::Result;
-use crate::conformance::prometheus::start_program;
+use crate::conformance::prometheus::{start_program, start_with};
 use crate::peers::go;
 use crate::process::{Running, poll};
 use crate::report::Outcome;
@@ -43,31 +44,45 @@ const SIMULATORS: [(&str, &[&str]); 4] = [
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let (_world, exporter) = start(&stage)?;
-    let scrape = format!("  - {{job_name: perfmon, static_configs: [{{targets: ['{exporter}']}}]}}\n");
+    let all = format!("  - {{job_name: perfmon, static_configs: [{{targets: ['{exporter}']}}]}}\n");
     let program = Command::new(go::PROMETHEUS.path(workspace, "prometheus"));
-    let (mut prometheus, address) = start_program(program, &stage, &scrape)?;
-    let mut counts = Vec::new();
+    let by_metrics = answered(workspace, start_program(program, &stage, &all)?, "perfmon")?;
+    // What `/metrics` has with `metrics_targets: false`.
+    let own = "metric_relabel_configs: [{source_labels: [__name__], regex: 'perfmon_exporter_.+', action: keep}]";
+    let each = format!(
+        "  - {{job_name: windows, http_sd_configs: [{{url: 'http://{exporter}/sd', refresh_interval: 1s}}]}}\n\
+         \x20 - {{job_name: perfmon, static_configs: [{{targets: ['{exporter}']}}], {own}}}\n"
+    );
+    let stage = Stage::new(workspace)?;
+    let by_discovery = answered(workspace, start_with(&stage, &each)?, ".+")?;
+    Ok(Outcome::Ran(format!("queries that have data: {by_metrics}; with /sd: {by_discovery}")))
+}
+
+/// Asks a Prometheus every query of the dashboards, with this choice of jobs. Answers how many have data.
+fn answered(workspace: &Workspace, prometheus: (Running, SocketAddr), job: &str) -> Result<String> {
+    let (mut prometheus, address) = prometheus;
     let checks = [
         (panels::HOST, host as Check),
         (panels::FLEET, fleet),
         (panels::ALERTS, alerts),
         (panels::LOGS, logs),
     ];
+    let mut counts = Vec::new();
     for (name, check) in checks {
-        let found = check(workspace, address);
+        let found = check(workspace, address, job);
         let found = found.map_err(|error| prometheus.complaint(&format!("{name}: {error}")))?;
         counts.push(format!("{found} of {name}"));
     }
-    Ok(Outcome::Ran(format!("queries that have data: {}", counts.join(", "))))
+    Ok(counts.join(", "))
 }
 
 /// Answers how many queries have data.
-type Check = fn(&Workspace, SocketAddr) -> Result<usize>;
+type Check = fn(&Workspace, SocketAddr, &str) -> Result<usize>;
 
 /// Every query has data for a host that is well, or for the one that has the trouble.
-fn host(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
+fn host(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usize> {
     let dashboard = panels::read(&workspace.root, panels::HOST)?;
-    let chosen = |target| [("$job", "perfmon"), ("$target", target), ("$top", "5")];
+    let chosen = |target| [("$job", job), ("$target", target), ("$top", "5")];
     let (well, half, closed) = (chosen(WELL), chosen(HALF), chosen(CLOSED));
     answers::choices_are_there(&dashboard, prometheus, &well)?;
     let queries = panels::queries(&dashboard);
@@ -83,9 +98,9 @@ fn host(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
 }
 
 /// Every query has data with thresholds that a simulated host reaches.
-fn fleet(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
+fn fleet(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usize> {
     let dashboard = panels::read(&workspace.root, panels::FLEET)?;
-    let chosen = [("$job", ".+"), ("$target", ".+"), ("$top", "5"), ("$full", "0.1"), ("$memory", "0.99")];
+    let chosen = [("$job", job), ("$target", ".+"), ("$top", "5"), ("$full", "0.1"), ("$memory", "0.99")];
     answers::choices_are_there(&dashboard, prometheus, &chosen)?;
     let queries = panels::queries(&dashboard);
     let asked: Vec<(&Query, &Chosen<'_>)> = queries.iter().map(|query| (query, chosen.as_slice())).collect();
@@ -99,9 +114,9 @@ fn fleet(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
 }
 
 /// Every query has data for alerts of which some fire at all times, some wait, and some have no value.
-fn alerts(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
+fn alerts(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usize> {
     let dashboard = panels::read(&workspace.root, panels::ALERTS)?;
-    let any = [("$job", ".+"), ("$target", ".+"), ("$set", ".+"), ("$alert", ".+"), ("$chart", "Busy")];
+    let any = [("$job", job), ("$target", ".+"), ("$set", ".+"), ("$alert", ".+"), ("$chart", "Busy")];
     answers::choices_are_there(&dashboard, prometheus, &any)?;
     let queries = panels::queries(&dashboard);
     let asked: Vec<(&Query, &Chosen<'_>)> = queries.iter().map(|query| (query, any.as_slice())).collect();
@@ -111,9 +126,9 @@ fn alerts(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
 }
 
 /// Every query has data for a set that logs, and one that starts by a schedule.
-fn logs(workspace: &Workspace, prometheus: SocketAddr) -> Result<usize> {
+fn logs(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usize> {
     let dashboard = panels::read(&workspace.root, panels::LOGS)?;
-    let any = [("$job", ".+"), ("$target", ".+"), ("$set", ".+"), ("$__range", "1h")];
+    let any = [("$job", job), ("$target", ".+"), ("$set", ".+"), ("$__range", "1h")];
     answers::choices_are_there(&dashboard, prometheus, &any)?;
     let queries = panels::queries(&dashboard);
     let asked: Vec<(&Query, &Chosen<'_>)> = queries.iter().map(|query| (query, any.as_slice())).collect();

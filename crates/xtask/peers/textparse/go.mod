@@ -1,0 +1,6 @@
+// The parsers of Prometheus 3, whose modules count from 0.300.
+module perfmon-exporter/peers/textparse
+
+go 1.26.0
+
+require github.com/prometheus/prometheus v0.316.0
