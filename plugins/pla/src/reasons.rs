@@ -24,8 +24,8 @@ pub(crate) const REASONS: [DeclaredReason; 5] = [
     DeclaredReason {
         word: "pla_port_blocked",
         sentence: "The host's object resolver answers, but the port of its service for data collector sets cannot be reached.",
-        next_step: "Enable the firewall rules on the host, which are off by default: Enable-NetFirewallRule -DisplayGroup \
-                    'Performance Logs and Alerts'. Let firewalls between pass the port that the message names: the host \
+        next_step: "Enable the firewall rules on the host, which are off by default: Enable-NetFirewallRule -Name \
+                    'PerfLogsAlerts-*'. Let firewalls between pass the port that the message names: the host \
                     chooses it from the dynamic ports of RPC (TCP 49152 to 65535).",
     },
 ];

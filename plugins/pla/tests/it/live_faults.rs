@@ -65,7 +65,7 @@ fn a_blocked_dynamic_port_is_explained() {
     ended.partial();
     assert_eq!(ended.reason(), "pla_port_blocked");
     assert!(
-        ended.next_step().contains("-DisplayGroup 'Performance Logs and Alerts'"),
+        ended.next_step().contains("Enable-NetFirewallRule -Name 'PerfLogsAlerts-*'"),
         "{}",
         ended.next_step()
     );

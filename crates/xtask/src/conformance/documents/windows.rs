@@ -6,7 +6,7 @@ use crate::Result;
 const COMMANDS: &[(&str, &[&str])] = &[
     ("Add-ADGroupMember", &["-Identity", "-Members"]),
     ("Add-LocalGroupMember", &["-Group", "-SID", "-Member"]),
-    ("Enable-NetFirewallRule", &["-DisplayGroup", "-Name"]),
+    ("Enable-NetFirewallRule", &["-Name"]),
     ("Get-NetFirewallRule", &["-Name"]),
     ("Get-Service", &["-Name"]),
     (
