@@ -12,6 +12,7 @@ mod credential_state;
 mod credentials;
 mod denials;
 mod documents;
+mod drill;
 mod driver;
 mod fleet;
 mod golden_page;

@@ -1,0 +1,642 @@
+//! A drill: every source of every plugin goes through every kind of fault of a host, and is afterwards as after a fresh start.
+//!
+//! A row is a source: a target with one module. A column is a fault: what happens, what is right during it, and how it
+//! ends. For each fault one exporter runs with a target for each source, all on one simulated host. A new source gets its
+//! cells by one row.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ms_dtyp::FileTime;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use windows_sim::model::{Change, Host, HostOptions, ValueSource};
+use windows_sim::{Account, AccountState, Accounts, ActivationMode, Behaviour, WindowsHost, server};
+
+use crate::com_plus::free_port;
+use crate::command_plugin::{Installed, PASSWORD};
+use crate::program::Exporter;
+
+/// A source of a plugin, as a module of a target of its own.
+struct Row {
+    name: &'static str,
+    /// What its module says besides the plugin. `STATE` is where the exporter keeps the state of its calls.
+    module: &'static str,
+    plugin: &'static str,
+    reads: Reads,
+    /// Beginnings of metrics that come back later than the others, by an interval of their own.
+    slow: &'static [&'static str],
+}
+
+impl Row {
+    /// Whether what it shows comes and goes by itself.
+    fn comes_and_goes(&self) -> bool {
+        self.reads == Reads::Nothing || self.plugin == "comt"
+    }
+}
+
+/// What of a host a source reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    /// Countersets of version 2, over SMB.
+    Version2,
+    /// Classic objects, over SMB.
+    Classic,
+    /// Objects, over DCOM.
+    Objects,
+    /// The endpoint map, without a logon.
+    EndpointMap,
+    /// Nothing of a host.
+    Nothing,
+}
+
+const VERSION_2: &str = "Processor Information";
+const CLASSIC: &str = "Memory";
+
+const ROWS: [Row; 12] = [
+    Row {
+        name: "counters",
+        plugin: "pcq",
+        module: "countersets: [{name: Processor Information}]",
+        reads: Reads::Version2,
+        slow: &[],
+    },
+    Row {
+        name: "classic",
+        plugin: "pcq",
+        module: "countersets: [{name: Memory}]",
+        reads: Reads::Classic,
+        slow: &[],
+    },
+    Row {
+        name: "facts",
+        plugin: "pcq",
+        module: "host_info: true, countersets: [{name: Processor Information}]",
+        reads: Reads::Version2,
+        slow: &[],
+    },
+    Row {
+        name: "alerts",
+        plugin: "pla",
+        module: r"sets: [{name: S, alerts: [{name: Busy, counter: '\Processor Information(0,0)\% Processor Time', above: -1, sample_interval: 1s}]}]",
+        reads: Reads::Version2,
+        slow: &[],
+    },
+    Row {
+        name: "classic_alerts",
+        plugin: "pla",
+        module: r"sets: [{name: S, alerts: [{name: Low, counter: '\Memory\Available Bytes', above: 1, sample_interval: 1s}]}]",
+        reads: Reads::Classic,
+        slow: &[],
+    },
+    Row {
+        name: "logs",
+        plugin: "pla",
+        module: r"sets: [{name: L, counters: ['\Processor Information(0,0)\% Processor Time'], sample_interval: 1s, log_format: csv}]",
+        reads: Reads::Version2,
+        slow: &[],
+    },
+    Row {
+        name: "classic_logs",
+        plugin: "pla",
+        module: r"sets: [{name: L, counters: ['\Memory\Available Bytes'], sample_interval: 1s, log_format: csv}]",
+        reads: Reads::Classic,
+        slow: &[],
+    },
+    Row {
+        name: "sets",
+        plugin: "pla",
+        module: "sets: [{host: ['*']}]",
+        reads: Reads::Objects,
+        slow: &["perfmon_pla_alert_"],
+    },
+    Row { name: "com_plus", plugin: "comt", module: "mode: poll", reads: Reads::Objects, slow: &[] },
+    Row {
+        name: "com_plus_events",
+        plugin: "comt",
+        module: "mode: events, events_max_age: 5s",
+        reads: Reads::Objects,
+        slow: &[],
+    },
+    Row {
+        name: "endpoints",
+        plugin: "rpc_state",
+        module: "source: rpc_endpoints",
+        reads: Reads::EndpointMap,
+        slow: &[],
+    },
+    Row {
+        name: "own",
+        plugin: "rpc_state",
+        module: "directories: [STATE]",
+        reads: Reads::Nothing,
+        slow: &[],
+    },
+];
+
+/// What is right for a target during a fault.
+enum During {
+    /// It is down, for one of these reasons from the first failure to the last, and has no series of the host.
+    Down(&'static [&'static str]),
+    /// It stays up, and fails once at most.
+    Up,
+}
+
+/// What befalls a host, or the exporter.
+struct Fault {
+    name: &'static str,
+    begin: fn(&mut World),
+    during: fn(&Row) -> During,
+    end: fn(&mut World),
+    /// Whether the host counts from zero afterwards.
+    resets: bool,
+}
+
+const CUT: &[&str] = &["connection_refused", "connection_reset"];
+const AWAY: During = During::Down(CUT);
+
+const FAULTS: [Fault; 10] = [
+    Fault {
+        name: "host ends and returns",
+        begin: |world| world.machine.end(),
+        during: |row| if row.reads == Reads::Nothing { During::Up } else { AWAY },
+        end: |world| world.machine.start(),
+        resets: false,
+    },
+    Fault {
+        name: "host restarts with new clocks and counters",
+        begin: |world| world.machine.end(),
+        during: |row| if row.reads == Reads::Nothing { During::Up } else { AWAY },
+        end: |world| {
+            world.machine.boot = now();
+            world.machine.start();
+        },
+        resets: true,
+    },
+    Fault {
+        name: "connections close",
+        begin: |world| {
+            world.machine.end();
+            world.machine.start();
+        },
+        during: |_| During::Up,
+        end: |_| {},
+        resets: false,
+    },
+    Fault {
+        name: "pipes close",
+        begin: |world| world.machine.host().stop_service(),
+        during: |_| During::Up,
+        end: |_| {},
+        resets: false,
+    },
+    Fault {
+        name: "sessions expire",
+        begin: |world| world.machine.behave(|behaviour| behaviour.session_expires_after = Some(60)),
+        during: |_| During::Up,
+        end: |world| world.machine.behave(|behaviour| behaviour.session_expires_after = None),
+        resets: false,
+    },
+    Fault {
+        name: "provider goes and returns",
+        begin: |world| world.machine.without(&[VERSION_2, CLASSIC]),
+        during: |row| match row.reads {
+            Reads::Version2 | Reads::Classic if row.plugin == "pcq" => During::Down(&["not_found"]),
+            _ => During::Up,
+        },
+        end: |world| world.machine.without(&[]),
+        resets: false,
+    },
+    Fault {
+        name: "rights are taken and given back",
+        begin: |world| {
+            world.machine.change_account(|account| account.may_read_counters = false);
+            world.machine.behave(|behaviour| behaviour.activation = ActivationMode::AccessDenied);
+            world.machine.end();
+            world.machine.start();
+        },
+        during: |row| match row.reads {
+            Reads::Version2 | Reads::Classic => During::Down(&["access_denied"]),
+            Reads::Objects => During::Down(&[
+                "access_denied",
+                "com_access_denied",
+                "pla_access_denied",
+                "event_system_denied",
+            ]),
+            Reads::EndpointMap | Reads::Nothing => During::Up,
+        },
+        end: |world| {
+            world.machine.change_account(|account| account.may_read_counters = true);
+            world.machine.behave(|behaviour| behaviour.activation = ActivationMode::Open);
+        },
+        resets: false,
+    },
+    Fault {
+        name: "account is locked and unlocked",
+        begin: |world| {
+            world.machine.change_account(|account| account.state = AccountState::Locked);
+            world.machine.end();
+            world.machine.start();
+        },
+        during: |row| match row.reads {
+            Reads::Nothing => During::Up,
+            Reads::Version2 | Reads::Classic => During::Down(&["account_locked"]),
+            // RPC over TCP has no word for it, unless another source was told over SMB.
+            Reads::Objects | Reads::EndpointMap => During::Down(&[
+                "account_locked",
+                "access_denied",
+                "com_access_denied",
+                "pla_access_denied",
+                "wrong_credentials",
+            ]),
+        },
+        end: |world| {
+            world.machine.change_account(|account| account.state = AccountState::Active);
+            // The administrator says so; without a reload the exporter waits some minutes.
+            world.reload("a");
+        },
+        resets: false,
+    },
+    Fault {
+        name: "name moves to another host",
+        begin: |world| {
+            world.machine.end();
+            world.machine.boot =
+                FileTime(world.machine.boot.0 - 30 * 86_400 * FileTime::INTERVALS_PER_SECOND);
+            world.machine.start();
+        },
+        during: |_| During::Up,
+        end: |_| {},
+        resets: true,
+    },
+    Fault {
+        name: "reload changes a label",
+        begin: |world| world.reload("b"),
+        during: |_| During::Up,
+        end: |world| world.reload("a"),
+        resets: false,
+    },
+];
+
+/// The time between two collections.
+const INTERVAL: Duration = Duration::from_secs(2);
+/// Nothing here takes long; a drill that waits for what never comes ends.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Collections after the end of a fault until all is as it was.
+const COLLECTIONS_AFTER: f64 = 2.0;
+
+fn now() -> FileTime {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    FileTime::from_unix_nanos(since.as_nanos().try_into().unwrap())
+}
+
+/// A simulated host on fixed ports, which can be ended and started again.
+struct Machine {
+    runtime: Runtime,
+    accounts: Arc<Accounts>,
+    /// Of SMB, of the endpoint mapper, and of its objects.
+    ports: [u16; 3],
+    /// Where the exporter takes call-backs.
+    events: u16,
+    boot: FileTime,
+    running: Option<Running>,
+}
+
+struct Running {
+    host: Arc<WindowsHost>,
+    source: Arc<Host>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Machine {
+    fn new(events: u16) -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let accounts = Arc::new(Accounts::new(vec![Account::new("CORP", "svc", ssp::Secret::new(PASSWORD))]));
+        let boot = FileTime(now().0 - 2 * 86_400 * FileTime::INTERVALS_PER_SECOND);
+        let ports = [free_port(), free_port(), free_port()];
+        let mut machine = Self { runtime, accounts, ports, events, boot, running: None };
+        machine.start();
+        machine
+    }
+
+    fn start(&mut self) {
+        let options = HostOptions { boot: Some(self.boot), slots: 0, ..HostOptions::default() };
+        let source = Arc::new(Host::new(options));
+        let values: Arc<dyn ValueSource> = Arc::<Host>::clone(&source);
+        let host = Arc::new(WindowsHost::new("web1", values, Arc::clone(&self.accounts)));
+        let listen = |port| {
+            let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            self.runtime.block_on(TcpListener::bind(address)).unwrap()
+        };
+        let [smb, mapper, objects] = self.ports.map(listen);
+        let limits = server::Limits::default();
+        let mut publisher = server::EventPublisher::new(Arc::clone(&host), self.events);
+        let of_objects = Arc::clone(&host);
+        let tasks = vec![
+            self.runtime.spawn(server::listen_smb(Arc::clone(&host), smb, limits)),
+            self.runtime.spawn(async move {
+                server::listen_dcom(of_objects, mapper, objects, limits).await.unwrap();
+            }),
+            self.runtime.spawn(async move {
+                loop {
+                    publisher.publish().await;
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+            }),
+        ];
+        self.running = Some(Running { host, source, tasks });
+    }
+
+    /// All connections end, and nobody listens any more.
+    fn end(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        for task in running.tasks {
+            task.abort();
+            // It ends with that it was aborted.
+            let _ = self.runtime.block_on(task);
+        }
+    }
+
+    fn running(&self) -> &Running {
+        self.running.as_ref().expect("a host that was started")
+    }
+
+    fn host(&self) -> &WindowsHost {
+        &self.running().host
+    }
+
+    fn behave(&self, change: impl FnOnce(&mut Behaviour)) {
+        self.host().change_behaviour(change);
+    }
+
+    fn change_account(&self, change: impl FnOnce(&mut Account)) {
+        self.accounts.change(|accounts| change(&mut accounts[0]));
+    }
+
+    /// From now on these countersets and objects are absent, and no others.
+    fn without(&self, names: &[&str]) {
+        let changes = names.iter().map(|name| format!("{name}=absent").parse::<Change>().unwrap());
+        self.running().source.replace_changes(changes.collect());
+    }
+}
+
+/// A host and an exporter that has a target for each source.
+struct World {
+    machine: Machine,
+    installed: Installed,
+    exporter: Option<Exporter>,
+}
+
+impl World {
+    fn new() -> Self {
+        let installed = Installed::with_plugins(&["pcq", "comt", "pla", "rpc_state"]);
+        std::fs::create_dir(installed.folder.path("files")).unwrap();
+        let mut world = Self { machine: Machine::new(free_port()), installed, exporter: None };
+        world.installed.folder.write("perfmon.yml", &world.configuration("a"));
+        let mut exporter = world.installed.folder.begin(&mut world.installed.command(&[]), &[]);
+        drop(exporter.read_log());
+        world.exporter = Some(exporter);
+        world
+    }
+
+    fn configuration(&self, label: &str) -> String {
+        let ([smb, dcom, _], events) = (self.machine.ports, self.machine.events);
+        let [files, state] = ["files", "state"].map(|folder| self.installed.folder.path(folder));
+        let (mut modules, mut targets) = (String::new(), String::new());
+        for Row { name, plugin, module, .. } in ROWS {
+            let module = module.replace("STATE", &state.display().to_string());
+            modules += &format!("  {name}: {{plugin: {plugin}, {module}}}\n");
+            targets += &format!(
+                "  - {{name: {name}, host: 127.0.0.1, modules: [{name}], labels: {{env: {label}}}}}\n"
+            );
+        }
+        format!(
+            "plugins: {{load: [pcq, comt, pla, rpc_state], settings: {{comt: {{events: {{listen: ['127.0.0.1:{events}']}}}}}}}}
+storage: {{directory: {files}}}
+rpc_state: {{directory: state}}
+web: {{listen: ['127.0.0.1:0'], enable_lifecycle: true}}
+scrape: {{interval: {interval}s}}
+transports:
+  here: {{connect_timeout: 500ms, smb: {{port: {smb}}}, dcom: {{port: {dcom}}}, tcp: {{port: {dcom}}}}}
+identities:
+  corp: {{kind: ntlm, domain: CORP, username: svc, password_file: password, allow_hosts: [127.0.0.1]}}
+target_defaults: {{identity: corp, transport: here}}
+modules:
+{modules}targets:
+{targets}",
+            interval = INTERVAL.as_secs(),
+            files = files.display(),
+        )
+    }
+
+    /// Takes the configuration again, with this label at all targets.
+    fn reload(&mut self, label: &str) {
+        self.installed.folder.write("perfmon.yml", &self.configuration(label));
+        let answer = self.exporter().reload();
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+
+    fn exporter(&self) -> &Exporter {
+        self.exporter.as_ref().expect("an exporter that was started")
+    }
+
+    fn page(&self) -> Page {
+        let request = "GET /metrics HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\
+                       Accept: application/openmetrics-text;version=1.0.0\r\n\r\n";
+        Page::of(&self.exporter().ask(request).body)
+    }
+
+    /// Reads pages until nothing is wrong with one; answers the last page, and what is wrong with it.
+    fn wait(&self, wrong: impl Fn(&Page) -> Vec<String>) -> (Page, Vec<String>) {
+        let began = Instant::now();
+        loop {
+            let page = self.page();
+            let found = wrong(&page);
+            if found.is_empty() || began.elapsed() > PATIENCE {
+                return (page, found);
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+/// Samples by their series.
+struct Page(BTreeMap<String, f64>);
+
+impl Page {
+    fn of(text: &str) -> Self {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let samples = lines.filter_map(|line| {
+            let (series, value) = line.rsplit_once(' ')?;
+            Some((series.to_owned(), value.parse().ok()?))
+        });
+        Self(samples.collect())
+    }
+
+    /// The value of a metric of the exporter about a target.
+    fn own(&self, metric: &str, target: &str, more: &str) -> f64 {
+        let series = format!("perfmon_exporter_{metric}{{target=\"{target}\"{more}}}");
+        self.0.get(&series).copied().unwrap_or(0.0)
+    }
+
+    fn is(&self, target: &str, state: &str) -> bool {
+        self.own("target_state", target, &format!(",state=\"{state}\"")) == 1.0
+    }
+
+    fn collections(&self, target: &str) -> f64 {
+        ["full", "partial", "failed"]
+            .map(|outcome| self.own("collections_total", target, &format!(",outcome=\"{outcome}\"")))
+            .iter()
+            .sum()
+    }
+
+    /// How often collections of a target failed, by reason.
+    fn failures(&self, target: &str) -> BTreeMap<String, f64> {
+        let prefix = format!("perfmon_exporter_failures_total{{target=\"{target}\"");
+        let failures = self.0.iter().filter(|(series, _)| series.starts_with(&prefix));
+        let reason = |series: &str| series.split("reason=\"").nth(1)?.split('"').next().map(str::to_owned);
+        failures.filter_map(|(series, count)| Some((reason(series)?, *count))).collect()
+    }
+
+    /// The series of a source, without the label that reloads change and without start times.
+    fn series(&self, row: &Row) -> BTreeSet<String> {
+        let label = format!("target=\"{}\"", row.name);
+        let all = self.0.keys().filter(|series| series.contains(&label));
+        let of_source = all.filter(|series| {
+            let others = ["perfmon_exporter_", "perfmon_pla_run_last_compile_"];
+            !others.iter().chain(row.slow).any(|name| series.starts_with(name))
+                && !series.contains("_created{")
+        });
+        // Connections and processes come and go; their metrics stay.
+        let metric = |series: &String| series.split('{').next().unwrap_or_default().to_owned();
+        let named = |series: &String| series.replace("env=\"b\"", "env=\"a\"");
+        of_source.map(|series| if row.comes_and_goes() { metric(series) } else { named(series) }).collect()
+    }
+
+    /// When the series of a target's host began.
+    fn starts(&self, target: &str) -> BTreeMap<String, f64> {
+        let label = format!("target=\"{target}\"");
+        let all = self.0.iter().filter(|(series, _)| series.contains(&label) && series.contains("_created{"));
+        let of_host = all.filter(|(series, _)| !series.starts_with("perfmon_exporter_"));
+        of_host.map(|(series, start)| (series.replace("env=\"b\"", "env=\"a\""), *start)).collect()
+    }
+
+    fn alerts_open(&self) -> f64 {
+        self.0.get("perfmon_exporter_alerts_open").copied().unwrap_or(0.0)
+    }
+}
+
+/// What is wrong in the cells of a fault.
+fn drilled(fault: &Fault) -> Vec<String> {
+    let mut world = World::new();
+    let (before, wrong) = world.wait(|page| {
+        let mut wrong = cells(|row| is_up(page, row, 5.0));
+        if page.alerts_open() < 2.0 {
+            wrong.push(format!("{} alerts are open", page.alerts_open()));
+        }
+        wrong
+    });
+    if !wrong.is_empty() {
+        return wrong;
+    }
+    (fault.begin)(&mut world);
+    let (_, mut wrong) = world.wait(|page| cells(|row| during(&before, page, row, &(fault.during)(row))));
+    wrong.iter_mut().for_each(|cell| cell.insert_str(0, "during: "));
+    (fault.end)(&mut world);
+    let ended = world.page();
+    let enough = |row: &Row| ended.collections(row.name) + COLLECTIONS_AFTER;
+    let (after, not_up) = world.wait(|page| cells(|row| is_up(page, row, enough(row))));
+    let mut add = |when: &str, cells: Vec<String>| {
+        wrong.extend(cells.into_iter().map(|cell| format!("{when}: {cell}")));
+    };
+    add("after", not_up);
+    add("after", cells(|row| as_before(&before, &after, row, fault.resets)));
+    if after.alerts_open() != before.alerts_open() {
+        add("after", vec![format!("{} alerts are open, {} were", after.alerts_open(), before.alerts_open())]);
+    }
+    // And it stays so.
+    let enough = |row: &Row| after.collections(row.name) + 5.0;
+    let (later, not_up) = world.wait(|page| cells(|row| is_up(page, row, enough(row))));
+    add("later", not_up);
+    add("later", cells(|row| as_before(&after, &later, row, false)));
+    wrong
+}
+
+/// What is wrong with each source.
+fn cells(check: impl Fn(&Row) -> Result<(), String>) -> Vec<String> {
+    let named = |row: &Row| check(row).err().map(|problem| format!("{}: {problem}", row.name));
+    ROWS.iter().filter_map(named).collect()
+}
+
+/// A target is up, after this many collections in all.
+fn is_up(page: &Page, row: &Row, collections: f64) -> Result<(), String> {
+    if page.is(row.name, "up") && page.collections(row.name) >= collections {
+        return Ok(());
+    }
+    Err(format!("not up: {} collections, {:?}", page.collections(row.name), page.failures(row.name)))
+}
+
+/// What is right during a fault: three collections that say it, and one reason all the time.
+fn during(before: &Page, page: &Page, row: &Row, right: &During) -> Result<(), String> {
+    let name = row.name;
+    let known = before.failures(name);
+    let mut failures = page.failures(name);
+    failures.retain(|reason, count| known.get(reason) != Some(count));
+    let failed: f64 = failures.values().sum();
+    let reasons = match right {
+        During::Down(reasons) => *reasons,
+        During::Up if failed > 1.0 => return Err(format!("it fails: {failures:?}")),
+        During::Up => return is_up(page, row, before.collections(name) + 5.0),
+    };
+    // A collection may have been cut off as the fault began.
+    let is_cut = |reason: &str, count: f64| count <= 1.0 && CUT.contains(&reason);
+    let is_right = |reason: &str, count: f64| reasons.contains(&reason) || is_cut(reason, count);
+    if let Some((reason, _)) = failures.iter().find(|(reason, count)| !is_right(reason, **count)) {
+        return Err(format!("the reason is {reason}, right is {}", reasons.join(" or ")));
+    }
+    if !page.is(name, "down") || failed < 3.0 {
+        return Err(format!("not down with three failures: {failures:?}"));
+    }
+    if !page.series(row).is_empty() {
+        return Err(format!("it is down, and has {} series", page.series(row).len()));
+    }
+    Ok(())
+}
+
+/// All of a target is as before: its series, and their starts, which are others if the host counts from zero.
+fn as_before(before: &Page, after: &Page, row: &Row, resets: bool) -> Result<(), String> {
+    let (was, is) = (before.series(row), after.series(row));
+    if was != is {
+        let difference: Vec<_> = was.symmetric_difference(&is).take(3).collect();
+        return Err(format!("{} series, {} before; {difference:?}", is.len(), was.len()));
+    }
+    let (was, is) = (before.starts(row.name), after.starts(row.name));
+    if was.keys().ne(is.keys()) {
+        return Err(format!("{} start times, {} before", is.len(), was.len()));
+    }
+    let moved = is.iter().filter(|(series, start)| (was[*series] - **start).abs() > 60.0).count();
+    let of_host = matches!(row.reads, Reads::Version2 | Reads::Classic) && row.plugin == "pcq";
+    if of_host && moved != if resets { is.len() } else { 0 } {
+        return Err(format!("{moved} of {} start times moved", is.len()));
+    }
+    Ok(())
+}
+
+#[test]
+fn every_source_lives_through_every_fault() {
+    let wrong: Vec<String> = thread::scope(|scope| {
+        let faults: Vec<_> =
+            FAULTS.iter().map(|fault| (fault.name, scope.spawn(|| drilled(fault)))).collect();
+        let cells = faults.into_iter().flat_map(|(name, cells)| {
+            let cells = cells.join().unwrap_or_else(|_| vec!["the drill panicked".to_owned()]);
+            cells.into_iter().map(move |cell| format!("{name}: {cell}"))
+        });
+        cells.collect()
+    });
+    assert!(wrong.is_empty(), "{} cells are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
