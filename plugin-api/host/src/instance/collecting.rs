@@ -213,8 +213,8 @@ impl InstanceShared {
     fn say_why_denied(&self, outcome: &mut Outcome<'_>) {
         let denied = self.leases.take_denied();
         if let Outcome::Failed(failure) | Outcome::Partial { failure: Some(failure), .. } = outcome
-            && failure.reason == Reason::General(GeneralReason::CredentialsWithheld)
-            && let Some(message) = denied
+            && let Some((reason, message)) = denied
+            && failure.reason == Reason::General(reason)
         {
             failure.message = message;
         }
