@@ -10,9 +10,10 @@ use super::text::shortened;
 
 /// What identifies an alert for receivers, by name.
 ///
-/// `target`, `module`, `plugin` and `alert` are ours: together they are unique. A label of the plugin with such a name is
-/// called `exported_…`, as Prometheus does. `alertname` is the event's name, and `severity` comes from its level, unless
-/// the plugin sets them. The target's labels and the configured ones are added where there is none of that name.
+/// `target`, `module`, `plugin` and `id` are ours: together they are unique. A label of the plugin with such a name is
+/// called `exported_…`, as Prometheus does. `alertname` is the plugin's label of that name, or else its label `alert`, which is
+/// what people call it, or else the event's name. `severity` comes from the event's level, unless the plugin sets it. The
+/// target's labels and the configured ones are added where there is none of that name.
 pub(crate) fn labels(
     origin: &Origin,
     event: &Event<'_>,
@@ -24,7 +25,7 @@ pub(crate) fn labels(
         ("target", &*origin.target),
         ("module", &*origin.module),
         ("plugin", &*origin.plugin),
-        ("alert", alert.id),
+        ("id", alert.id),
     ];
     for (name, value) in own {
         labels.insert(name.to_owned(), value_of(value));
@@ -34,7 +35,9 @@ pub(crate) fn labels(
         let name = if is_own { format!("exported_{name}") } else { (*name).to_owned() };
         labels.entry(name).or_insert_with(|| value_of(value));
     }
-    let defaults = [("alertname", event.name), ("severity", severity(event.level))];
+    let called = alert.labels.iter().find(|(name, value)| *name == "alert" && !value.is_empty());
+    let alertname = called.map_or(event.name, |(_, value)| *value);
+    let defaults = [("alertname", alertname), ("severity", severity(event.level))];
     let more = origin.labels.iter().chain(configured).map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in defaults.into_iter().chain(more) {
         labels.entry(name.to_owned()).or_insert_with(|| value_of(value));
@@ -90,11 +93,11 @@ mod tests {
         assert_eq!(
             labels,
             [
-                ("alert", "low"),
                 ("alertname", "LowDisk"),
                 ("disk", "C:"),
                 ("env", "prod"),
                 ("exported_target", "evil"),
+                ("id", "low"),
                 ("module", "os"),
                 ("plugin", "pla"),
                 ("severity", "critical"),
@@ -102,5 +105,36 @@ mod tests {
                 ("target", "web1"),
             ]
         );
+    }
+
+    #[test]
+    fn an_alert_is_called_as_the_administrator_called_it() {
+        let origin = Origin {
+            target: "web1".into(),
+            module: "os".into(),
+            plugin: "pla".into(),
+            labels: vec![("id".to_owned(), "4711".to_owned())],
+        };
+        let named = |fields: &[(&str, &str)]| {
+            let alert = Alert { id: "S/Low memory", state: AlertState::Opened, labels: fields };
+            let event = Event {
+                name: "pla.alert",
+                level: Level::Warn,
+                time_unix_nanos: None,
+                body: "",
+                fields,
+                alert: Some(alert),
+            };
+            let labels = labels(&origin, &event, alert, &[]);
+            let value =
+                |name: &str| labels.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+            assert_eq!(value("id").as_deref(), Some("S/Low memory"));
+            assert_eq!(value("exported_alert"), None);
+            value("alertname")
+        };
+        assert_eq!(named(&[("set", "S"), ("alert", "Low memory")]).as_deref(), Some("Low memory"));
+        assert_eq!(named(&[("alert", "Low"), ("alertname", "LowMemory")]).as_deref(), Some("LowMemory"));
+        assert_eq!(named(&[("alert", "")]).as_deref(), Some("pla.alert"));
+        assert_eq!(named(&[]).as_deref(), Some("pla.alert"));
     }
 }

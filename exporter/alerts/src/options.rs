@@ -70,6 +70,15 @@ impl ReceiverKind {
         }
     }
 
+    /// How long an attempt that failed may be put off, whatever the receiver asks for: an alert that is not sent again ends in
+    /// Alertmanager after four intervals, and somebody waits for what a webhook tells.
+    pub(crate) fn retry_max(self) -> Duration {
+        match self {
+            Self::Alertmanager { resend_interval } => resend_interval,
+            Self::Webhook { repeat_interval, .. } => repeat_interval.min(WEBHOOK_RETRY_MAX),
+        }
+    }
+
     /// Whether it hears of alerts that closed.
     pub(crate) const fn hears_ends(self) -> bool {
         match self {
@@ -78,6 +87,8 @@ impl ReceiverKind {
         }
     }
 }
+
+const WEBHOOK_RETRY_MAX: Duration = Duration::from_secs(300);
 
 impl Default for AlertOptions {
     fn default() -> Self {

@@ -24,6 +24,17 @@ struct Sent {
     /// The newest version.
     version: u64,
     at: Instant,
+    /// How often in a row the receiver has refused it.
+    refusals: u32,
+}
+
+impl Sent {
+    /// When it is sent again. What was refused is tried sooner than what was taken is repeated: whoever mends the receiver
+    /// does not wait for hours.
+    fn due(&self, interval: Duration) -> Instant {
+        let pause = REFUSED_PAUSE.saturating_mul(1 << self.refusals.saturating_sub(1).min(16));
+        self.at + if self.refusals == 0 { interval } else { pause.min(interval) }
+    }
 }
 
 /// What a receiver is sent next.
@@ -55,12 +66,25 @@ impl Plan {
         }
     }
 
-    /// These were sent at `now`, and the receiver took them or will never take them.
+    /// These were sent at `now`, and the receiver took them.
     pub fn settled(&mut self, alerts: &[Arc<Alert>], now: Instant) {
+        self.note(alerts, now, 0);
+    }
+
+    /// The receiver refused these. Returns whether it does so for the last time, for ends that are sent no more then.
+    pub fn refused(&mut self, alerts: &[Arc<Alert>], now: Instant) -> bool {
+        // Those of one target have one entry.
+        let before = alerts.first().and_then(|alert| self.sent.get(&self.subject(alert)));
+        let refusals = 1 + before.map_or(0, |sent| sent.refusals);
+        self.note(alerts, now, refusals);
+        matches!(self.kind, ReceiverKind::Alertmanager { .. }) || refusals >= REFUSALS_MAX
+    }
+
+    fn note(&mut self, alerts: &[Arc<Alert>], now: Instant, refusals: u32) {
         for alert in alerts {
             let subject = self.subject(alert);
-            let sent = self.sent.entry(subject).or_insert(Sent { version: 0, at: now });
-            *sent = Sent { version: sent.version.max(alert.version), at: now };
+            let sent = self.sent.entry(subject).or_insert(Sent { version: 0, at: now, refusals: 0 });
+            *sent = Sent { version: sent.version.max(alert.version), at: now, refusals };
         }
     }
 
@@ -78,7 +102,7 @@ impl Plan {
         alerts.truncate(ALERTS_MAX);
         for alert in &view.open {
             let sent = self.sent.get(&self.subject(alert));
-            let due = sent.filter(|sent| sent.version >= alert.version).map(|sent| sent.at + interval);
+            let due = sent.filter(|sent| sent.version >= alert.version).map(|sent| sent.due(interval));
             match due.filter(|due| *due > now) {
                 Some(due) => until = Some(until.map_or(due, |until: Instant| until.min(due))),
                 None if alerts.len() < ALERTS_MAX => alerts.push(Arc::clone(alert)),
@@ -98,7 +122,7 @@ impl Plan {
         for alerts in targets.values() {
             let sent = alerts.first().and_then(|alert| self.sent.get(&self.subject(alert)));
             let due = sent.filter(|_| !alerts.iter().any(|alert| self.is_new(alert)));
-            match due.map(|sent| sent.at + interval).filter(|due| *due > now) {
+            match due.map(|sent| sent.due(interval)).filter(|due| *due > now) {
                 Some(due) => until = Some(until.map_or(due, |until: Instant| until.min(due))),
                 None => {
                     let mut alerts: Vec<Arc<Alert>> = alerts.iter().map(|alert| Arc::clone(alert)).collect();
@@ -135,4 +159,8 @@ impl Plan {
 const ALERTS_MAX: usize = 256;
 /// Alerts in one message of a webhook.
 const ALERTS_OF_TARGET_MAX: usize = 1_000;
+/// The pause after the first refusal; each further one doubles it.
+const REFUSED_PAUSE: Duration = Duration::from_secs(60);
+/// So often the end of an alert is sent to a webhook that refuses it.
+const REFUSALS_MAX: u32 = 6;
 const FORGOTTEN_AT_ONCE: usize = 256;

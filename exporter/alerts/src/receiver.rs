@@ -110,13 +110,21 @@ impl Receiver {
             Verdict::Refused { trouble, message } => {
                 self.backoff.reset();
                 self.dependencies.counts.fail(trouble, &message, now);
-                self.dependencies.counts.lose(alerts.len() as u64, Loss::Refused(trouble));
                 self.log_trouble(trouble, &message, "Receiver refuses alerts");
+                let gives_up = self.plan.refused(alerts, Instant::now());
+                self.plan.refused(truncated, Instant::now());
+                if gives_up {
+                    self.dependencies.counts.lose(alerts.len() as u64, Loss::Refused(trouble));
+                    for alerts in [alerts, truncated] {
+                        self.dependencies.registry.settled(self.dependencies.id, alerts);
+                    }
+                }
+                return Ok(());
             }
             Verdict::Retry { after, trouble, message } => {
                 self.dependencies.counts.fail(trouble, &message, now);
                 self.log_trouble(trouble, &message, "Receiver accepts no alerts for now");
-                return Err(self.backoff.next(after));
+                return Err(self.backoff.next(after).min(self.dependencies.options.kind.retry_max()));
             }
         }
         for alerts in [alerts, truncated] {

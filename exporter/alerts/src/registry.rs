@@ -2,15 +2,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use plugin_contract::{self as contract, AlertState, Event};
+use plugin_contract::{self as contract, AlertState, Event, Outcome};
 use tokio::sync::watch;
+use tracing::warn;
 
 use super::alert::Alert;
 use super::annotations::annotations;
 use super::counts::Counts;
 use super::labels::labels;
 use super::origin::Origin;
-use super::state::{Key, OpenAlert, ReceiverId, State, View};
+use super::state::{Heard, Key, OpenAlert, ReceiverId, State, View};
 
 /// Which alerts are open, and which closed ones a receiver has not taken yet.
 #[derive(Debug)]
@@ -43,9 +44,9 @@ impl Feed {
         self.registry.restarted(self);
     }
 
-    /// A full collection of the module ended at `now`.
-    pub fn collected(&self, now: SystemTime) {
-        self.registry.collected(self, now);
+    /// A collection of the module ended at `now`, or could not begin.
+    pub fn collected(&self, outcome: &Outcome<'_>, now: SystemTime) {
+        self.registry.collected(self, outcome, now);
     }
 }
 
@@ -65,13 +66,13 @@ impl Registry {
     }
 
     /// A feed for a module of a target. If there was one before, its alerts stay open until the new one says that they
-    /// closed, or says nothing of them in two full collections.
+    /// closed, or says nothing of them in collections that had the time to find out ([`OpenAlert::is_over`]).
     pub fn feed(self: &Arc<Self>, origin: Origin) -> Feed {
         let mut state = self.lock();
         let number = state.next();
         let module = (Arc::clone(&origin.target), Arc::clone(&origin.module));
         state.doubt(&module);
-        state.feeds.insert(module, number);
+        state.feeds.insert(module, Heard { number, is_doubted: true, collected: None });
         drop(state);
         Feed { registry: Arc::clone(self), origin, number }
     }
@@ -151,7 +152,7 @@ impl Registry {
     pub(crate) fn event(&self, feed: &Feed, event: &Event<'_>, alert: contract::Alert<'_>, now: SystemTime) {
         let Origin { target, module, .. } = &feed.origin;
         let mut state = self.lock();
-        if !state.hears(&feed.origin, feed.number) {
+        if state.heard(&feed.origin, feed.number).is_none() {
             return;
         }
         let time = happened(event, now);
@@ -182,27 +183,59 @@ impl Registry {
 
     pub(crate) fn restarted(&self, feed: &Feed) {
         let mut state = self.lock();
-        if state.hears(&feed.origin, feed.number) {
+        if let Some(heard) = state.heard(&feed.origin, feed.number) {
+            heard.is_doubted = true;
             state.doubt(&(Arc::clone(&feed.origin.target), Arc::clone(&feed.origin.module)));
         }
     }
 
-    /// An instance that was restarted reports what still fires in its first collections. What it does not is over.
-    pub(crate) fn collected(&self, feed: &Feed, now: SystemTime) {
+    /// An instance that was restarted reports what still fires in its first collections. What it does not is over. So is
+    /// what no collection has confirmed for a day.
+    pub(crate) fn collected(&self, feed: &Feed, outcome: &Outcome<'_>, now: SystemTime) {
         let mut state = self.lock();
-        if !state.hears(&feed.origin, feed.number) {
-            return;
+        let Some(heard) = state.heard(&feed.origin, feed.number) else { return };
+        let counts = match outcome {
+            Outcome::Full => FULL_COUNTS,
+            Outcome::Partial { .. } => 1,
+            Outcome::Failed(_) => 0,
+        };
+        if counts > 0 {
+            heard.collected = Some(now);
+            if heard.is_doubted {
+                Self::settle(&mut state, &feed.origin, counts, now);
+            }
         }
-        let mut over = Vec::new();
-        for (key, open) in state.of_module(&feed.origin.target, &feed.origin.module) {
-            let Some(collections) = &mut open.unconfirmed else { continue };
-            *collections += 1;
-            if *collections >= COLLECTIONS_OF_DOUBT {
-                over.push(key.clone());
+        for (target, module, alerts) in state.expire(now) {
+            warn!(
+                target = &*target,
+                module = &*module,
+                alerts,
+                next_step = "read why the target is down; what still fires opens again once it is collected",
+                "Alerts ended that no collection has confirmed for a day"
+            );
+        }
+        self.notify(&state);
+    }
+
+    /// Counts a collection that did not fail against the alerts that the module has not confirmed.
+    fn settle(state: &mut State, origin: &Origin, counts: u32, now: SystemTime) {
+        let (mut over, mut left) = (Vec::new(), 0);
+        for (key, open) in state.of_module(&origin.target, &origin.module) {
+            match &mut open.unconfirmed {
+                None => {}
+                Some(doubt) => {
+                    doubt.count(counts, now);
+                    if open.is_over(now) { over.push(key.clone()) } else { left += 1 }
+                }
             }
         }
         over.iter().for_each(|key| state.close(key, now));
-        self.notify(&state);
+        if left == 0
+            && let Some(heard) =
+                state.feeds.get_mut(&(Arc::clone(&origin.target), Arc::clone(&origin.module)))
+        {
+            heard.is_doubted = false;
+        }
     }
 
     fn notify(&self, state: &State) {
@@ -234,5 +267,5 @@ fn happened(event: &Event<'_>, now: SystemTime) -> SystemTime {
 
 /// Events are not older; Alertmanager drops alerts that ended long ago.
 const AGE_MAX: Duration = Duration::from_secs(24 * 3600);
-/// Full collections in which a restarted instance says what still fires.
-const COLLECTIONS_OF_DOUBT: u32 = 2;
+/// A full collection counts as many partial ones: what is missing in one may be what fires.
+const FULL_COUNTS: u32 = 3;

@@ -10,9 +10,9 @@ use http_client::{
     retry_after, shown,
 };
 use hyper::Request;
-use hyper::header::{LOCATION, RETRY_AFTER};
+use hyper::header::{HeaderValue, LOCATION, RETRY_AFTER};
 
-use super::options::{ReceiverOptions, UrlSource};
+use super::options::{ReceiverKind, ReceiverOptions, UrlSource};
 
 /// What an answer means for the request that it is to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,8 +87,15 @@ impl Sender {
         let Addressed { url, request } = addressed(Arc::clone(&self.options), body.clone()).await?;
         let server = Arc::new(url.server(self.options.tls.clone()));
         let answer = self.ask(server, request).await;
-        if matches!(self.options.url, UrlSource::Plain(_)) {
+        let is_secret = matches!(self.options.url, UrlSource::File(_));
+        if !is_secret && matches!(self.options.kind, ReceiverKind::Alertmanager { .. }) {
             return answer;
+        }
+        if !is_secret {
+            // Nobody declared it as one, but what tells customers of a webhook apart often is its path.
+            return answer.map(|answer| without_path(answer, &url)).map_err(
+                |Failure { trouble, message }| Failure { trouble, message: url.path_hidden_in(&message) },
+            );
         }
         match answer {
             Ok(mut answer) => {
@@ -107,6 +114,18 @@ impl Sender {
         let (_, connection) = self.connection.insert((server, connection));
         connection.send(request).await
     }
+}
+
+/// The same answer without the path of this URL, which it may repeat.
+fn without_path(mut answer: Answer, url: &HttpUrl) -> Answer {
+    answer.body = url.path_hidden_in(&String::from_utf8_lossy(&answer.body)).into_bytes();
+    let location = answer.headers.get(LOCATION).and_then(|to| to.to_str().ok());
+    let hidden = location.map(|to| url.path_hidden_in(to)).and_then(|to| HeaderValue::try_from(to).ok());
+    match hidden {
+        Some(hidden) => drop(answer.headers.insert(LOCATION, hidden)),
+        None => drop(answer.headers.remove(LOCATION)),
+    }
+    answer
 }
 
 /// Secrets are read anew for each request.

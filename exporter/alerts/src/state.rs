@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::alert::Alert;
 use super::counts::{Counts, Loss};
@@ -21,8 +21,53 @@ pub struct OpenAlert {
     pub last_seen: SystemTime,
     /// The numbers in the field `value` of its last events, and when these happened; the newest is the last.
     pub values: Arc<[(SystemTime, f64)]>,
-    /// Full collections since its instance was restarted; `None` if the instance knows of it.
-    pub(crate) unconfirmed: Option<u32>,
+    /// `None` if the instance of its module knows of it.
+    pub(crate) unconfirmed: Option<Doubt>,
+}
+
+/// An instance that was restarted has said nothing of an alert yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Doubt {
+    /// Collections that did not fail; a full one counts more.
+    counted: u32,
+    /// The end of the first of them.
+    since: Option<SystemTime>,
+}
+
+impl Doubt {
+    pub(crate) fn count(&mut self, counts: u32, now: SystemTime) {
+        self.counted = self.counted.saturating_add(counts);
+        self.since.get_or_insert(now);
+    }
+}
+
+impl OpenAlert {
+    /// Whether a restarted instance that says nothing of it means that it is over: it has had two full collections, or six
+    /// that were not full, and the time in which it judges this alert.
+    pub(crate) fn is_over(&self, now: SystemTime) -> bool {
+        let Some(Doubt { counted, since: Some(since) }) = self.unconfirmed else { return false };
+        let passed = now.duration_since(since).unwrap_or_default();
+        counted >= COUNTED_MIN && passed >= self.judged_within()
+    }
+
+    /// How long its instance takes to find out that it fires, as its events say: two samples, and the time for which its
+    /// value has to be across.
+    fn judged_within(&self) -> Duration {
+        let seconds = |name| self.alert.annotation(name).parse().ok().filter(|number: &f64| *number > 0.0);
+        let within = 2.0 * seconds("interval").unwrap_or(0.0) + seconds("for").unwrap_or(0.0);
+        Duration::try_from_secs_f64(within).map_or(UNCONFIRMED_MAX, |within| within.min(UNCONFIRMED_MAX))
+    }
+}
+
+/// What is known of a module's feed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard {
+    /// That of the feed that counts.
+    pub(crate) number: u64,
+    /// Whether the module has alerts that its instance may not know of.
+    pub(crate) is_doubted: bool,
+    /// When its last collection that did not fail ended.
+    pub(crate) collected: Option<SystemTime>,
 }
 
 /// What a receiver has to know.
@@ -46,12 +91,14 @@ pub(crate) struct State {
     /// The last closed ones, the newest last.
     pub(crate) recent: VecDeque<Arc<Alert>>,
     /// The feed that counts, by target and module.
-    pub(crate) feeds: BTreeMap<(Arc<str>, Arc<str>), u64>,
+    pub(crate) feeds: BTreeMap<(Arc<str>, Arc<str>), Heard>,
     pub(crate) receivers: BTreeMap<ReceiverId, Arc<Counts>>,
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) open_max: usize,
     /// The last version, feed or receiver.
     pub(crate) last: u64,
+    /// When alerts were last looked through for those that nothing confirms.
+    pub(crate) looked_at: Option<SystemTime>,
 }
 
 #[derive(Debug)]
@@ -66,9 +113,36 @@ impl State {
         self.last
     }
 
-    pub(crate) fn hears(&self, origin: &Origin, feed: u64) -> bool {
+    /// What is known of the feed, if it is the one that counts.
+    pub(crate) fn heard(&mut self, origin: &Origin, feed: u64) -> Option<&mut Heard> {
         let module = (Arc::clone(&origin.target), Arc::clone(&origin.module));
-        self.feeds.get(&module) == Some(&feed)
+        self.feeds.get_mut(&module).filter(|heard| heard.number == feed)
+    }
+
+    /// Closes the alerts that neither an event nor a collection has confirmed for a day, and returns how many of which
+    /// module these are. Looks once in a while only.
+    pub(crate) fn expire(&mut self, now: SystemTime) -> Vec<(Arc<str>, Arc<str>, usize)> {
+        let passed = |since: SystemTime| now.duration_since(since).unwrap_or_default();
+        if self.looked_at.is_some_and(|at| at <= now && passed(at) < LOOKED_THROUGH_EACH) {
+            return Vec::new();
+        }
+        self.looked_at = Some(now);
+        let is_old = |((target, module, _), open): &(&Key, &OpenAlert)| {
+            let heard = self.feeds.get(&(Arc::clone(target), Arc::clone(module)));
+            let known = open.unconfirmed.is_none().then(|| heard.and_then(|heard| heard.collected)).flatten();
+            passed(known.map_or(open.last_seen, |known| known.max(open.last_seen))) >= UNCONFIRMED_MAX
+        };
+        let old: Vec<Key> = self.open.iter().filter(is_old).map(|(key, _)| key.clone()).collect();
+        let mut modules: Vec<(Arc<str>, Arc<str>, usize)> = Vec::new();
+        for key in old {
+            self.close(&key, now);
+            let (target, module, _) = key;
+            match modules.last_mut() {
+                Some((of, its, count)) if (&*of, &*its) == (&target, &module) => *count += 1,
+                _ => modules.push((target, module, 1)),
+            }
+        }
+        modules
     }
 
     pub(crate) fn of_module<'a>(
@@ -82,7 +156,7 @@ impl State {
 
     /// Whether the module's alerts are still open is unknown.
     pub(crate) fn doubt(&mut self, (target, module): &(Arc<str>, Arc<str>)) {
-        self.of_module(target, module).for_each(|(_, open)| open.unconfirmed = Some(0));
+        self.of_module(target, module).for_each(|(_, open)| open.unconfirmed = Some(Doubt::default()));
     }
 
     pub(crate) fn open_alert(&mut self, key: Key, alert: Alert, value: Option<f64>, now: SystemTime) {
@@ -170,3 +244,8 @@ fn key_of(alert: &Alert) -> Key {
 const VALUES_MAX: usize = 60;
 /// Closed alerts that pages show.
 const RECENT_MAX: usize = 100;
+/// Two full collections.
+const COUNTED_MIN: u32 = 6;
+/// An alert whose host is down stays open for so long: somebody who comes to work finds it.
+const UNCONFIRMED_MAX: Duration = Duration::from_secs(24 * 3_600);
+const LOOKED_THROUGH_EACH: Duration = Duration::from_secs(60);

@@ -74,9 +74,14 @@ impl HttpUrl {
     /// The same text without the host and the path of this URL, which are secret.
     #[must_use]
     pub fn hidden_in(&self, text: &str) -> String {
+        self.path_hidden_in(text).replace(&self.host, HIDDEN)
+    }
+
+    /// The same text without the path of this URL.
+    #[must_use]
+    pub fn path_hidden_in(&self, text: &str) -> String {
         let path = self.path.trim_matches('/');
-        let hidden = if path.is_empty() { text.to_owned() } else { text.replace(path, HIDDEN) };
-        hidden.replace(&self.host, HIDDEN)
+        if path.is_empty() { text.to_owned() } else { text.replace(path, HIDDEN) }
     }
 
     /// Where requests go, by HTTP/1.1.

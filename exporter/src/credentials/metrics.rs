@@ -13,13 +13,15 @@ impl Broker {
         let each = |count: fn(&IdentityState) -> u64| {
             states.iter().map(move |(name, state)| ([name.as_str()], count(state)))
         };
-        out.rows(&WITHHELD, each(|state| u64::from(state.rejected + state.locked > 0)))?;
+        out.rows(&WITHHELD, each(|state| u64::from(state.refused() > 0)))?;
         let accounts = states.iter().flat_map(|(name, state)| {
             let counts = [
                 ("on_trial", state.on_trial),
                 ("accepted", state.accepted),
                 ("rejected", state.rejected),
                 ("locked", state.locked),
+                ("disabled", state.disabled),
+                ("password_expired", state.password_expired),
             ];
             counts.map(|(word, count)| ([name.as_str(), word], count))
         });
@@ -35,7 +37,7 @@ pub(crate) const METRICS: &[&Metric] = &[&WITHHELD, &ACCOUNTS, &LEASES, &DENIALS
 static WITHHELD: Metric = Metric::gauge(
     "perfmon_exporter_credential_withheld",
     &["identity"],
-    "Whether the identity's secret was refused and is withheld until it changes.",
+    "Whether the identity's secret or account was refused and is withheld for now.",
 );
 static ACCOUNTS: Metric = Metric::gauge(
     "perfmon_exporter_credential_accounts",
@@ -50,5 +52,5 @@ static LEASES: Metric = Metric::counter(
 static DENIALS: Metric = Metric::counter(
     "perfmon_exporter_credential_denials",
     &["identity"],
-    "Requests for a secret that were denied because it was refused before.",
+    "Requests for a secret that were denied because it or its account was refused before.",
 );

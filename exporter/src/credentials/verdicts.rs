@@ -224,8 +224,7 @@ impl RefusalRow {
     }
 
     fn into_refused(self) -> Option<Refused> {
-        let refusals = [Refusal::Rejected, Refusal::Locked];
-        let refusal = refusals.into_iter().find(|refusal| refusal.as_str() == self.verdict)?;
+        let refusal = Refusal::ALL.into_iter().find(|refusal| refusal.as_str() == self.verdict)?;
         let host = Host::new(&self.host, self.address);
         Some(Refused { refusal, host, since_unix_s: self.since_unix_s })
     }

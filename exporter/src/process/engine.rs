@@ -1,5 +1,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::SystemTime;
 
 use alerts::{Feed, Origin, Registry};
@@ -17,7 +18,7 @@ use super::probe::Probes;
 use super::scope::{reporter_of, scope_of};
 use crate::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};
 use crate::targets::{
-    Costs, JobObserver, PluginCollector, Reporter, TargetRegistry, TargetState, TimedStore,
+    AlertLines, Costs, JobObserver, PluginCollector, Reporter, TargetRegistry, TargetState, TimedStore,
 };
 
 /// The targets that are asked, each with its stores, instances and jobs.
@@ -159,6 +160,14 @@ impl Engine {
         changes
     }
 
+    /// Targets whose logon was refused are tried again now: whoever reloads may have mended that.
+    pub(super) fn retry_refused(&self) {
+        let is_refused = |living: &&Living| {
+            living.entry.read(|status| status.trouble().is_some_and(|down| down.stage == Stage::Auth))
+        };
+        self.schedule.retry(self.targets.values().filter(is_refused).map(|living| living.id).collect());
+    }
+
     /// Closes the alerts of modules that are not asked any more.
     fn close_alerts(&self, wanted: &[Target]) {
         let Some(alerts) = &self.alerts else { return };
@@ -195,13 +204,16 @@ impl Engine {
                 costs: self.costs.of(&config.modules[module].plugin),
                 reporter: self.reporter(&config.modules[module].plugin),
                 alerts: alerts.clone(),
+                ended: AtomicU64::default(),
+                alert_lines: AlertLines::default(),
             });
             let store = scope.ruled_store(observer, normalize);
             entry.set_store(index, Arc::clone(&store));
             let costs = self.costs.of(&config.modules[module].plugin);
-            let sink = TimedStore::new(Arc::clone(&store), costs, &entry).with_alerts(alerts);
+            let sink = TimedStore::new(Arc::clone(&store), costs, &entry).with_alerts(alerts.clone());
             let instance = self.instance(config, target, module, Arc::new(sink));
-            let collector = Arc::new(PluginCollector::new(Arc::clone(&entry), index, store, instance));
+            let collector = PluginCollector::new(Arc::clone(&entry), index, store, instance);
+            let collector = Arc::new(collector.with_alerts(alerts));
             collectors.push(Arc::downgrade(&collector));
             let key = format!("{}/{module}", target.name);
             let spec = JobSpec { job, target: id, key, interval: target.interval };

@@ -208,6 +208,7 @@ impl ReloadableState {
         }
         // Before the targets, so that new ones have their identities.
         self.broker.set_identities(identities.clone(), credentials.cooldown);
+        self.broker.retry_refused();
         self.schedule.set_limits(schedule_limits(scrape));
         self.server.set(Limits::from(web), page_hosts(web));
         self.site.set(SiteSettings::from(web));

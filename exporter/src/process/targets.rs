@@ -50,7 +50,9 @@ impl Targets {
         self.config = config;
         self.engine.set_libraries(libraries);
         self.read();
-        self.apply()
+        let changes = self.apply();
+        self.engine.retry_refused();
+        changes
     }
 
     fn has_files(&self) -> bool {

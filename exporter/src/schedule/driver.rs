@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -188,7 +189,8 @@ impl Driver {
 
     fn do_later(&mut self) {
         while let Some(due) = self.later.first_entry().filter(|first| *first.key() <= Instant::now()) {
-            due.remove().into_iter().for_each(|what| what());
+            // What panics here was reported by the panic; without the driver nothing is collected any more.
+            due.remove().into_iter().for_each(|what| drop(catch_unwind(AssertUnwindSafe(what))));
         }
     }
 
@@ -199,7 +201,8 @@ impl Driver {
             if let Some(begun) = self.planner.begun(id, now) {
                 self.figures.began(begun);
             }
-            match job.collector.start(job.deadline) {
+            let started = catch_unwind(AssertUnwindSafe(|| job.collector.start(job.deadline)));
+            match started.unwrap_or(Err(NotStarted { retry_after: None })) {
                 Ok(()) => job.is_running = true,
                 Err(NotStarted { retry_after }) => {
                     self.planner.finished(id, Ending::NotStarted { retry_after }, now);

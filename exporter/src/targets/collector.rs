@@ -1,8 +1,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use plugin_contract::{CollectionId, Failure, GeneralReason, Stage};
+use alerts::Feed;
+use plugin_contract::{CollectionId, Failure, GeneralReason, Outcome, Stage};
 use plugin_host::{CollectError, Instance, InstanceConfig, InstanceState, monotonic_ns};
 use series::pipeline::Store;
 
@@ -19,6 +20,8 @@ pub struct PluginCollector {
     store: Arc<Store>,
     instance: Result<Instance, Failure>,
     collection: AtomicU64,
+    /// Hears that nothing confirms its alerts; nobody in tests.
+    alerts: Option<Arc<Feed>>,
 }
 
 impl PluginCollector {
@@ -30,7 +33,13 @@ impl PluginCollector {
         store: Arc<Store>,
         instance: Result<Instance, Failure>,
     ) -> Self {
-        Self { entry, module, store, instance, collection: AtomicU64::new(0) }
+        Self { entry, module, store, instance, collection: AtomicU64::new(0), alerts: None }
+    }
+
+    /// The same, for an instance that has alerts.
+    #[must_use]
+    pub fn with_alerts(self, alerts: Option<Arc<Feed>>) -> Self {
+        Self { alerts, ..self }
     }
 
     /// Gives its instance other settings, so that it keeps what it knows. Blocks while the plugin takes its time.
@@ -52,6 +61,9 @@ impl PluginCollector {
     fn not_started(&self, failure: &Failure, retry_after: Option<Duration>) -> NotStarted {
         self.store.fail();
         self.entry.not_started(self.module, failure);
+        if let Some(alerts) = &self.alerts {
+            alerts.collected(&Outcome::Failed(failure.clone()), SystemTime::now());
+        }
         NotStarted { retry_after }
     }
 

@@ -27,6 +27,6 @@ pub use self::health::{TargetHealth, count_by_health};
 pub use self::identity::OperatingSystem;
 pub(crate) use self::metrics::{FILE_METRICS, MEMORY_METRICS, PLUGIN_METRICS, TARGET_METRICS};
 pub use self::metrics::{PluginSource, Plugins};
-pub use self::observer::{JobObserver, Reporter};
+pub use self::observer::{AlertLines, JobObserver, Reporter};
 pub use self::registry::{TargetRegistry, TargetState, TargetStatus};
 pub use self::sink::TimedStore;

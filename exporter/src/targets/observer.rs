@@ -1,18 +1,19 @@
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
 use alerts::Feed;
 use otlp_encode::{Scope, Trigger};
 use otlp_push::{Ended, EventRouter};
-use plugin_contract::{CollectionId, Completion, Event, Level, Outcome};
+use plugin_contract::{AlertState, CollectionId, Completion, Event, Level};
 use plugin_host::monotonic_ns;
 use series::pipeline::{FailureStreak, StoreObserver};
-use telemetry::log::{Origin, log_plugin_event, log_plugin_record, plugin_log_enabled};
+use telemetry::log::{Origin, log_more_alerts, log_plugin_event, log_plugin_record, plugin_log_enabled};
 
 use super::account::ending;
 use super::costs::PluginCosts;
 use super::registry::TargetState;
-use crate::schedule::{JobId, Schedule};
+use crate::schedule::{Ending, JobId, Schedule};
 
 /// Hears of one module's collections on one target: enters them in the target's state and tells the schedule.
 pub struct JobObserver {
@@ -32,6 +33,65 @@ pub struct JobObserver {
     pub reporter: Option<Reporter>,
     /// Where its alerts go; nowhere in tests.
     pub alerts: Option<Arc<Feed>>,
+    /// The last collection whose end was told.
+    pub ended: AtomicU64,
+    /// What of its alerts has a line of the log.
+    pub alert_lines: AlertLines,
+}
+
+/// Which alerts have a line of their own in the log: the first of each name and state, and the others are counted until the
+/// collection ends. A rule on all processes of a host is one thing that happened, not hundreds.
+#[derive(Debug, Default)]
+pub struct AlertLines(Mutex<Vec<AlertGroup>>);
+
+/// Alerts of one name that did the same.
+#[derive(Debug, PartialEq, Eq)]
+struct AlertGroup {
+    level: Level,
+    event: String,
+    name: String,
+    state: AlertState,
+    /// Without a line of their own.
+    more: usize,
+}
+
+impl AlertLines {
+    /// Whether an event has a line of its own.
+    fn admits(&self, event: &Event<'_>) -> bool {
+        let Some(alert) = event.alert else { return true };
+        let name = alert.labels.iter().find(|(name, _)| *name == ALERT_NAME).map_or("", |(_, name)| *name);
+        let mut groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What finds no room is counted with the last one.
+        let is_last = |index: usize| index + 1 == GROUPS_MAX;
+        let known = groups.iter_mut().enumerate().find(|(index, group)| {
+            is_last(*index) || (&*group.event, &*group.name, group.state) == (event.name, name, alert.state)
+        });
+        if let Some((_, group)) = known {
+            group.more += 1;
+            return false;
+        }
+        let (event, name, level) = (event.name.to_owned(), name.to_owned(), event.level);
+        groups.push(AlertGroup { level, event, name, state: alert.state, more: 0 });
+        true
+    }
+
+    fn take(&self) -> Vec<AlertGroup> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The label of what people call an alert.
+const ALERT_NAME: &str = "alert";
+/// Names and states of alerts that have lines of their own in one collection.
+const GROUPS_MAX: usize = 64;
+
+/// Tells the schedule of an end even if what else is told of it panics: else the target is never collected again.
+struct EndOnDrop<'a>(&'a JobObserver, Ending);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.schedule.ended(self.0.job, self.1);
+    }
 }
 
 /// Tells collectors what happens, as it happens.
@@ -66,7 +126,19 @@ impl StoreObserver for JobObserver {
         telemetry::unix_nanos(SystemTime::now())
     }
 
-    fn completed(&self, _collection: CollectionId, completion: &Completion<'_>, series: usize) {
+    fn completed(&self, collection: CollectionId, completion: &Completion<'_>, series: usize) {
+        // What panicked on the way is told again, and a second end would be that of the next collection.
+        if self.ended.swap(collection.0, Ordering::Relaxed) == collection.0 {
+            return;
+        }
+        let _end = EndOnDrop(self, ending(&completion.outcome));
+        if let Some(entry) = self.entry.upgrade() {
+            for AlertGroup { level, event, name, state, more } in self.alert_lines.take() {
+                if more > 0 {
+                    log_more_alerts(self.origin(&entry), level, &event, &name, state, more);
+                }
+            }
+        }
         if let Some(entry) = self.entry.upgrade()
             && let Some(took) = entry.completed(self.module, completion, series)
         {
@@ -79,10 +151,9 @@ impl StoreObserver for JobObserver {
                 reporter.collected(&entry, &ended);
             }
         }
-        if let (Some(alerts), Outcome::Full) = (&self.alerts, &completion.outcome) {
-            alerts.collected(SystemTime::now());
+        if let Some(alerts) = &self.alerts {
+            alerts.collected(&completion.outcome, SystemTime::now());
         }
-        self.schedule.ended(self.job, ending(&completion.outcome));
     }
 
     fn stale(&self, row: FailureStreak) {
@@ -107,7 +178,8 @@ impl StoreObserver for JobObserver {
 
     fn event(&self, event: &Event<'_>) {
         if let Some(entry) = self.entry.upgrade() {
-            log_plugin_event(self.origin(&entry), event);
+            let level = if self.alert_lines.admits(event) { event.level } else { Level::Debug };
+            log_plugin_event(self.origin(&entry), &Event { level, ..*event });
             if let Some(alerts) = &self.alerts {
                 alerts.event(event, SystemTime::now());
             }
@@ -115,5 +187,33 @@ impl StoreObserver for JobObserver {
                 reporter.event(&entry, event);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plugin_contract::Alert;
+
+    use super::*;
+
+    #[test]
+    fn three_hundred_alerts_of_one_rule_have_one_line_and_a_count() {
+        let lines = AlertLines::default();
+        let admits = |name: &str, instance: usize, state| {
+            let (id, fields) = (format!("{name}/{instance}"), [("set", "S"), ("alert", name)]);
+            let alert = Some(Alert { id: &id, state, labels: &fields });
+            let (event, level, time_unix_nanos) = ("pla.alert", Level::Warn, None);
+            lines.admits(&Event { name: event, level, time_unix_nanos, body: "", fields: &fields, alert })
+        };
+        for instance in 0..300 {
+            assert_eq!(admits("Many", instance, AlertState::Opened), instance == 0);
+        }
+        assert!(admits("Few", 0, AlertState::Opened) && admits("Many", 0, AlertState::Closed));
+        let counts: Vec<_> = lines.take().iter().map(|group| (group.name.clone(), group.more)).collect();
+        assert_eq!(counts, [("Many".to_owned(), 299), ("Few".to_owned(), 0), ("Many".to_owned(), 0)]);
+        assert!(admits("Many", 1, AlertState::Opened), "each collection says what happened in it");
+        let names = (0..2 * GROUPS_MAX).filter(|name| admits(&name.to_string(), 0, AlertState::Opened));
+        assert_eq!(names.count(), GROUPS_MAX - 1);
+        assert_eq!(lines.take().last().map(|group| group.more), Some(GROUPS_MAX + 1));
     }
 }

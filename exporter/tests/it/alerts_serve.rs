@@ -121,7 +121,7 @@ fn an_alert_reaches_every_receiver_with_what_identifies_it_and_its_end_does_too(
     assert_eq!(
         body[0]["labels"],
         json!({
-            "alert": "low disk", "alertname": "alarm.disk", "disk": "C:\\ \"{{system}}\" é\n", "env": "prod",
+            "alertname": "alarm.disk", "id": "low disk", "disk": "C:\\ \"{{system}}\" é\n", "env": "prod",
             "module": "disks", "plugin": "alarm", "severity": "critical", "site": "berlin", "target": "heart",
         })
     );

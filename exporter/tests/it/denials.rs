@@ -17,7 +17,7 @@ fn a_refused_password_of_sixty_targets_is_a_handful_of_lines() {
     let log = exporter.read_log();
     exporter.wait_for_page(|page| {
         let counts = |line: &&str| {
-            line.starts_with("perfmon_exporter_failures_total{") && line.contains("credentials_withheld")
+            line.starts_with("perfmon_exporter_failures_total{") && line.contains("wrong_credentials")
         };
         page.lines().filter(counts).count() >= 59
     });

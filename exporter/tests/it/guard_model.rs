@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use perfmon_exporter::credentials::{
-    Change, Decision, Fingerprint, Guard, Host, Moment, Outcome, Remembered, Scope,
+    Change, Decision, Fingerprint, Guard, Host, Moment, Outcome, Refusal, Remembered, Scope,
 };
 use plugin_contract::{CredentialVerdict, LeaseId, Waiter};
 use proptest::prelude::*;
@@ -21,6 +21,10 @@ const SLOW_AFTER_S: u64 = 2;
 const HONEST: usize = 12;
 /// What the first hostile host is called besides: another name that leads to its address.
 const ALIAS: usize = 100;
+/// However often somebody reloads: a wrong password is tried once more in a cool-down; two of these may be looked at together.
+const RELOADS_THAT_COUNT: usize = 2;
+/// An account that is locked is tried again sooner.
+const ACCOUNT_PAUSE_S: u64 = 300;
 const SECRET: Fingerprint = Fingerprint([1; 32]);
 
 /// Something that happens. The numbers choose among what there is.
@@ -36,6 +40,8 @@ enum Step {
     Restart,
     /// The domain has another password from now on.
     Change,
+    /// Somebody wants refused secrets to be tried again.
+    Reload,
 }
 
 /// What a hostile host says.
@@ -74,7 +80,7 @@ fn step() -> impl Strategy<Value = Step> {
     let hostile = prop_oneof![
         4 => Just(Hostile::Accepts),
         4 => Just(Hostile::Rejects),
-        1 => Just(Hostile::Locks),
+        2 => Just(Hostile::Locks),
         1 => Just(Hostile::SaysNothing),
     ];
     let pause = prop_oneof![
@@ -93,6 +99,7 @@ fn step() -> impl Strategy<Value = Step> {
         10 => pause.prop_map(Step::Pass),
         1 => Just(Step::Restart),
         1 => Just(Step::Change),
+        1 => Just(Step::Reload),
     ]
 }
 
@@ -126,6 +133,10 @@ struct World {
     /// Since the secret was accepted again after it had been withheld.
     refusing: BTreeSet<usize>,
     withheld_since_s: Option<u64>,
+    /// For so long.
+    pause_s: u64,
+    /// When somebody reloaded.
+    reloaded_s: Vec<u64>,
 }
 
 fn scope() -> Scope {
@@ -159,6 +170,8 @@ impl World {
             was_accepted: false,
             refusing: BTreeSet::new(),
             withheld_since_s: None,
+            pause_s: COOLDOWN_S,
+            reloaded_s: Vec::new(),
         }
     }
 
@@ -205,6 +218,10 @@ impl World {
                 }
             }
             Step::Change => self.change(),
+            Step::Reload => {
+                self.guard.retry(self.now());
+                self.reloaded_s.push(self.now_s);
+            }
         }
     }
 
@@ -289,21 +306,28 @@ impl World {
                 // Nobody believes a host that says both.
                 self.was_accepted |= !self.refusing.contains(&machine(flight.host));
                 self.accepted.push((self.now_s, machine(flight.host)));
-                let is_trial =
-                    self.withheld_since_s.is_some_and(|since| flight.since_s >= since + COOLDOWN_S);
+                // After its pause, which is shorter for an account, or because somebody wants it to be tried.
+                let reload_s = self.reloaded_s.last().copied();
+                let is_trial = self.withheld_since_s.is_some_and(|since| {
+                    flight.since_s >= since + self.pause_s || reload_s.is_some_and(|at| at >= since && flight.since_s >= at)
+                });
                 if is_trial {
                     (self.withheld_since_s, self.refusing) = (None, BTreeSet::new());
                 }
             }
-            CredentialVerdict::Rejected | CredentialVerdict::Locked => {
+            CredentialVerdict::Rejected
+            | CredentialVerdict::Locked
+            | CredentialVerdict::Disabled
+            | CredentialVerdict::PasswordExpired => {
                 self.refusing.insert(machine(flight.host));
             }
             CredentialVerdict::Unknown => {}
         }
         let Outcome { change, .. } = self.guard.result(flight.lease, verdict, self.now());
         if let Some((_, change, remembered)) = change {
-            if let Change::Refused(_) = change {
+            if let Change::Refused(refused) = &change {
                 self.withheld_since_s = Some(self.now_s);
+                self.pause_s = if refused.refusal == Refusal::Rejected { COOLDOWN_S } else { ACCOUNT_PAUSE_S };
             }
             self.disk = Some(remembered);
         }
@@ -328,7 +352,9 @@ impl World {
     /// No more wrong logons in a cool-down than promised.
     fn check_attempts(&self) {
         let recent = self.wrong_s.iter().filter(|at| self.now_s - **at < COOLDOWN_S).count();
-        let most = self.bound + self.hostile;
+        // Each reload may cost what a cool-down costs that has passed.
+        let reloads = self.reloaded_s.iter().filter(|at| self.now_s - **at < COOLDOWN_S).count();
+        let most = self.bound + self.hostile + reloads.min(RELOADS_THAT_COUNT) * (1 + self.hostile);
         assert!(recent <= most, "{recent} wrong logons in a cool-down, {most} were promised");
     }
 

@@ -2,12 +2,15 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
-use perfmon_exporter::targets::{Costs, JobObserver, TargetHealth, TargetRegistry, TargetState, ending};
+use perfmon_exporter::targets::{
+    AlertLines, Costs, JobObserver, TargetHealth, TargetRegistry, TargetState, ending,
+};
 use plugin_contract::{CollectionId, Completion, Failure, GeneralReason, Outcome, Stage, StageReport};
 use series::pipeline::StoreObserver;
 use telemetry::Timings;
@@ -56,6 +59,8 @@ fn observer(entry: &Arc<TargetState>, module: usize) -> JobObserver {
         schedule: schedule(),
         reporter: None,
         alerts: None,
+        ended: AtomicU64::default(),
+        alert_lines: AlertLines::default(),
         costs: Costs::new(&Timings::default()).of("pcq"),
     }
 }

@@ -56,7 +56,7 @@ extern "C" {
 #endif
 
 #define PERFMON_ABI_MAJOR 1
-#define PERFMON_ABI_MINOR 6
+#define PERFMON_ABI_MINOR 7
 
 /* ------------------------------------------------------------------------------------------ pairs and arrays */
 
@@ -253,7 +253,9 @@ typedef int32_t perfmon_status;
 #define PERFMON_CREDENTIAL_UNKNOWN 0  /* no answer: connection lost, cancelled */
 #define PERFMON_CREDENTIAL_ACCEPTED 1
 #define PERFMON_CREDENTIAL_REJECTED 2 /* wrong user name or password */
-#define PERFMON_CREDENTIAL_LOCKED 3   /* account locked, disabled or expired */
+#define PERFMON_CREDENTIAL_LOCKED 3   /* account locked; before 1.7 also: disabled or expired */
+#define PERFMON_CREDENTIAL_DISABLED 4 /* since 1.7: account disabled or expired */
+#define PERFMON_CREDENTIAL_PASSWORD_EXPIRED 5 /* since 1.7: the password has expired or must be changed */
 
 /* Where a command writes. */
 #define PERFMON_OUTPUT_OUT 1
@@ -546,7 +548,10 @@ typedef struct perfmon_event {
     perfmon_str name;     /* its kind: [a-z][a-z0-9_.]* */
     int64_t time_unix_ns; /* 0 if not known */
     perfmon_str body;     /* a sentence */
-    perfmon_array fields; /* of perfmon_label. Pages show `value`, `operator` (> or <) and `threshold` of an alert */
+    perfmon_array fields; /* of perfmon_label. Pages show `value`, `operator` (> or <) and `threshold` of an alert. Where
+                           * the instance is made anew, an alert that it does not report again ends after twice `interval`
+                           * and `for`, in seconds, at the earliest. Receivers call it as a field `alert` does that
+                           * identifies it */
     uint32_t alert_state; /* since 1.3: PERFMON_ALERT_... */
     uint32_t alert_labels; /* since 1.5: so many of the first fields, at most 32, identify the alert, the same in each of its
                            * events. Receivers get them as labels, and the other fields as annotations. Their names are

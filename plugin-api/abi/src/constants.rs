@@ -11,7 +11,7 @@ macro_rules! constants {
 
 constants! {
     ABI_MAJOR: u16 = 1;
-    ABI_MINOR: u16 = 6;
+    ABI_MINOR: u16 = 7;
     OK: i32 = 0;
     FULL: i32 = 1;
     WAIT: i32 = 2;
@@ -117,6 +117,8 @@ constants! {
     CREDENTIAL_ACCEPTED: u32 = 1;
     CREDENTIAL_REJECTED: u32 = 2;
     CREDENTIAL_LOCKED: u32 = 3;
+    CREDENTIAL_DISABLED: u32 = 4;
+    CREDENTIAL_PASSWORD_EXPIRED: u32 = 5;
     OUTPUT_OUT: u32 = 1;
     OUTPUT_ERR: u32 = 2;
     OUTPUT_PROGRESS: u32 = 3;

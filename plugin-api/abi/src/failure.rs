@@ -201,7 +201,7 @@ general_reasons! {
         "The server has no capacity for the call now.",
         "Wait at first: the exporter retries; reduce the number of clients if it continues.";
     Internal = 24, "internal",
-        "The plugin failed because of a bug of its own.",
+        "The plugin, or the exporter, failed because of a bug of its own.",
         "Report it with the log.";
     Other = 25, "other",
         "None of the other reasons applies.",

@@ -96,8 +96,12 @@ pub enum CredentialVerdict {
     Accepted,
     /// Wrong user name or password.
     Rejected,
-    /// The account is locked, disabled or expired.
+    /// The account is locked.
     Locked,
+    /// The account is disabled or has expired.
+    Disabled,
+    /// The password has expired or must be changed.
+    PasswordExpired,
     /// There was no verdict (connection lost, cancelled, instance destroyed).
     Unknown,
 }

@@ -32,7 +32,8 @@ pub trait InstanceSink: Send + Sync {
         let _ = took_ns;
     }
 
-    /// The collection has ended; called exactly once for each collection that the instance accepted.
+    /// The collection has ended; called exactly once for each collection that the instance accepted. A call that panics is
+    /// repeated once, with a failure.
     fn complete(&self, collection: CollectionId, completion: Completion<'_>);
 
     /// The instance was restarted (after a panic): its families and series are gone, ids begin at 0 again.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use plugin_abi::GeneralReason;
 use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, Waiter};
 
 use crate::library::LibraryShared;
@@ -24,7 +25,7 @@ pub(crate) struct Leases {
     held: Mutex<Vec<u64>>,
     /// Why the last one was denied. Plugins get only the reason; this is added to the message of the failure that
     /// follows.
-    denied: Mutex<Option<String>>,
+    denied: Mutex<Option<(GeneralReason, String)>>,
 }
 
 /// The answer to the plugin.
@@ -67,7 +68,7 @@ pub(crate) fn acquire(
         CredentialAnswer::Wait { retry_after_ms } => Lent::Wait { retry_after_ms },
         CredentialAnswer::Denied { reason, message } => {
             tracing::debug!(plugin = %library.info.name, identity = request.identity, host = request.host, %reason, message, "Credentials withheld");
-            *lock(&leases.denied) = Some(message).filter(|message| !message.is_empty());
+            *lock(&leases.denied) = Some((reason, message)).filter(|(_, message)| !message.is_empty());
             Lent::Denied { reason: reason.code() }
         }
     }
@@ -83,7 +84,7 @@ pub(crate) fn end(token: u64, verdict: CredentialVerdict) -> bool {
 
 impl Leases {
     /// Why the last lease was denied, once.
-    pub(crate) fn take_denied(&self) -> Option<String> {
+    pub(crate) fn take_denied(&self) -> Option<(GeneralReason, String)> {
         lock(&self.denied).take()
     }
 

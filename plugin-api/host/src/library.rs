@@ -13,7 +13,7 @@ use crate::cells::LibraryCells;
 use crate::error::ConfigureError;
 use crate::info::PluginInfo;
 use crate::limits::Limits;
-use crate::log_budget::LogBudget;
+use crate::log_budget::{Admitted, LogBudget};
 use crate::options::HostOptions;
 use crate::state::InstanceState;
 use crate::sync::lock;
@@ -42,6 +42,10 @@ pub(crate) struct LibraryShared {
     /// Instances that have not ended.
     pub(crate) instances: Mutex<HashMap<u64, Weak<dyn LiveInstance>>>,
 }
+
+/// What helps where a plugin logs too much.
+const NEXT_STEP: (&str, &str) =
+    ("next_step", "see what it repeats, and mend that; a higher level of the log leaves room for the rest");
 
 impl LibraryShared {
     pub(crate) fn new(number: u16, calls: Calls, info: PluginInfo, host: &Arc<HostShared>) -> Self {
@@ -143,12 +147,25 @@ impl LibraryShared {
         self.host.ended.notify_all();
     }
 
-    /// Whether `budget` allows `bytes` more bytes in this second; counted if not.
-    pub(crate) fn may_log(&self, budget: &LogBudget, bytes: usize) -> bool {
+    /// Whether `budget` allows `bytes` more bytes in this second; counted if not, and said with `log` now and then.
+    pub(crate) fn may_log(
+        &self,
+        budget: &LogBudget,
+        bytes: usize,
+        host: Option<&str>,
+        log: impl FnOnce(&str, &[(&str, &str)]),
+    ) -> bool {
         let second = self.now_ns() / 1_000_000_000;
-        let fits = budget.take(bytes, second, self.limits().log_bytes_per_second_max.into());
-        self.violations.add(Violation::LogOverflow, u64::from(!fits));
-        fits
+        let admitted = budget.take(bytes, host, second, self.limits().log_bytes_per_second_max.into());
+        self.violations.add(Violation::LogOverflow, u64::from(admitted != Admitted::Yes));
+        if let Admitted::NoAndSay(records) = admitted {
+            let mut fields = vec![("records", records.to_string())];
+            fields.extend(host.map(|host| ("host", host.to_owned())));
+            let fields: Vec<(&str, &str)> =
+                fields.iter().map(|(name, value)| (*name, value.as_str())).chain([NEXT_STEP]).collect();
+            log("Log records are dropped: more came in a second than the limit", &fields);
+        }
+        admitted == Admitted::Yes
     }
 
     pub(crate) fn log_enabled(&self, level: Level) -> bool {

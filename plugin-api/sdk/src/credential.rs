@@ -4,7 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use plugin_abi::{
-    CREDENTIAL_ACCEPTED, CREDENTIAL_LOCKED, CREDENTIAL_REJECTED, CREDENTIAL_UNKNOWN, GeneralReason, Stage,
+    CREDENTIAL_ACCEPTED, CREDENTIAL_DISABLED, CREDENTIAL_LOCKED, CREDENTIAL_PASSWORD_EXPIRED,
+    CREDENTIAL_REJECTED, CREDENTIAL_UNKNOWN, GeneralReason, Stage,
 };
 
 use crate::failure::{Failure, Reason};
@@ -44,9 +45,19 @@ impl Credential {
         self.end(CREDENTIAL_REJECTED);
     }
 
-    /// The target says that the account is locked, disabled or expired.
+    /// The target says that the account is locked.
     pub fn locked(self) {
         self.end(CREDENTIAL_LOCKED);
+    }
+
+    /// The target says that the account is disabled or has expired.
+    pub fn disabled(self) {
+        self.end(CREDENTIAL_DISABLED);
+    }
+
+    /// The target says that the password has expired or must be changed.
+    pub fn password_expired(self) {
+        self.end(CREDENTIAL_PASSWORD_EXPIRED);
     }
 
     fn end(mut self, verdict: u32) {

@@ -8,10 +8,10 @@ use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::sync::OnceLock;
 
 use plugin_abi::{
-    Array, ArrayMut, Batch, Bytes, CellMemory, Completion, CredentialLease, CredentialRequest, DENIED, FULL,
-    HistogramBatch, HostApi, KIND_HISTOGRAM, Label, Log, Malformed, NOT_FOUND, OK, Plain as _,
-    START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, VALUE_HISTOGRAM,
-    Verdict, WAIT, struct_size,
+    Array, ArrayMut, Batch, Bytes, CREDENTIAL_DISABLED, CREDENTIAL_LOCKED, CREDENTIAL_PASSWORD_EXPIRED,
+    CellMemory, Completion, CredentialLease, CredentialRequest, DENIED, FULL, HistogramBatch, HostApi,
+    KIND_HISTOGRAM, Label, Log, Malformed, NOT_FOUND, OK, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN,
+    START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, VALUE_HISTOGRAM, Verdict, WAIT, struct_size,
 };
 use zeroize::Zeroizing;
 
@@ -344,8 +344,17 @@ pub(crate) fn credential_acquire(owner: u64, host_name: &str, identity: &str) ->
     }
 }
 
+/// The minor version from which on hosts know why an account is refused.
+const ACCOUNT_VERDICTS_MINOR: u16 = 7;
+
 pub(crate) fn credential_result(lease: u64, verdict: u32) {
-    let Some(function) = HOST.get().and_then(|host| host.credential_result) else { return };
+    let Some((function, minor)) = HOST.get().and_then(|host| Some((host.credential_result?, host.abi_minor)))
+    else {
+        return;
+    };
+    // An older host would take what it does not know as no answer.
+    let is_new = matches!(verdict, CREDENTIAL_DISABLED | CREDENTIAL_PASSWORD_EXPIRED);
+    let verdict = if is_new && minor < ACCOUNT_VERDICTS_MINOR { CREDENTIAL_LOCKED } else { verdict };
     // SAFETY: takes numbers.
     unsafe { function(lease, verdict) };
 }

@@ -49,11 +49,13 @@ pub(crate) fn report_verdict(credential: Credential, verdict: Verdict) {
         Verdict::Accepted => credential.accepted(),
         Verdict::Rejected => credential.rejected(),
         Verdict::Locked => credential.locked(),
+        Verdict::Disabled => credential.disabled(),
+        Verdict::PasswordExpired => credential.password_expired(),
         Verdict::Unknown => drop(credential),
     }
 }
 
 /// Whether the host refuses the credentials themselves.
 pub(crate) const fn is_refusal(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Rejected | Verdict::Locked)
+    !matches!(verdict, Verdict::Accepted | Verdict::Unknown)
 }

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pla_engine::{AlertState as State, Comparison, Judgement};
+use pla_engine::{AlertState as State, Comparison, Judgement, Rule};
 use plugin_sdk::{AlertState, Event, Handle, Severity};
 
 use crate::board::{AlertRow, Watched};
@@ -80,7 +80,8 @@ impl Reporter {
         if state != AlertState::Open {
             self.reported.push((Arc::clone(&alert.set), Arc::clone(&alert.name)));
         }
-        let threshold = &alert.rule().threshold;
+        let Rule { threshold, interval, hold } = alert.rule();
+        let [interval, hold] = [*interval, *hold].map(seconds);
         let value = judgement.value.map(|value| value.to_string()).unwrap_or_default();
         let limit = threshold.limit.to_string();
         let operator = threshold.comparison.as_char().to_string();
@@ -95,6 +96,9 @@ impl Reporter {
             ("value", &*value),
             ("operator", &*operator),
             ("threshold", &*limit),
+            // How long it takes to find out again that it fires.
+            ("interval", &*interval),
+            ("for", &*hold),
         ];
         self.handle.report(&Event {
             name: "pla.alert",
@@ -131,6 +135,11 @@ fn body(alert: &Watched, instance: &str, judgement: &Judgement, state: AlertStat
         _ => "has no data any more".to_owned(),
     };
     format!("Alert `{name}` of `{set}`: `{counter}`{of_instance} {says}")
+}
+
+/// Empty where there is none, or no end.
+fn seconds(time: Duration) -> String {
+    if time.is_zero() || time == Duration::MAX { String::new() } else { time.as_secs_f64().to_string() }
 }
 
 /// A value as people read it.

@@ -212,8 +212,10 @@ impl Reason {
     #[must_use]
     pub const fn verdict(self) -> Option<Verdict> {
         match self {
-            Self::WrongCredentials | Self::AccountDisabled | Self::PasswordExpired => Some(Verdict::Rejected),
+            Self::WrongCredentials => Some(Verdict::Rejected),
             Self::AccountLocked => Some(Verdict::Locked),
+            Self::AccountDisabled => Some(Verdict::Disabled),
+            Self::PasswordExpired => Some(Verdict::PasswordExpired),
             _ => None,
         }
     }
@@ -233,10 +235,14 @@ impl fmt::Display for Reason {
 pub enum Verdict {
     /// They are right.
     Accepted,
-    /// They are wrong or unusable; other hosts would refuse them, too.
+    /// They are wrong; other hosts would refuse them, too.
     Rejected,
     /// The account is locked.
     Locked,
+    /// The account is disabled or has expired.
+    Disabled,
+    /// The password has expired or must be changed.
+    PasswordExpired,
     /// The host gave no verdict.
     Unknown,
 }

@@ -42,7 +42,7 @@ async fn a_receiver_that_is_away_gets_the_state_of_now_when_it_returns() {
     tell(&web, "low", Closed, &[], at(700));
     fake.set_away(false);
     let received = fake.received(1).await;
-    let alerts: Vec<_> = received[0].alerts().iter().map(|alert| alert["labels"]["alert"].clone()).collect();
+    let alerts: Vec<_> = received[0].alerts().iter().map(|alert| alert["labels"]["id"].clone()).collect();
     assert_eq!(alerts, ["low", "hot"]);
     assert_eq!(received[0].alerts()[0]["endsAt"], "2025-06-15T15:18:20.000Z");
     assert!(counts.failed().iter().any(|(reason, count)| *reason == "unreachable" && *count > 5));
@@ -94,7 +94,7 @@ async fn a_webhook_that_wants_no_ends_hears_of_open_alerts_alone() {
     tokio::time::sleep(2 * repeat_interval).await;
     assert_eq!((fake.now().len(), counts.waiting()), (2, 0));
     tell(&web, "hot", Opened, &[], at(3));
-    assert_eq!(fake.received(3).await[2].body["alerts"][0]["labels"]["alert"], "hot");
+    assert_eq!(fake.received(3).await[2].body["alerts"][0]["labels"]["id"], "hot");
     notifier.stop(GRACE).await;
     assert!(counts.dropped().iter().all(|(_, count)| *count == 0), "{:?}", counts.dropped());
 }
@@ -139,5 +139,54 @@ async fn open_alerts_survive_a_change_of_the_receivers() {
     let clock = std::sync::Arc::new(crate::support::Wall(tokio::time::Instant::now()));
     notifier.add(crate::support::options(ALERTMANAGER), crate::support::to(&other), clock, 1);
     assert_eq!(other.received(1).await[0].alerts().len(), 1, "a new one gets all that is open");
+    notifier.stop(GRACE).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_receiver_asks_for_is_not_waited_longer_than_alerts_live_in_it() {
+    for (kind, longest) in [(ALERTMANAGER, 60), (WEBHOOK, 300)] {
+        let fake = Fake::new([Answer::Later(86_400), Answer::Later(86_400), Answer::Later(20)]);
+        let (notifier, _) = notifier(kind, &fake);
+        tell(&feed(notifier.registry(), "web1"), "low", Opened, &[], at(0));
+        let received = fake.received(4).await;
+        let waits: Vec<u64> = received.windows(2).map(|pair| (pair[1].at - pair[0].at).as_secs()).collect();
+        assert_eq!(waits[..2], [longest, longest], "{kind:?}");
+        assert!((20..=22).contains(&waits[2]), "{waits:?}");
+        notifier.stop(GRACE).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_refuses_once_gets_the_open_and_the_closed_soon_after() {
+    let fake = Fake::new([Answer::Status(404), Answer::Status(401)]);
+    let (notifier, counts) = notifier(WEBHOOK, &fake);
+    let web = feed(notifier.registry(), "web1");
+    tell(&web, "low", Opened, &[("disk", "C:")], at(0));
+    tell(&web, "low", Closed, &[], at(1));
+    let received = fake.received(3).await;
+    let waits: Vec<u64> = received.windows(2).map(|pair| (pair[1].at - pair[0].at).as_secs()).collect();
+    assert_eq!(waits, [60, 120], "growing pauses, not hours");
+    assert!(received.iter().all(|one| one.body["status"] == "resolved"), "the end is not lost");
+    tokio::time::sleep(Duration::from_secs(86_400)).await;
+    assert_eq!((fake.now().len(), counts.sent(), counts.waiting()), (3, 1, 0));
+    assert!(counts.dropped().iter().all(|(_, count)| *count == 0), "{:?}", counts.dropped());
+    notifier.stop(GRACE).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_refuses_for_ever_is_asked_rarely_and_ends_are_given_up() {
+    let fake = Fake::new([Answer::Status(400); 100]);
+    let (notifier, counts) = notifier(WEBHOOK, &fake);
+    let web = feed(notifier.registry(), "web1");
+    tell(&web, "hot", Opened, &[("disk", "C:")], at(0));
+    tell(&web, "low", Opened, &[("disk", "D:")], at(0));
+    tell(&web, "low", Closed, &[], at(1));
+    tokio::time::sleep(Duration::from_secs(86_400)).await;
+    let received = fake.now();
+    assert!((8..=20).contains(&received.len()), "{}", received.len());
+    let last = received.last().and_then(|one| one.body["alerts"].as_array()).map(Vec::len);
+    assert_eq!(last, Some(1), "what is open is still told, and ends no more");
+    let dropped: Vec<_> = counts.dropped().into_iter().filter(|(_, count)| *count > 0).collect();
+    assert!(matches!(&dropped[..], [("invalid", lost)] if *lost >= 2), "{dropped:?}");
     notifier.stop(GRACE).await;
 }

@@ -22,7 +22,7 @@ async fn ten_thousand_alerts_come_in_batches_each_once_and_one_more_is_counted()
     let alerts: Vec<String> = received
         .iter()
         .flat_map(crate::support::Received::alerts)
-        .map(|alert| alert["labels"]["alert"].to_string())
+        .map(|alert| alert["labels"]["id"].to_string())
         .collect();
     assert_eq!(alerts.len(), 10_000);
     assert_eq!(alerts.iter().collect::<HashSet<_>>().len(), 10_000);
@@ -112,7 +112,7 @@ async fn closed_alerts_that_nobody_takes_are_bounded_and_counted() {
     fake.set_away(false);
     let received = fake.received(1).await;
     assert_eq!(received[0].alerts().len(), 100);
-    assert_eq!(received[0].alerts()[0]["labels"]["alert"], "150", "the newest are kept");
+    assert_eq!(received[0].alerts()[0]["labels"]["id"], "150", "the newest are kept");
     notifier.stop(GRACE).await;
 }
 

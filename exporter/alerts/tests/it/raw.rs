@@ -53,7 +53,7 @@ fn ids_and_ends(requests: &[crate::support::Received]) -> Vec<(String, bool)> {
     let mut rows: Vec<(String, bool)> = all
         .map(|row| {
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            (text(&row["labels"]["alert"]), text(&row["endsAt"]) == "2025-06-15T15:08:20.000Z")
+            (text(&row["labels"]["id"]), text(&row["endsAt"]) == "2025-06-15T15:08:20.000Z")
         })
         .collect();
     rows.sort();

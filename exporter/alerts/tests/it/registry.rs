@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
-use alerts::Registry;
+use alerts::{Feed, Registry};
 use plugin_contract::AlertState::{Closed, Open, Opened};
+use plugin_contract::{Failure, GeneralReason, Outcome, Stage};
 
 use crate::support::{at, feed, tell};
 
@@ -69,6 +70,25 @@ fn alerts_of_removed_targets_close_and_their_feeds_are_not_heard_any_more() {
     assert_eq!(registry.open_count(), 1);
 }
 
+/// How a collection ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Full,
+    Partial,
+    Failed,
+}
+use End::{Failed, Full, Partial};
+
+fn collected(feed: &Feed, end: End, second: u64) {
+    let failure = Failure::new(Stage::Query, GeneralReason::NotFound, "no such counter");
+    let outcome = match end {
+        Full => Outcome::Full,
+        Partial => Outcome::Partial { families: &[], failure: Some(failure) },
+        Failed => Outcome::Failed(failure),
+    };
+    feed.collected(&outcome, at(second));
+}
+
 #[test]
 fn alerts_survive_a_new_feed_until_it_says_nothing_of_them_in_two_collections() {
     let registry = Arc::new(Registry::default());
@@ -78,20 +98,90 @@ fn alerts_survive_a_new_feed_until_it_says_nothing_of_them_in_two_collections() 
     let new = feed(&registry, "web1");
     tell(&old, "low", Closed, &[], at(1));
     assert_eq!(registry.open_count(), 2, "the old feed is not heard any more");
-    new.collected(at(10));
+    collected(&old, Full, 2);
+    collected(&new, Full, 10);
     assert_eq!(registry.open_count(), 2);
     tell(&new, "low", Opened, &[], at(11));
-    new.collected(at(20));
+    collected(&new, Full, 20);
     assert_eq!(open(&registry), [("web1".to_owned(), "low".to_owned())]);
     assert_eq!(registry.open()[0].alert.starts_at, at(0), "it is still the same alert");
     assert_eq!(registry.recent()[0].ends_at, Some(at(20)));
-    new.collected(at(30));
-    new.collected(at(40));
+    (30..40).for_each(|second| collected(&new, Full, second));
     assert_eq!(registry.open_count(), 1, "a confirmed alert needs no repetition");
     new.restarted();
-    new.collected(at(50));
-    new.collected(at(60));
+    collected(&new, Full, 50);
+    collected(&new, Full, 60);
     assert_eq!(registry.open_count(), 0);
+}
+
+#[test]
+fn collections_that_are_not_full_end_what_is_not_reported_again_as_well() {
+    // How they end one after the other, and after how many of them the alert is over.
+    let table: [(&[End], Option<usize>); 6] = [
+        (&[Full, Full], Some(2)),
+        (&[Partial, Partial, Partial, Partial, Partial, Partial], Some(6)),
+        (&[Full, Partial, Partial, Partial], Some(4)),
+        (&[Partial, Failed, Full, Failed, Full], Some(5)),
+        (&[Partial, Partial, Partial, Partial, Partial, Failed, Failed], None),
+        (&[Failed; 100], None),
+    ];
+    for (ends, over_after) in table {
+        let registry = Arc::new(Registry::default());
+        tell(&feed(&registry, "web1"), "gone", Opened, &[], at(0));
+        let new = feed(&registry, "web1");
+        let mut over = None;
+        for (end, count) in ends.iter().zip(1..) {
+            collected(&new, *end, count as u64);
+            over = over.or((registry.open_count() == 0).then_some(count));
+        }
+        assert_eq!(over, over_after, "{ends:?}");
+    }
+}
+
+#[test]
+fn an_alert_that_takes_its_time_to_fire_again_has_that_time() {
+    let registry = Arc::new(Registry::default());
+    let old = feed(&registry, "web1");
+    tell(&old, "slow", Opened, &[("disk", "C:"), ("interval", "15"), ("for", "600")], at(0));
+    tell(&old, "quick", Opened, &[("disk", "D:"), ("interval", "1")], at(0));
+    tell(&old, "odd", Opened, &[("disk", "E:"), ("interval", "-1e300"), ("for", "NaN")], at(0));
+    let new = feed(&registry, "web1");
+    let ids = || open(&registry).into_iter().map(|(_, id)| id).collect::<Vec<_>>();
+    for second in [100, 101, 102] {
+        collected(&new, Full, second);
+    }
+    assert_eq!(ids(), ["slow"]);
+    (103..730).for_each(|second| collected(&new, Partial, second));
+    assert_eq!(ids(), ["slow"]);
+    collected(&new, Full, 730);
+    assert_eq!(ids().len(), 0);
+}
+
+#[test]
+fn what_no_collection_confirms_is_over_after_a_day_and_not_before() {
+    const DAY: u64 = 24 * 3_600;
+    let registry = Arc::new(Registry::default());
+    let (down, well, remade) = (feed(&registry, "down"), feed(&registry, "well"), feed(&registry, "remade"));
+    for feed in [&down, &well, &remade] {
+        tell(feed, "low", Opened, &[], at(0));
+        collected(feed, Full, 10);
+    }
+    let remade = {
+        drop(remade);
+        feed(&registry, "remade")
+    };
+    for second in (20..DAY).step_by(600) {
+        collected(&down, Failed, second);
+        collected(&remade, Failed, second);
+        collected(&well, Partial, second);
+    }
+    assert_eq!(registry.open_count(), 3, "a host that is down has not recovered");
+    // One without an end of its own is over by those of others.
+    collected(&well, Full, DAY + 70);
+    assert_eq!(open(&registry), [("well".to_owned(), "low".to_owned())]);
+    assert_eq!(registry.recent()[0].ends_at, Some(at(DAY + 70)));
+    tell(&down, "low", Open, &[], at(DAY + 80));
+    assert_eq!(registry.open_count(), 2, "it opens again if it still fires");
 }
 
 #[test]

@@ -70,3 +70,26 @@ async fn a_secret_url_is_read_for_each_request_and_nothing_shows_it() {
     );
     notifier.stop(GRACE).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_path_of_a_webhook_is_in_no_message_whatever_the_receiver_writes() {
+    let fake = Fake::new([Answer::Echo(302), Answer::Echo(404), Answer::Echo(503)]);
+    let mut notifier = Notifier::new();
+    let url = UrlSource::Plain(crate::support::url("http://hooks.example/services/T0/hunter2"));
+    let receiver = ReceiverOptions { url, ..ReceiverOptions::clone(&options(WEBHOOK)) };
+    let to = crate::support::to(&fake);
+    let counts = notifier.add(Arc::new(receiver), to, Arc::new(Wall(Instant::now())), 1);
+    tell(&feed(notifier.registry(), "web1"), "a", Opened, &[], at(0));
+    for (count, status) in [(1, "302"), (2, "404"), (3, "503")] {
+        assert_eq!(fake.received(count).await[count - 1].path, "/services/T0/hunter2");
+        loop {
+            let said = counts.last().failure.map(|(_, _, message)| message).unwrap_or_default();
+            assert!(!said.contains("hunter2"), "{said}");
+            if said.starts_with(&format!("HTTP {status}")) {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+    notifier.stop(GRACE).await;
+}

@@ -69,6 +69,8 @@ pub(crate) fn url(text: &str) -> HttpUrl {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
     Status(u16),
+    /// Not before so many seconds.
+    Later(u32),
     /// With the path of the request as its body, and as where to go.
     Echo(u16),
     /// None, ever.
@@ -141,6 +143,9 @@ impl Fake {
         self.came.notify_one();
         let answer = match answer {
             Answer::Status(status) => Response::builder().status(status).body(Full::default()),
+            Answer::Later(seconds) => {
+                Response::builder().status(503).header("retry-after", seconds).body(Full::default())
+            }
             Answer::Echo(status) => {
                 let uri = head.uri.to_string();
                 Response::builder().status(status).header("location", &uri).body(Full::from(uri))

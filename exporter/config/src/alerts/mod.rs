@@ -17,6 +17,7 @@ use super::headers::headers;
 use super::item::Item;
 use super::node::Position;
 use super::section::{Section, set};
+use super::shown::{unique, without_secrets};
 
 /// Reads `alerts:`.
 pub(super) fn alerts(item: &Item<'_>, base: &Path) -> AlertOptions {
@@ -45,7 +46,10 @@ struct Receivers {
 
 impl Receivers {
     fn add(&mut self, item: &Item<'_>, receiver: Option<ReceiverOptions>) {
-        let Some(receiver) = receiver else { return };
+        let Some(mut receiver) = receiver else { return };
+        if self.all.iter().all(|other| other.url != receiver.url) {
+            receiver.name = unique(receiver.name, |name| self.all.iter().any(|other| other.name == name));
+        }
         if let Some(first) = self.all.iter().position(|first| first.name == receiver.name) {
             let line = self.positions[first].line;
             let message = format!("receiver `{}` is already defined, on line {line}", receiver.name);
@@ -128,7 +132,7 @@ fn url_of_webhook(section: &mut Section<'_>, base: &Path) -> Option<(String, Url
 }
 
 fn plain(item: &Item<'_>, hint: &str, port: Option<u16>) -> Option<(String, UrlSource)> {
-    Some((item.text()?.to_owned(), UrlSource::Plain(url(item, hint, port)?)))
+    Some((without_secrets(item.text()?), UrlSource::Plain(url(item, hint, port)?)))
 }
 
 fn labels(item: &Item<'_>) -> Vec<(String, String)> {
@@ -146,7 +150,7 @@ fn labels(item: &Item<'_>) -> Vec<(String, String)> {
 }
 
 /// What each alert has.
-const OWN_LABELS: [&str; 6] = ["alert", "alertname", "module", "plugin", "severity", "target"];
+const OWN_LABELS: [&str; 6] = ["alertname", "id", "module", "plugin", "severity", "target"];
 const ALERTS_PATH: &str = "/api/v2/alerts";
 const RESEND_INTERVAL: Duration = Duration::from_secs(60);
 const REPEAT_INTERVAL: Duration = Duration::from_secs(4 * 3600);

@@ -2,10 +2,11 @@ use hyper::Uri;
 use otlp_push::OtlpProtocol;
 
 use crate::item::Item;
+use crate::shown::without_secrets;
 
 /// `endpoint`, taken apart.
 pub(super) struct Address {
-    /// As it is written.
+    /// As it is written, but for a path.
     pub(super) shown: String,
     pub(super) secure: bool,
     pub(super) host: String,
@@ -46,7 +47,7 @@ impl Address {
             OtlpProtocol::Http => 4318,
         };
         Some(Self {
-            shown: text.to_owned(),
+            shown: without_secrets(text),
             secure,
             host: authority.host().to_owned(),
             port: authority.port_u16().unwrap_or(default_port),

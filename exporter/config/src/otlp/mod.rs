@@ -16,6 +16,7 @@ use super::headers::headers;
 use super::item::Item;
 use super::node::Position;
 use super::section::Section;
+use super::shown::unique;
 use super::traces::traces;
 
 /// Reads `otlp:`, a list.
@@ -23,7 +24,10 @@ pub(super) fn endpoints(item: Option<Item<'_>>, base: &Path) -> Vec<Arc<OtlpEndp
     let mut endpoints: Vec<Arc<OtlpEndpoint>> = Vec::new();
     let mut positions: Vec<Position> = Vec::new();
     for item in item.map(|item| item.list()).unwrap_or_default() {
-        let Some(endpoint) = endpoint(&item, base) else { continue };
+        let Some(mut endpoint) = endpoint(&item, base) else { continue };
+        if endpoints.iter().all(|other| other.path != endpoint.path) {
+            endpoint.name = unique(endpoint.name, |name| endpoints.iter().any(|other| other.name == name));
+        }
         if let Some(first) = endpoints.iter().position(|first| first.name == endpoint.name) {
             let message =
                 format!("endpoint `{}` is already defined, on line {}", endpoint.name, positions[first].line);

@@ -163,9 +163,29 @@ impl Printer<'_> {
             Value::Integer(value) => value.to_string(),
             Value::Unsigned(value) => value.to_string(),
             Value::Float(value) => value.to_string(),
-            Value::Text(text) => scalar(&without_userinfo(text)),
+            Value::Text(text) if self.path == ["web", "external_url"] => scalar(&without_userinfo(text)),
+            Value::Text(text) => scalar(&without_secrets(text)),
         }
     }
+}
+
+/// A URL without what may be secret in it: many services tell their customers apart by the path, as those of webhooks do.
+/// Other texts stay as they are.
+pub(crate) fn without_secrets(text: &str) -> String {
+    let shown = without_userinfo(text);
+    let Some((scheme, rest)) = shown.split_once("://") else { return shown };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    if path.trim_matches('/').is_empty() { shown } else { format!("{scheme}://{host}/{HIDDEN}") }
+}
+
+/// A name made of a URL whose path is hidden, with a number where another URL has that name already.
+pub(crate) fn unique(name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    if !name.ends_with(&format!("/{HIDDEN}")) || !is_taken(&name) {
+        return name;
+    }
+    let numbered = (2..).map(|number: u32| format!("{name} ({number})")).find(|name| !is_taken(name));
+    numbered.unwrap_or(name)
 }
 
 /// Removes user and password of a URL, `https://user:password@host`, at any place, and everything after `?`.

@@ -158,7 +158,7 @@ soon: {secret: abc, list: [abc]}
             labels:
               env: prod
         otlp:
-          - endpoint: "https://hidden@otel:4317/x?hidden"
+          - endpoint: "https://hidden@otel:4317/hidden"
             headers:
               authorization: hidden
               x:
@@ -175,7 +175,23 @@ soon: {secret: abc, list: [abc]}
 fn of_the_reference_nothing_is_hidden_but_what_may_be_a_secret() {
     let text = check(include_str!("../../../perfmon.reference.yaml"));
     let hidden: Vec<&str> = text.lines().map(str::trim).filter(|line| line.contains(HIDDEN)).collect();
-    assert_eq!(hidden, ["x-scope-orgid: hidden", "prefix: hidden", "x-scope-orgid: hidden"]);
+    let of_webhook = "- url: \"https://hooks.example.com/hidden\"";
+    assert_eq!(hidden, ["x-scope-orgid: hidden", "prefix: hidden", of_webhook, "x-scope-orgid: hidden"]);
+}
+
+#[test]
+fn no_url_shows_more_than_its_host() {
+    let text = "web: {external_url: 'https://me.example/prefix'}
+alerts: {alertmanagers: [{url: 'http://am:9093/T0'}, {url: 'http://am:9093/'}], webhooks: [{url: 'https://h/T0/T1#T2'}]}
+otlp: [{endpoint: 'https://o:4318/T0/v1/metrics', protocol: http}, {endpoint: 'http://o:4317'}]
+telemetry: {endpoint: 'https://u:T0@o:4318/T1?T2'}
+normalize: {rename: [{from: a, to: 'x://y/T0'}]}
+";
+    let shown = check(text);
+    assert!(!shown.contains("T0") && !shown.contains("T1") && !shown.contains("T2"), "{shown}");
+    for kept in ["https://me.example/prefix", "http://am:9093/", "https://h/hidden", "http://o:4317"] {
+        assert!(shown.contains(kept), "{kept}\n{shown}");
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn a_receiver_needs_nothing_but_its_url() {
     let [alertmanager, webhook] = &config.alerts.receivers[..] else { panic!("{:?}", config.alerts) };
     assert_eq!(
         (alertmanager.name.as_str(), &alertmanager.url),
-        ("http://am.example.com/prefix/", &plain("http://am.example.com:9093/prefix/api/v2/alerts"))
+        ("http://am.example.com/hidden", &plain("http://am.example.com:9093/prefix/api/v2/alerts"))
     );
     assert_eq!(alertmanager.kind, ReceiverKind::Alertmanager { resend_interval: Duration::from_secs(60) });
     assert_eq!(webhook.url, plain("https://h:443/x"));
@@ -40,6 +40,17 @@ fn a_receiver_needs_nothing_but_its_url() {
         ReceiverKind::Webhook { repeat_interval: Duration::from_secs(14_400), send_resolved: true }
     );
     assert_eq!(config.alerts.alerts_max, 10_000);
+}
+
+#[test]
+fn the_name_of_a_receiver_has_nothing_of_the_path_of_its_url() {
+    let text = "alerts: {webhooks: [{url: 'https://h/T0/a'}, {url: 'https://h/T0/b'}, {url: 'https://h/T0/c', name: c}]}";
+    let config = parse("perfmon.yml", text, Path::new(".")).unwrap();
+    let names: Vec<&str> = config.alerts.receivers.iter().map(|receiver| &*receiver.name).collect();
+    assert_eq!(names, ["https://h/hidden", "https://h/hidden (2)", "c"]);
+    let twice = "alerts: {webhooks: [{url: 'https://h/T0/a'}, {url: 'https://h/T0/a'}]}";
+    let report = parse("perfmon.yml", twice, Path::new(".")).unwrap_err().to_string();
+    assert!(report.contains("is already defined") && !report.contains("T0"), "{report}");
 }
 
 #[test]

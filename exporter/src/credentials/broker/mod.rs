@@ -26,7 +26,7 @@ use self::memory::{Memory, Recalled};
 use self::words::{account_name, left_out, log_change, withheld};
 use super::addresses::{AddressBook, Resolver};
 use super::clock::{Clock, Moment};
-use super::guard::{Decision, Guard, Host, Outcome, Scope};
+use super::guard::{Decision, Guard, Host, Outcome, Refused, Scope};
 use super::lock;
 use super::salt::Salt;
 use super::verdicts::VerdictFile;
@@ -134,6 +134,12 @@ impl Broker {
         *self.identities.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(identities);
     }
 
+    /// Somebody wants refused secrets to be tried again now: a locked account may be unlocked. A wrong password is tried once
+    /// more, but once in a cool-down.
+    pub fn retry_refused(&self) {
+        lock(&self.shared).guard.retry(self.clock.now());
+    }
+
     fn identities(&self) -> Arc<Identities> {
         Arc::clone(&self.identities.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -170,16 +176,21 @@ impl CredentialBroker for Broker {
         let mut shared = lock(&self.shared);
         shared.enter(&scope, request.identity);
         let decision = shared.guard.acquire(&scope, &host, fingerprint, id, waiter, now);
+        let cooldown = shared.guard.cooldown();
+        let refused_before = |refused: &Refused, message| {
+            // The reason stays what it was when the host said it.
+            CredentialAnswer::Denied { reason: refused.refusal.reason(), message }
+        };
         let counts = shared.counts.entry(request.identity.to_owned()).or_default();
         match decision {
             Decision::Wait => CredentialAnswer::Wait { retry_after_ms: RETRY_AFTER_MS },
             Decision::Withheld(refused) => {
                 counts.withheld += 1;
-                denied(withheld(&identity, &refused))
+                refused_before(&refused, withheld(&identity, &refused, cooldown))
             }
             Decision::LeftOut(refused) => {
                 counts.withheld += 1;
-                denied(left_out(&identity, &refused))
+                refused_before(&refused, left_out(&identity, &refused, cooldown))
             }
             Decision::Lease => {
                 counts.leases += 1;

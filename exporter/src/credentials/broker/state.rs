@@ -12,12 +12,24 @@ pub struct IdentityState {
     pub accepted: u64,
     /// Accounts whose secret is withheld because it was rejected.
     pub rejected: u64,
-    /// Accounts whose secret is withheld because the account is locked, disabled or expired.
+    /// Accounts that are locked, so that their secret is withheld.
     pub locked: u64,
+    /// Accounts that are disabled or have expired.
+    pub disabled: u64,
+    /// Accounts whose password has expired or must be changed.
+    pub password_expired: u64,
     /// Leases granted.
     pub leases: u64,
     /// Requests that were denied because the secret is withheld.
     pub withheld: u64,
+}
+
+impl IdentityState {
+    /// Accounts whose secret is withheld, for whatever reason.
+    #[must_use]
+    pub const fn refused(&self) -> u64 {
+        self.rejected + self.locked + self.disabled + self.password_expired
+    }
 }
 
 impl Broker {
@@ -40,6 +52,8 @@ impl Broker {
                 State::Refused(refused) => match refused.refusal {
                     Refusal::Rejected => of.rejected += 1,
                     Refusal::Locked => of.locked += 1,
+                    Refusal::Disabled => of.disabled += 1,
+                    Refusal::PasswordExpired => of.password_expired += 1,
                 },
             }
         }

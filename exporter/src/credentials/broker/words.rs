@@ -1,10 +1,12 @@
 //! Log records and messages to requesters.
 
+use std::time::Duration;
+
 use config::Identity;
 use tracing::{error, info, warn};
 
 use super::Lent;
-use crate::credentials::guard::{Change, Refused};
+use crate::credentials::guard::{Change, Refusal, Refused};
 
 /// One line per change, never one per target.
 pub(super) fn log_change(lent: &Lent, change: &Change) {
@@ -27,32 +29,56 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
             account,
             host = refused.host.name(),
             verdict = refused.refusal.as_str(),
-            next_step = "correct the secret; it is reloaded automatically",
-            "Credential refused; it is withheld from every target until it changes"
+            next_step = next_step(refused.refusal),
+            "Credential refused; it is withheld from every target"
         ),
     }
 }
 
+/// What ends it.
+const fn next_step(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Rejected => {
+            "correct the secret, which is read again automatically; a reload tries the same one once more"
+        }
+        Refusal::Locked => "unlock the account; it is tried again after some minutes, or at a reload",
+        Refusal::Disabled => "enable the account; it is tried again after some minutes, or at a reload",
+        Refusal::PasswordExpired => {
+            "set a new password and write it into the secret; the same one is tried again after some minutes, or at \
+             a reload"
+        }
+    }
+}
+
+/// What a host says of the account or the password.
+fn said(identity: &Identity, refused: &Refused) -> String {
+    let (account, host) = (account_name(identity), &refused.host);
+    match refused.refusal {
+        Refusal::Rejected => format!("the secret of {account} was rejected by `{host}`"),
+        Refusal::Locked => format!("{account} is locked, as `{host}` says"),
+        Refusal::Disabled => format!("{account} is disabled or has expired, as `{host}` says"),
+        Refusal::PasswordExpired => {
+            format!("the password of {account} has expired or must be changed, as `{host}` says")
+        }
+    }
+}
+
+/// When the secret is tried again.
+fn until(refused: &Refused, cooldown: Duration) -> String {
+    let minutes = (refused.since_unix_s + refused.refusal.pause(cooldown).as_secs()).div_ceil(60);
+    format!("withheld until {:02}:{:02} UTC", minutes / 60 % 24, minutes % 60)
+}
+
 /// Why a refused secret is withheld.
-pub(super) fn withheld(identity: &Identity, refused: &Refused) -> String {
-    format!(
-        "the secret of {} was {} by `{}` and is not tried again until it changes",
-        account_name(identity),
-        refused.refusal.as_str(),
-        refused.host
-    )
+pub(super) fn withheld(identity: &Identity, refused: &Refused, cooldown: Duration) -> String {
+    let (said, until) = (said(identity, refused), until(refused, cooldown));
+    format!("{said}; {until}, or until it changes; a reload tries it at once")
 }
 
 /// Why this host does not get a secret that others accept.
-pub(super) fn left_out(identity: &Identity, refused: &Refused) -> String {
-    format!(
-        "the secret of {} was {} by `{}` and accepted by other hosts; `{}` is skipped until \
-         `credentials.cooldown` has passed",
-        account_name(identity),
-        refused.refusal.as_str(),
-        refused.host,
-        refused.host
-    )
+pub(super) fn left_out(identity: &Identity, refused: &Refused, cooldown: Duration) -> String {
+    let (said, until) = (said(identity, refused), until(refused, cooldown));
+    format!("{said}, and others accepted it; {until} from this host")
 }
 
 /// The account as Windows writes it.

@@ -5,6 +5,7 @@ use plugin_contract::Waiter;
 
 use super::ledger::Ledger;
 use super::{Fingerprint, Host};
+use crate::credentials::clock::Moment;
 
 /// Secrets of one account that are remembered: two identities may stand for it with a secret each, and a secret that
 /// was refused stays refused when another one was tried meanwhile.
@@ -59,6 +60,11 @@ impl Account {
     /// What is known of this secret, if it is not forgotten.
     pub(super) fn of(&mut self, fingerprint: Fingerprint) -> Option<&mut Ledger> {
         self.ledgers.iter_mut().find(|(known, _)| *known == fingerprint).map(|(_, ledger)| ledger)
+    }
+
+    /// Somebody wants what was refused to be tried again now.
+    pub(super) fn retry(&mut self, now: Moment, cooldown: Duration) {
+        self.ledgers.iter_mut().for_each(|(_, ledger)| ledger.retry(now, cooldown));
     }
 
     /// Adds a waiting host; a host that retries keeps its place.

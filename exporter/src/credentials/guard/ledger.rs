@@ -16,6 +16,8 @@ const FRESH: Duration = Duration::from_secs(10);
 const TRUST_MAX: usize = 7;
 /// The hosts that refused a secret ask last after the cool-down: others have so much longer to be the first.
 const REFUSING_HOST_EXTRA: Duration = Duration::from_secs(900);
+/// The same where the account was refused and not the password, which is tried again sooner.
+const REFUSED_ACCOUNT_EXTRA: Duration = Duration::from_secs(30);
 /// Hosts of one account whose refusal, or whose used-up acceptance, is remembered; the oldest goes first.
 const HOSTS_MAX: usize = 10_000;
 
@@ -28,11 +30,17 @@ pub(super) struct Ledger {
     used_up: Vec<Host>,
     /// Hosts that refused it, whatever others say. INVARIANT: what one of them says condemns nothing, and adds no trust.
     doubted: Vec<(Refused, Past)>,
-    last_refusal: Option<Past>,
+    last_refusal: Option<(Refusal, Past)>,
+    /// When a wrong password was last allowed another attempt because somebody wanted it.
+    retried: Option<Past>,
+    /// When somebody last wanted what was refused before to be tried again, and whether wrong passwords are.
+    retry: Option<(Instant, bool)>,
     /// Leases handed out after this one saw what the last refusal changed.
     leases_at_refusal: u64,
     withheld: Option<(Refused, Past)>,
     was_accepted: bool,
+    /// What the last host said, if it refused it.
+    last_word: Option<Refused>,
     outstanding: Vec<Outstanding>,
 }
 
@@ -90,7 +98,8 @@ impl Ledger {
         let withheld = withheld.map(dated);
         let mut doubted: Vec<_> = doubted.into_iter().map(dated).collect();
         doubted.extend(withheld.clone());
-        let last_refusal = doubted.iter().map(|(_, since)| *since).min_by_key(|since| since.age);
+        let dates = doubted.iter().map(|(refused, since)| (refused.refusal, *since));
+        let last_refusal = dates.min_by_key(|(_, since)| since.age);
         Self {
             was_accepted: withheld.is_none(),
             accepting: accepted_by.map(|host| (host, now.mono)).into_iter().collect(),
@@ -115,11 +124,34 @@ impl Ledger {
     /// What is shown of it.
     pub(super) fn state(&self) -> State {
         match &self.withheld {
-            _ if !self.was_accepted && !self.outstanding.is_empty() => State::Trial,
+            // Also while it is tried again: what is known of it is this.
             Some((refused, _)) => State::Refused(refused.clone()),
-            None if self.was_accepted => State::Accepted,
-            None => State::Untried,
+            None if !self.was_accepted && !self.outstanding.is_empty() => State::Trial,
+            // A host that is left out alone, where nobody has contradicted it yet.
+            None => match &self.last_word {
+                Some(refused) if self.accepting.is_empty() => State::Refused(refused.clone()),
+                _ if self.was_accepted => State::Accepted,
+                _ => State::Untried,
+            },
         }
+    }
+
+    /// What was refused may be tried now; a wrong password once in a cool-down.
+    pub(super) fn retry(&mut self, now: Moment, cooldown: Duration) {
+        let may_be_wrong = self.retried.is_none_or(|retried| retried.elapsed(now) >= cooldown);
+        let last = self.withheld.as_ref().or(self.doubted.last());
+        let tries_wrong = may_be_wrong && last.is_some_and(|(known, _)| known.refusal.is_wrong_password());
+        if tries_wrong {
+            self.retried = Some(Past::now(now));
+        }
+        self.retry = Some((now.mono, tries_wrong));
+    }
+
+    /// Whether what was refused then may be tried again. How old it is stays as it is: trust is counted by that.
+    fn is_over(&self, (refusal, since): (Refusal, Past), pause: Duration, now: Moment) -> bool {
+        let is_wrong = refusal.is_wrong_password();
+        since.elapsed(now) >= pause
+            || self.retry.is_some_and(|(at, tries_wrong)| since.at < at && (!is_wrong || tries_wrong))
     }
 
     pub(super) fn is_withheld(&self) -> bool {
@@ -150,16 +182,21 @@ impl Ledger {
         self.forget_old_trust(now);
         if let Some((refused, since)) = &self.withheld {
             let has_refused = !is_local && self.doubted(host).is_some();
-            let extra = if has_refused { REFUSING_HOST_EXTRA.min(cooldown) } else { Duration::ZERO };
-            if since.elapsed(now) < cooldown + extra {
+            let extra = if has_refused { extra(refused.refusal, cooldown) } else { Duration::ZERO };
+            if !self.is_over((refused.refusal, *since), refused.refusal.pause(cooldown) + extra, now) {
                 return Decision::Withheld(refused.clone());
             }
         } else if let Some((refused, since)) = self.doubted(host) {
-            let is_cool = since.elapsed(now) >= cooldown;
+            // Of hosts that call the password wrong, only the last one is tried because somebody wants it.
+            let is_last = self.doubted.last().is_some_and(|(last, _)| last.host.may_be(host));
+            let pause = refused.refusal.pause(cooldown);
+            let is_cool = since.elapsed(now) >= pause
+                || ((is_last || !refused.refusal.is_wrong_password())
+                    && self.is_over((refused.refusal, *since), pause, now));
             // Where nobody's acceptance stands against it, the host has one attempt in a cool-down, and nobody waits for it.
             let all_quiet = || {
-                let last = self.last_refusal.map_or(cooldown, |last| last.elapsed(now));
-                last >= cooldown && self.outstanding.is_empty()
+                let is_past = |last: (Refusal, Past)| self.is_over(last, last.0.pause(cooldown), now);
+                self.last_refusal.is_none_or(is_past) && self.outstanding.is_empty()
             };
             if !is_cool || (self.accepting.is_empty() && !all_quiet()) {
                 return Decision::LeftOut(refused.clone());
@@ -185,11 +222,13 @@ impl Ledger {
         let Situation { host, is_local, now, cooldown } = of;
         let is_after_refusal = number > self.leases_at_refusal;
         let was_trusted = self.is_trusted();
+        self.last_word = None;
         if self.withheld.is_some() && is_after_refusal {
             // The trial after the cool-down: it is good again.
-            *self = Self { outstanding: std::mem::take(&mut self.outstanding), ..Self::default() };
+            let (outstanding, retried) = (std::mem::take(&mut self.outstanding), self.retried);
+            *self = Self { outstanding, retried, ..Self::default() };
         }
-        if self.last_refusal.is_none_or(|last| last.elapsed(now) >= cooldown) {
+        if self.last_refusal.is_none_or(|(_, last)| last.elapsed(now) >= cooldown) {
             self.used_up.clear();
         }
         self.doubted.retain(|(refused, since)| !refused.host.may_be(host) || since.elapsed(now) < cooldown);
@@ -219,14 +258,28 @@ impl Ledger {
         leases: u64,
         of: Situation<'_>,
     ) -> Option<Change> {
-        let Situation { host, is_local, now, .. } = of;
+        let Situation { host, is_local, now, cooldown } = of;
         let refused = Refused { refusal, host: host.clone(), since_unix_s: now.unix_s };
         let is_after_refusal = number > self.leases_at_refusal;
         let has_say = self.doubted(host).is_none();
+        let is_wrong_password = refusal.is_wrong_password();
+        self.last_word = Some(refused.clone());
+        if !has_say && !is_wrong_password && self.withheld.is_none() && !is_local {
+            // It is asked again soon, and could use up the acceptances of all others.
+            self.doubted.retain(|(known, _)| !known.host.may_be(host));
+            push_bounded(&mut self.doubted, (refused.clone(), Past::now(now)));
+            return Some(Change::Doubted(refused));
+        }
+        let waits_longer = self.withheld.as_ref().is_some_and(|(known, since)| {
+            known.refusal.is_wrong_password() && !is_wrong_password && since.elapsed(now) < cooldown
+        });
+        if waits_longer {
+            return None;
+        }
         self.forget_old_trust(now);
         self.doubted.retain(|(known, _)| !known.host.may_be(host));
         push_bounded(&mut self.doubted, (refused.clone(), Past::now(now)));
-        (self.last_refusal, self.leases_at_refusal) = (Some(Past::now(now)), leases);
+        (self.last_refusal, self.leases_at_refusal) = (Some((refusal, Past::now(now))), leases);
         let is_news = self.withheld.is_none() || is_after_refusal;
         if self.withheld.is_none() && !is_local {
             if let Some(accepting) = self.untrust(host) {
@@ -270,6 +323,12 @@ impl Ledger {
         let old = self.accepting.iter().take_while(|(_, until)| *until <= now.mono).count();
         self.accepting.drain(..old.min(self.accepting.len().saturating_sub(1)));
     }
+}
+
+/// The hosts that refused a secret ask so much later than others.
+fn extra(refusal: Refusal, cooldown: Duration) -> Duration {
+    let extra = if refusal.is_wrong_password() { REFUSING_HOST_EXTRA } else { REFUSED_ACCOUNT_EXTRA };
+    extra.min(cooldown)
 }
 
 fn push_bounded<T>(list: &mut Vec<T>, item: T) {

@@ -49,11 +49,16 @@ const FORGOTTEN_AT_A_TIME: usize = ACCOUNTS_MAX / 16;
 /// 7. A lease without a verdict (connection lost) changes nothing.
 /// 8. An account of the host itself ([`Scope::is_local`]) has nobody else to ask: one logon at a time, and every refusal
 ///    withholds it.
+/// 9. That an account is locked, disabled, expired, or that its password has expired, is no wrong password: another attempt
+///    brings no account nearer to being locked. So its pause is five minutes where a cool-down is longer, a host that is
+///    doubted cannot use up an acceptance by saying it, and it never makes the pause after a wrong password shorter.
+/// 10. [`Guard::retry`] ends these pauses at once. A wrong password it has tried once more, but once in a cool-down.
 ///
 /// # What follows
 ///
-/// - A secret that was never accepted costs one wrong logon in a cool-down. The host that tries it first is believed,
-///   since nobody contradicts it: a hostile one can withhold a new secret for a cool-down.
+/// - A secret that was never accepted costs one wrong logon in a cool-down, and one more if somebody wants it to be tried
+///   again. The host that tries it first is believed, since nobody contradicts it: a hostile one can withhold a new secret
+///   for a cool-down.
 /// - A secret that was accepted once is withheld only if two different hosts refuse it.
 /// - A password that is changed at the domain costs two wrong logons. While many hosts log on, as at the start, it costs
 ///   eight at most, as long as hosts answer within two seconds.
@@ -96,6 +101,18 @@ impl Guard {
     /// Sets the time after which a refused secret is tried once more.
     pub fn set_cooldown(&mut self, cooldown: Duration) {
         self.cooldown = cooldown;
+    }
+
+    /// The time after which a refused secret is tried once more.
+    #[must_use]
+    pub const fn cooldown(&self) -> Duration {
+        self.cooldown
+    }
+
+    /// Somebody wants refused secrets to be tried again now.
+    pub fn retry(&mut self, now: Moment) {
+        let cooldown = self.cooldown;
+        self.accounts.values_mut().for_each(|account| account.retry(now, cooldown));
     }
 
     /// Whether anybody asked for it yet.
@@ -151,10 +168,9 @@ impl Guard {
         let Some(ledger) = account.of(fingerprint) else { return Outcome::default() };
         ledger.end(lease);
         let of = Situation { host: &host, is_local: scope.is_local, now, cooldown: self.cooldown };
-        let change = match verdict {
-            CredentialVerdict::Accepted => ledger.accept(number, of),
-            CredentialVerdict::Rejected => ledger.refuse(Refusal::Rejected, number, self.handed_out, of),
-            CredentialVerdict::Locked => ledger.refuse(Refusal::Locked, number, self.handed_out, of),
+        let change = match (verdict, Refusal::of(verdict)) {
+            (CredentialVerdict::Accepted, _) => ledger.accept(number, of),
+            (_, Some(refusal)) => ledger.refuse(refusal, number, self.handed_out, of),
             _ => None,
         };
         let remembered = change.is_some().then(|| ledger.remembered());

@@ -1,3 +1,7 @@
+use std::time::Duration;
+
+use plugin_contract::{CredentialVerdict, GeneralReason};
+
 use super::Host;
 
 /// Tells one secret from another without keeping it.
@@ -7,22 +11,67 @@ pub struct Fingerprint(pub [u8; 32]);
 /// Why a secret is withheld.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// Wrong user name or password.
+    /// Wrong user name or password. Each such logon brings the account nearer to being locked.
     Rejected,
-    /// The account is locked, disabled or expired.
+    /// The account is locked.
     Locked,
+    /// The account is disabled or has expired.
+    Disabled,
+    /// The password has expired or must be changed.
+    PasswordExpired,
 }
 
 impl Refusal {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Rejected, Self::Locked, Self::Disabled, Self::PasswordExpired];
+
+    /// What a verdict says against a secret, if it does.
+    #[must_use]
+    pub const fn of(verdict: CredentialVerdict) -> Option<Self> {
+        match verdict {
+            CredentialVerdict::Rejected => Some(Self::Rejected),
+            CredentialVerdict::Locked => Some(Self::Locked),
+            CredentialVerdict::Disabled => Some(Self::Disabled),
+            CredentialVerdict::PasswordExpired => Some(Self::PasswordExpired),
+            CredentialVerdict::Accepted | CredentialVerdict::Unknown => None,
+        }
+    }
+
     /// The word for labels, logs and the state file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Rejected => "rejected",
             Self::Locked => "locked",
+            Self::Disabled => "disabled",
+            Self::PasswordExpired => "password_expired",
         }
     }
+
+    /// What a target says that does not get the secret because of it: the same as the one that was refused.
+    #[must_use]
+    pub const fn reason(self) -> GeneralReason {
+        match self {
+            Self::Rejected => GeneralReason::WrongCredentials,
+            Self::Locked => GeneralReason::AccountLocked,
+            Self::Disabled => GeneralReason::AccountDisabled,
+            Self::PasswordExpired => GeneralReason::PasswordExpired,
+        }
+    }
+
+    /// Whether it counts as a wrong password. If it does not, a later attempt costs nothing but a logon.
+    pub(crate) const fn is_wrong_password(self) -> bool {
+        matches!(self, Self::Rejected)
+    }
+
+    /// How long the secret is not tried again.
+    pub(crate) fn pause(self, cooldown: Duration) -> Duration {
+        if self.is_wrong_password() { cooldown } else { cooldown.min(ACCOUNT_PAUSE) }
+    }
 }
+
+/// An account that was locked, disabled or without a valid password may be good again soon, by somebody else's hands.
+const ACCOUNT_PAUSE: Duration = Duration::from_secs(300);
 
 /// A verdict against a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]

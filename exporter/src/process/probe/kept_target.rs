@@ -9,18 +9,19 @@ use resolver::LookupErrorKind;
 use serde_json::json;
 use series::model;
 use series::pipeline::Store;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::destination::{self, Destination, reason_of};
 use super::observer::{Lines, ProbeObserver};
+use super::places::{Acquaintance, Place};
 use super::probe_targets::ProbeTargets;
 use super::view::Views;
 use super::{Dependencies, Shared};
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::resolver::Lookups;
 use crate::process::scope::{reporter_of, scope_of};
-use crate::targets::{TargetState, TimedStore, begin, failure_of};
+use crate::targets::{TargetHealth, TargetState, TimedStore, begin, failure_of};
 use crate::web::ProbeRefused;
 
 /// Deadlines of what is late are looked at again after this.
@@ -101,6 +102,14 @@ impl Flight {
     }
 }
 
+impl State {
+    fn current(&self, tells_all: bool, cache: Duration) -> Option<Flight> {
+        let is_current =
+            |flight: &&Flight| flight.is_running() || (!tells_all && flight.is_younger_than(cache));
+        self.flight.as_ref().filter(is_current).cloned()
+    }
+}
+
 impl KeptTarget {
     /// A target that was not asked yet.
     pub(super) fn new(
@@ -143,23 +152,35 @@ impl KeptTarget {
         }
     }
 
-    /// The running flight, a recent one if answers are cached, or a new one; `None` if there is no permit for it.
+    /// The running flight, or a recent one if answers are cached.
+    pub(super) fn current(&self, tells_all: bool) -> Option<Flight> {
+        let mut state = self.lock();
+        state.used = Instant::now();
+        state.current(tells_all, self.config.probe.cache)
+    }
+
+    /// What is known of it before it is asked.
+    pub(super) fn acquaintance(&self) -> Acquaintance {
+        let was_asked = self.lock().flight.is_some();
+        match self.entry.health() {
+            _ if !was_asked => Acquaintance::Unknown,
+            TargetHealth::Up | TargetHealth::Partial => Acquaintance::Connected,
+            TargetHealth::Waiting | TargetHealth::Down => Acquaintance::Failing,
+        }
+    }
+
+    /// A new flight, which has this place; or the one that began while that was waited for.
     pub(super) fn flight(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
-        places: &Arc<Semaphore>,
+        place: Place,
         tells_all: bool,
         deadline: Instant,
-    ) -> Option<Flight> {
-        let cache = self.config.probe.cache;
+    ) -> Flight {
         let mut state = self.lock();
-        state.used = Instant::now();
-        if let Some(flight) = &state.flight
-            && (flight.is_running() || (!tells_all && flight.is_younger_than(cache)))
-        {
-            return Some(flight.clone());
+        if let Some(flight) = state.current(tells_all, self.config.probe.cache) {
+            return flight;
         }
-        let place = Arc::clone(places).try_acquire_owned().ok()?;
         let (sender, end) = watch::channel(None);
         let flight = Flight { end, deadline, tells_all };
         state.flight = Some(flight.clone());
@@ -175,7 +196,7 @@ impl KeptTarget {
             let _ = sender.send(Some(End { at: Instant::now(), result, was_late }));
             drop(place);
         });
-        Some(flight)
+        flight
     }
 
     pub(super) fn touch(&self) {

@@ -10,6 +10,7 @@ mod destination;
 mod hosts;
 mod kept_target;
 mod observer;
+mod places;
 mod probe_targets;
 mod report;
 mod view;
@@ -22,7 +23,6 @@ use std::time::Duration;
 use plugin_contract::{GeneralReason, Stage};
 use plugin_host::Host;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tracing::debug;
 
@@ -30,6 +30,7 @@ pub(super) use self::counts::METRICS;
 use self::counts::{ProbeCounts, ProbeOutcome};
 use self::hosts::Hosts;
 use self::kept_target::KeptTarget;
+use self::places::{Acquaintance, Places};
 use self::probe_targets::{Asked, Configured, Key, Other, ProbeTargets};
 use self::view::{Views, answer_of};
 use super::plugins::Libraries;
@@ -75,13 +76,13 @@ pub(super) struct Probes {
 struct State {
     known: Arc<ProbeTargets>,
     kept: HashMap<Key, Arc<KeptTarget>>,
-    places: Arc<Semaphore>,
+    places: Places,
 }
 
 impl Probes {
     /// No target is known yet. Begins to look after those that are kept; to be called on a run time.
     pub(super) fn start(config: &Arc<Config>, dependencies: Dependencies) -> Arc<Self> {
-        let places = Arc::new(Semaphore::new(config.probe.max_concurrent as usize));
+        let places = Places::new(config.probe.max_concurrent);
         let known = Arc::new(ProbeTargets::nothing(Arc::clone(config)));
         let state = Mutex::new(State { known, kept: HashMap::new(), places });
         let shared = Shared { dependencies, hosts: Hosts::default(), counts: ProbeCounts::default() };
@@ -103,7 +104,7 @@ impl Probes {
         let mut state = self.lock();
         let before = std::mem::replace(&mut state.known, known);
         if before.config.probe.max_concurrent != config.probe.max_concurrent {
-            state.places = Arc::new(Semaphore::new(config.probe.max_concurrent as usize));
+            state.places = Places::new(config.probe.max_concurrent);
         }
         if !Arc::ptr_eq(&before.config, config) {
             let gone = std::mem::take(&mut state.kept);
@@ -167,14 +168,21 @@ impl Probes {
     ) -> ProbeAnswer {
         let (kept, places) = self.kept(known, other)?;
         loop {
-            let flight = match kept.flight(&self.shared, &places, request.debug, answer_by - ANSWER_SLACK) {
+            let flight = match kept.current(request.debug) {
                 Some(flight) => flight,
                 None => {
-                    let limit = known.config.probe.max_concurrent;
-                    return Err(ProbeRefused::Busy {
-                        message: format!("{limit} probes are running, which is `probe.max_concurrent`"),
-                        retry_after: RETRY_AFTER,
-                    });
+                    let acquaintance = kept.acquaintance();
+                    let now = Instant::now();
+                    // What is left has to be enough for a collection.
+                    let by = now + answer_by.saturating_duration_since(now) / 2;
+                    let Some(place) = places.place(acquaintance, by).await else {
+                        let limit = known.config.probe.max_concurrent;
+                        return Err(ProbeRefused::Busy {
+                            message: busy(acquaintance, limit),
+                            retry_after: RETRY_AFTER,
+                        });
+                    };
+                    kept.flight(&self.shared, place, request.debug, answer_by - ANSWER_SLACK)
                 }
             };
             let ended = flight.ended(answer_by).await;
@@ -219,9 +227,9 @@ impl Probes {
         &self,
         known: &Arc<ProbeTargets>,
         other: Other,
-    ) -> Result<(Arc<KeptTarget>, Arc<Semaphore>), ProbeRefused> {
+    ) -> Result<(Arc<KeptTarget>, Places), ProbeRefused> {
         let mut state = self.lock();
-        let places = Arc::clone(&state.places);
+        let places = state.places.clone();
         if let Some(kept) = state.kept.get(&other.key) {
             kept.touch();
             return Ok((Arc::clone(kept), places));
@@ -309,6 +317,16 @@ fn time_for(request: &ProbeRequest, settings: &config::Probe) -> Duration {
     let Some(timeout) = request.timeout else { return settings.deadline };
     let wanted = timeout.saturating_sub(settings.timeout_offset).max(timeout / 2);
     wanted.min(settings.deadline)
+}
+
+/// Why there is no place.
+fn busy(acquaintance: Acquaintance, limit: u32) -> String {
+    let of_whom = match acquaintance {
+        Acquaintance::Connected => "",
+        Acquaintance::Unknown => "; half of them are for hosts that were not probed yet",
+        Acquaintance::Failing => "; a quarter of them is for hosts that did not answer the last time",
+    };
+    format!("too many probes are running: `probe.max_concurrent` is {limit}{of_whom}")
 }
 
 /// The answer for a target whose collection is not finished in time.

@@ -87,6 +87,8 @@ impl StoreObserver for ProbeObserver {
     }
 
     fn completed(&self, _collection: CollectionId, completion: &Completion<'_>, series: usize) {
+        // Dropping it tells the end, also if something here panics.
+        let _sender = lock(&self.sender).take();
         if let Some(entry) = self.entry.upgrade()
             && let Some(took) = entry.completed(self.module, completion, series)
         {
@@ -96,10 +98,6 @@ impl StoreObserver for ProbeObserver {
             let end_ns = monotonic_ns();
             let ended = Ended { target, module, plugin, trigger, completion, series, took, end_ns };
             self.reporter.collected(&entry, &ended);
-        }
-        if let Some(sender) = lock(&self.sender).take() {
-            // The receiver may be gone.
-            let _ = sender.send(());
         }
     }
 

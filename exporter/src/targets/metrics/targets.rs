@@ -219,7 +219,8 @@ static COLLECTION_SENT: Metric = Metric::gauge(
 static COLLECTIONS: Metric = Metric::counter(
     "perfmon_exporter_collections",
     &["target", "outcome"],
-    "Collections of the target by outcome.",
+    "Collections by outcome: full, partial or failed. Each module of the target has its own; one that could not begin \
+     counts as failed.",
 );
 static FAILURES: Metric = Metric::counter(
     "perfmon_exporter_failures",

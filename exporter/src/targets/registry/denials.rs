@@ -35,10 +35,20 @@ impl Denials {
     }
 }
 
-/// Whether a target is down because its identity's credential is not given to it.
+/// Whether a target may be down because its identity's credential is not given to it. The message is then the same for all
+/// that do not get it; that of a host that refused it is the host's own.
 pub(super) fn is_denial(down: &Down) -> bool {
-    down.reason == GeneralReason::CredentialsWithheld.as_str()
+    DENIALS.iter().any(|reason| down.reason == reason.as_str())
 }
+
+/// What targets say that do not get a credential: they are not allowed it, or somebody was refused with it.
+const DENIALS: [GeneralReason; 5] = [
+    GeneralReason::CredentialsWithheld,
+    GeneralReason::WrongCredentials,
+    GeneralReason::AccountLocked,
+    GeneralReason::AccountDisabled,
+    GeneralReason::PasswordExpired,
+];
 
 /// Whether a line is due when the count comes to this: at 1, 10, 100 and so on.
 pub(super) fn is_milestone(count: usize) -> bool {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use http_server::Caller;
 use hyper::Response;
 use plugin_contract::{GeneralReason, Stage};
+use series::model::Family;
 use series::pipeline::Refusal;
 
 use super::amount::{bytes, count, setting, span, took};
@@ -47,11 +48,12 @@ pub(super) async fn page(site: &Site, entry: &Entry, caller: &Caller) -> Respons
         html.ours("</div>\n<p class=\"actions\"><a class=\"button\"").href(&values_url(entry));
         html.ours(">Show values</a></p>\n");
         facts(html, entry);
+        let taken = Taken::from(entry);
         html.ours("<div id=\"live-modules\" data-live>");
+        clock(html, &taken);
         for (index, (name, job)) in entry.modules.iter().zip(&status.jobs).enumerate() {
             module(html, entry, index, name, job, now);
         }
-        let taken = Taken::from(entry);
         html.ours("</div>\n<div id=\"live-grids\" data-live>");
         grid::write(html, site, entry, &taken);
         html.ours("</div>\n<section aria-labelledby=\"sets\"><h2 id=\"sets\">Series</h2>");
@@ -122,6 +124,26 @@ fn facts(html: &mut Html, entry: &Entry) {
         html.ours("</ul>\n");
     }
 }
+
+/// Says that the host's clock is wrong, where a module of the target knows it: times of what happens there are, too.
+fn clock(html: &mut Html, taken: &Taken) {
+    let is_skew = |family: &Family| {
+        (&*family.namespace, &*family.counterset, &*family.counter) == ("host", "Clock", "Skew")
+    };
+    let skew_s = taken.counters_of(is_skew).next().and_then(|counter| counter.points().next());
+    let skew_s = skew_s.map_or(0.0, |point| point.value.as_f64());
+    let Ok(off) = Duration::try_from_secs_f64(skew_s.abs()) else { return };
+    if off < CLOCK_OFF_MIN {
+        return;
+    }
+    let side = if skew_s < 0.0 { "behind" } else { "ahead of" };
+    html.ours("<p class=\"notice\">The host's clock is ").text(span(off)).ours(" ").ours(side);
+    html.ours(" that of this machine, and so are the times of what happens there. Check its time source: ");
+    html.ours("<code>w32tm /query /status</code>.</p>\n");
+}
+
+/// Below it nothing is said: the next synchronisation mends it.
+const CLOCK_OFF_MIN: Duration = Duration::from_secs(60);
 
 /// The title of an operating system: `Windows` for `windows`.
 fn titled(system: &str) -> String {

@@ -7,7 +7,7 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::LogFormat;
+use super::{AUDIT, LogFormat, PLUGIN, PLUGIN_FIELDS};
 
 /// Writes an event as one line, whatever is in it: control characters are escaped, so that nobody whom the exporter
 /// talks to can forge a line.
@@ -31,7 +31,8 @@ where
         let metadata = event.metadata();
         let mut time = String::new();
         SystemTime.format_time(&mut Writer::new(&mut time))?;
-        let mut fields = Fields { format: self.0, message: String::new(), rest: String::new() };
+        let is_plugin = [PLUGIN, AUDIT].contains(&metadata.target());
+        let mut fields = Fields { format: self.0, is_plugin, message: String::new(), rest: String::new() };
         event.record(&mut fields);
         let Fields { message, rest, .. } = fields;
         match self.0 {
@@ -51,6 +52,8 @@ where
 /// The message, and the fields as they are written behind it.
 struct Fields {
     format: LogFormat,
+    /// Whether it is of a plugin, whose fields are one that has them all.
+    is_plugin: bool,
     message: String,
     rest: String,
 }
@@ -94,6 +97,10 @@ impl Visit for Fields {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if self.is_plugin && self.format == LogFormat::Json && field.name() == PLUGIN_FIELDS {
+            let _ = write!(self.rest, ",{}:{value:#?}", Json(PLUGIN_FIELDS));
+            return;
+        }
         let text = format!("{value:?}");
         let _ = match (field.name(), self.format) {
             ("message", LogFormat::Text) => write!(self.message, "{}", OneLine(&text)),
@@ -105,7 +112,7 @@ impl Visit for Fields {
 }
 
 /// A JSON string.
-struct Json<'a>(&'a str);
+pub(super) struct Json<'a>(pub(super) &'a str);
 
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,6 +176,25 @@ mod tests {
             logged(LogFormat::Text, say),
             "T  WARN Two\\nlines \"quoted\" target=\"web\\n1\" error=torn\\nin two tries=3 share=\"NaN\"\n"
         );
+    }
+
+    #[test]
+    fn fields_of_a_plugin_are_fields_in_json() {
+        let origin = crate::log::Origin { target: "web1", module: "os", plugin: "pla" };
+        let fields = [("set", "L\"g"), ("serial number", "7"), ("set", "again"), ("line", "a\nb")];
+        let say = || crate::log::log_plugin_record(origin, plugin_contract::Level::Info, "It runs", &fields);
+        let json: serde_json::Value = serde_json::from_str(&logged(LogFormat::Json, say)).unwrap();
+        assert_eq!(json["fields"], serde_json::json!({"set": "L\"g", "serial number": "7", "line": "a\nb"}));
+        assert_eq!((&json["target"], &json["message"]), (&"web1".into(), &"It runs".into()));
+        assert_eq!(
+            logged(LogFormat::Text, say),
+            "T  INFO It runs target=\"web1\" module=\"os\" plugin=\"pla\" fields=set=\"L\\\"g\" \
+             serial number=\"7\" set=\"again\" line=\"a\\nb\"\n"
+        );
+        // Who else logs a field of that name logs a text.
+        let say = || tracing::info!(fields = "x\"y", "Other");
+        let json: serde_json::Value = serde_json::from_str(&logged(LogFormat::Json, say)).unwrap();
+        assert_eq!(json["fields"], "x\"y");
     }
 
     #[test]

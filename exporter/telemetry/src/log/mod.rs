@@ -14,10 +14,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use input::nearest::nearest;
-use plugin_contract::{Event, Level, LibraryLog};
+use plugin_contract::{AlertState, Event, Level, LibraryLog};
 use tracing_subscriber::EnvFilter;
 
-use self::line::Line;
+use self::line::{Json, Line};
 pub use self::throttle::Throttle;
 use self::writer::Out;
 
@@ -215,6 +215,23 @@ pub fn log_plugin_event(origin: Origin<'_>, event: &Event<'_>) {
     with_level!(event.level, event!(target, module, plugin, event = name, alert, state, fields, "{body}"));
 }
 
+/// So many alerts more had no line of their own: they are called as one that had, and did the same.
+pub fn log_more_alerts(
+    origin: Origin<'_>,
+    level: Level,
+    event: &str,
+    name: &str,
+    state: AlertState,
+    alerts: usize,
+) {
+    let Origin { target, module, plugin } = origin;
+    let (alert, state) = (Some(name).filter(|name| !name.is_empty()), state.as_str());
+    with_level!(
+        level,
+        event!(target, module, plugin, event, alert, state, alerts, "More alerts of the same name")
+    );
+}
+
 /// What a plugin says that is about no target.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PluginLog;
@@ -241,8 +258,23 @@ fn shown<'a>(fields: &'a [(&'a str, &'a str)]) -> Option<tracing::field::Display
 
 struct Fields<'a>(&'a [(&'a str, &'a str)]);
 
+/// The field of a line that has those of a plugin.
+const PLUGIN_FIELDS: &str = "fields";
+
 impl fmt::Display for Fields<'_> {
+    /// The alternate form is a JSON object. Where a name is twice, its first value counts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            f.write_str("{")?;
+            for (index, (name, value)) in self.0.iter().enumerate() {
+                let before = self.0.get(..index).unwrap_or_default();
+                if before.iter().all(|(known, _)| known != name) {
+                    let separator = if index > 0 { "," } else { "" };
+                    write!(f, "{separator}{}:{}", Json(name), Json(value))?;
+                }
+            }
+            return f.write_str("}");
+        }
         for (index, (name, value)) in self.0.iter().enumerate() {
             let separator = if index > 0 { " " } else { "" };
             write!(f, "{separator}{name}={value:?}")?;

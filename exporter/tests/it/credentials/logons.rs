@@ -7,7 +7,7 @@ use std::time::Duration;
 use perfmon_exporter::credentials::Broker;
 use plugin_contract::{CredentialAnswer, CredentialBroker, CredentialVerdict, Lease, Waiter};
 
-use super::{COOLDOWN, World, ask, ask_with, attempt, denial, lease};
+use super::{COOLDOWN, World, ask, ask_with, attempt, denial, lease, refusal};
 
 #[test]
 fn fifty_targets_with_a_wrong_password_cost_exactly_one_attempt() {
@@ -86,13 +86,128 @@ fn a_trial_that_hangs_holds_the_others_for_half_a_minute_at_most() {
     lease(&broker, "b");
 }
 
+/// What is known of an account that a host refused: the verdict, the reason that all targets have from then on, what is said,
+/// and the pause.
+const REFUSALS: [(CredentialVerdict, &str, &str, Duration); 4] = [
+    (CredentialVerdict::Rejected, "wrong_credentials", "was rejected by `a`", COOLDOWN),
+    (CredentialVerdict::Locked, "account_locked", "CORP\\svc is locked, as `a` says", MINUTES),
+    (CredentialVerdict::Disabled, "account_disabled", "is disabled or has expired, as `a` says", MINUTES),
+    (
+        CredentialVerdict::PasswordExpired,
+        "password_expired",
+        "expired or must be changed, as `a` says",
+        MINUTES,
+    ),
+];
+const MINUTES: Duration = Duration::from_secs(300);
+const SECOND: Duration = Duration::from_secs(1);
+
 #[test]
-fn a_locked_account_is_left_alone_as_well() {
+fn the_reason_of_a_refused_account_stays_until_it_is_over() {
+    for (verdict, reason, said, pause) in REFUSALS {
+        let world = World::new();
+        let broker = world.broker("CORP", &["*"]);
+        attempt(&broker, "a", verdict);
+        for host in ["a", "b", "c", "a", "b"] {
+            let (denied, message) = refusal(&broker, host);
+            assert_eq!(denied, reason, "{host}");
+            assert!(message.contains(said), "{message}");
+            let until =
+                if pause == COOLDOWN { "withheld until 09:00 UTC" } else { "withheld until 08:05 UTC" };
+            assert!(message.contains(until), "{message}");
+        }
+        let state = broker.states()["corp"];
+        assert_eq!((state.refused(), state.leases), (1, 1), "{reason}");
+        world.hands.move_on(pause - SECOND);
+        assert_eq!(refusal(&broker, "b").0, reason);
+        world.hands.move_on(SECOND);
+        attempt(&broker, "b", verdict);
+        assert_eq!(refusal(&broker, "c").0, reason, "it begins anew");
+        world.hands.move_on(pause);
+        attempt(&broker, "c", CredentialVerdict::Accepted);
+        lease(&broker, "a");
+    }
+}
+
+#[test]
+fn a_reload_tries_a_refused_secret_once() {
+    for (verdict, reason, ..) in REFUSALS {
+        let world = World::new();
+        let broker = world.broker("CORP", &["*"]);
+        attempt(&broker, "a", verdict);
+        world.hands.move_on(SECOND);
+        broker.retry_refused();
+        // Also the host that refused it: it may be the only one.
+        let trial = lease(&broker, "a");
+        assert!(matches!(ask(&broker, "b"), CredentialAnswer::Wait { .. }));
+        assert_eq!(broker.states()["corp"].refused(), 1, "the metric stays while it is tried");
+        broker.result(trial.id, verdict);
+        assert_eq!(refusal(&broker, "b").0, reason);
+        world.hands.move_on(SECOND);
+        broker.retry_refused();
+        if verdict == CredentialVerdict::Rejected {
+            assert_eq!(refusal(&broker, "b").0, reason, "reloads bring no account nearer to being locked");
+            world.hands.move_on(COOLDOWN);
+            broker.retry_refused();
+        }
+        attempt(&broker, "b", CredentialVerdict::Accepted);
+        lease(&broker, "c");
+    }
+}
+
+#[test]
+fn the_only_host_of_an_account_that_was_accepted_before_is_tried_again_as_well() {
+    for (verdict, reason, _, pause) in REFUSALS {
+        let world = World::new();
+        let broker = world.broker("CORP", &["*"]);
+        attempt(&broker, "a", CredentialVerdict::Accepted);
+        attempt(&broker, "a", verdict);
+        assert_eq!(refusal(&broker, "a").0, reason);
+        assert_eq!(broker.states()["corp"].refused(), 1, "nobody says otherwise");
+        world.hands.move_on(SECOND);
+        broker.retry_refused();
+        attempt(&broker, "a", verdict);
+        assert_eq!(refusal(&broker, "a").0, reason);
+        world.hands.move_on(pause);
+        attempt(&broker, "a", CredentialVerdict::Accepted);
+        assert_eq!(broker.states()["corp"].refused(), 0);
+        lease(&broker, "a");
+    }
+}
+
+#[test]
+fn a_host_that_calls_an_account_locked_does_not_have_a_wrong_password_tried_sooner() {
     let world = World::new();
     let broker = world.broker("CORP", &["*"]);
-    attempt(&broker, "a", CredentialVerdict::Locked);
-    assert!(denial(&broker, "b").contains("locked by `a`"));
-    assert_eq!(broker.states()["corp"].locked, 1);
+    for host in ["a", "b"] {
+        attempt(&broker, host, CredentialVerdict::Accepted);
+    }
+    let late = lease(&broker, "hostile");
+    for host in ["a", "b", "c"] {
+        world.hands.move_on(SECOND * 2);
+        attempt(&broker, host, CredentialVerdict::Rejected);
+    }
+    assert_eq!(refusal(&broker, "d").0, "wrong_credentials");
+    broker.result(late.id, CredentialVerdict::Locked);
+    world.hands.move_on(MINUTES);
+    assert_eq!(refusal(&broker, "d").0, "wrong_credentials");
+}
+
+#[test]
+fn a_host_that_calls_an_account_locked_again_and_again_takes_it_from_nobody_else() {
+    let world = World::new();
+    let broker = world.broker("CORP", &["*"]);
+    for host in ["a", "b"] {
+        attempt(&broker, host, CredentialVerdict::Accepted);
+    }
+    for _ in 0..20 {
+        attempt(&broker, "hostile", CredentialVerdict::Locked);
+        assert_eq!(refusal(&broker, "hostile").0, "account_locked");
+        for host in ["a", "b", "c"] {
+            attempt(&broker, host, CredentialVerdict::Accepted);
+        }
+        world.hands.move_on(MINUTES);
+    }
 }
 
 #[test]

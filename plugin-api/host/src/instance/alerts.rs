@@ -33,6 +33,11 @@ impl InstanceShared {
         Some(Some(Alert { id, state, labels }))
     }
 
+    /// Whether this alert is open.
+    pub(crate) fn is_open(&self, id: &str) -> bool {
+        lock(&self.alerts.0).contains(id)
+    }
+
     /// Called after a restart: all alerts are unknown.
     pub(crate) fn forget_alerts(&self) {
         lock(&self.alerts.0).clear();

@@ -1,5 +1,7 @@
 //! A collection from start to end.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use plugin_abi::{Collect, END_REMOVED, End, GeneralReason, OK, PANICKED, Stage, struct_size};
@@ -47,7 +49,8 @@ impl InstanceShared {
             }
             state.quarantine = None;
             state.violations = 0;
-            state.flight = Some(Flight { collection, deadline_ns, watched_ns: deadline_ns, host });
+            let watched_ns = deadline_ns;
+            state.flight = Some(Flight { collection, deadline_ns, watched_ns, host, host_panic: None });
         }
         library.host.watch(deadline_ns, collection, self.me());
         if self.dispatch(collection, deadline_ns) {
@@ -75,7 +78,13 @@ impl InstanceShared {
         let slow = Arc::clone(&me);
         pool.submit(Job {
             limit,
-            work: Box::new(move || me.call_collect(collection, deadline_ns)),
+            work: Box::new(move || {
+                let called = AssertUnwindSafe(|| me.call_collect(collection, deadline_ns));
+                if let Err(panic) = catch_unwind(called) {
+                    me.host_panicked(&*panic);
+                    me.end_panicked(collection);
+                }
+            }),
             overrun: Box::new(move || slow.overran(collection)),
         })
     }
@@ -189,8 +198,8 @@ impl InstanceShared {
             }
         };
         match landed {
-            Ok(()) => {
-                self.report_end(collection, completion);
+            Ok(host_panic) => {
+                self.report_end(collection, failed_by(host_panic, completion));
                 true
             }
             Err(violation) => {
@@ -204,8 +213,8 @@ impl InstanceShared {
     fn say_why_denied(&self, outcome: &mut Outcome<'_>) {
         let denied = self.leases.take_denied();
         if let Outcome::Failed(failure) | Outcome::Partial { failure: Some(failure), .. } = outcome
-            && failure.reason == Reason::General(GeneralReason::CredentialsWithheld)
-            && let Some(message) = denied
+            && let Some((reason, message)) = denied
+            && failure.reason == Reason::General(reason)
         {
             failure.message = message;
         }
@@ -216,21 +225,55 @@ impl InstanceShared {
         let _data = lock(&self.data);
         let completion = Completion { outcome: Outcome::Failed(failure.clone()), stages: &[] };
         let landed = self.land(&mut lock(&self.state), collection, &completion);
-        if landed.is_ok() {
-            self.report_end(collection, completion);
+        if let Ok(host_panic) = landed {
+            self.report_end(collection, failed_by(host_panic, completion));
         }
+    }
+
+    /// A panic of the host, caught at the border. What it has of the instance may be half of something: the collection in
+    /// progress fails when it ends, and the next one begins with an instance that is made anew.
+    pub(crate) fn host_panicked(&self, panic: &(dyn Any + Send)) {
+        self.violations.count(Violation::HostPanic);
+        self.library.violations.count(Violation::HostPanic);
+        let mut state = lock(&self.state);
+        state.poisoned = true;
+        if let Some(flight) = &mut state.flight {
+            flight.host_panic.get_or_insert_with(|| panic_text(panic).to_owned());
+        }
+    }
+
+    /// After a panic of the host in a call that the plugin does not repeat.
+    pub(crate) fn end_panicked(&self, collection: u64) {
+        self.end(collection, &host_panic_failure(""));
     }
 
     /// Reports the end of a collection to the sink. Call it with `data` locked.
+    ///
+    /// A sink that panics has not heard of the end. It hears of it once more, as a failure, which asks less of it.
     pub(super) fn report_end(&self, collection: u64, completion: Completion<'_>) {
-        if let Some(took_ns) = self.checks.take_ns() {
-            self.sink.checked(took_ns);
+        let report = |completion| {
+            catch_unwind(AssertUnwindSafe(|| self.sink.complete(CollectionId(collection), completion)))
+        };
+        let checked = self.checks.take_ns();
+        let checked =
+            catch_unwind(AssertUnwindSafe(|| checked.into_iter().for_each(|ns| self.sink.checked(ns))));
+        if let Err(panic) = checked.and_then(|()| report(completion)) {
+            self.host_panicked(&*panic);
+            let outcome = Outcome::Failed(host_panic_failure(panic_text(&*panic)));
+            if let Err(panic) = report(Completion { outcome, stages: &[] }) {
+                self.host_panicked(&*panic);
+            }
         }
-        self.sink.complete(CollectionId(collection), completion);
     }
 
-    /// Removes the collection in progress and counts faults of the plugin by its outcome.
-    fn land(&self, state: &mut State, collection: u64, completion: &Completion<'_>) -> Result<(), Violation> {
+    /// Removes the collection in progress and counts faults of the plugin by its outcome. Returns what a panic of the host
+    /// said meanwhile.
+    fn land(
+        &self,
+        state: &mut State,
+        collection: u64,
+        completion: &Completion<'_>,
+    ) -> Result<Option<String>, Violation> {
         let Some(flight) = state.flight.take_if(|flight| flight.collection == collection) else {
             return Err(match state.given_up.take_if(|given_up| *given_up == collection) {
                 Some(_) => Violation::LateCompletion,
@@ -249,10 +292,13 @@ impl InstanceShared {
                 state.poisoned = true;
                 self.quarantine(state, QuarantineCause::Panicked);
             }
-            Some(GeneralReason::Internal) => self.fault(state, QuarantineCause::Faults),
+            // After a panic of the host it is no fault of the plugin.
+            Some(GeneralReason::Internal) if flight.host_panic.is_none() => {
+                self.fault(state, QuarantineCause::Faults);
+            }
             _ => {}
         }
-        Ok(())
+        Ok(flight.host_panic)
     }
 
     /// As [`crate::library::LiveInstance::look`].
@@ -297,4 +343,22 @@ impl InstanceShared {
     fn is_flying(&self, collection: u64) -> bool {
         lock(&self.state).flight.as_ref().is_some_and(|flight| flight.collection == collection)
     }
+}
+
+/// The end of a collection during which the host panicked, if it did.
+fn failed_by(host_panic: Option<String>, completion: Completion<'_>) -> Completion<'_> {
+    match host_panic {
+        None => completion,
+        Some(text) => Completion { outcome: Outcome::Failed(host_panic_failure(&text)), ..completion },
+    }
+}
+
+fn host_panic_failure(text: &str) -> Failure {
+    let message = format!("the exporter panicked while it took what the plugin sent: {text}");
+    Failure::new(Stage::Plugin, GeneralReason::Internal, message.trim_end_matches(": "))
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use plugin_abi::{
     ACCEPTED, DROPPED_DUPLICATE, DROPPED_INVALID, DROPPED_LIMIT, DROPPED_RULE, DROPPED_UNKNOWN_FAMILY,
     DROPPED_UNSUPPORTED, Verdict as RawVerdict,
 };
-use plugin_contract::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, SeriesDef, Verdict};
+use plugin_contract::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, Level, SeriesDef, Verdict};
 
 use super::{Admission, InstanceShared};
 use crate::sync::lock;
@@ -171,7 +171,8 @@ impl InstanceShared {
 
     /// Whether `bytes` more bytes may be logged in this second.
     pub(crate) fn may_log(&self, bytes: usize) -> bool {
-        let fits = self.library.may_log(&self.log_budget, bytes);
+        let say = |message: &str, fields: &[(&str, &str)]| self.sink.log(Level::Warn, message, fields);
+        let fits = self.library.may_log(&self.log_budget, bytes, None, say);
         // Counted, but not a fault: a chatty plugin is not broken.
         self.violations.add(Violation::LogOverflow, u64::from(!fits));
         fits

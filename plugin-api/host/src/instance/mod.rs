@@ -86,6 +86,8 @@ struct Flight {
     /// When the host checks it next.
     watched_ns: u64,
     host: String,
+    /// What a panic of the host during it said: it fails, whatever the plugin says.
+    host_panic: Option<String>,
 }
 
 impl InstanceShared {

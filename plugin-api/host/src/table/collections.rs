@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: as in the module above.
 
-use plugin_abi::{self as abi, Label, OK, STALE, read_struct};
+use plugin_abi::{self as abi, FAILED, Label, OK, STALE, read_struct};
 
 use super::{admitted, for_instance, guarded, unknown};
 use crate::instance::{Admission, INSTANCES};
@@ -14,7 +14,7 @@ pub(super) unsafe extern "C" fn complete(
     collection: u64,
     completion: *const abi::Completion,
 ) -> i32 {
-    for_instance(instance, |it| {
+    let status = for_instance(instance, |it| {
         // SAFETY: the plugin's struct, valid until the call returns.
         let raw = unsafe { read_struct(completion) }?;
         let source = it.source_info();
@@ -22,7 +22,15 @@ pub(super) unsafe extern "C" fn complete(
         let completion = unsafe { read::completion(&raw, source, it.library.limits(), it.family_count()) }?;
         let taken = it.complete(instance, collection, completion.borrow());
         Ok(if taken { OK } else { STALE })
-    })
+    });
+    if status == FAILED {
+        // The plugin has said it, and will not say it again.
+        guarded(instance, || {
+            INSTANCES.find(instance).into_iter().for_each(|it| it.end_panicked(collection));
+            FAILED
+        });
+    }
+    status
 }
 
 pub(super) unsafe extern "C" fn destroyed(instance: u64) -> i32 {

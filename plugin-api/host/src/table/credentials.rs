@@ -117,6 +117,8 @@ pub(super) unsafe extern "C" fn credential_result(lease: u64, verdict: u32) -> i
             abi::CREDENTIAL_ACCEPTED => CredentialVerdict::Accepted,
             abi::CREDENTIAL_REJECTED => CredentialVerdict::Rejected,
             abi::CREDENTIAL_LOCKED => CredentialVerdict::Locked,
+            abi::CREDENTIAL_DISABLED => CredentialVerdict::Disabled,
+            abi::CREDENTIAL_PASSWORD_EXPIRED => CredentialVerdict::PasswordExpired,
             _ => CredentialVerdict::Unknown,
         };
         if lease::end(lease, verdict) { OK } else { unknown(lease) }

@@ -91,11 +91,14 @@ fn for_instance(token: u64, action: impl FnOnce(&InstanceShared) -> Result<i32, 
     })
 }
 
-/// Catches panics, so that none crosses the ABI.
+/// Catches panics, so that none crosses the ABI. An instance whose data was lost by one ends its collection as failed.
 fn guarded(token: u64, action: impl FnOnce() -> i32) -> i32 {
-    catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|_| {
-        if let Some(library) = library::of_token(token) {
-            library.violations.count(Violation::HostPanic);
+    catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|panic| {
+        match INSTANCES.find(token) {
+            Some(it) => it.host_panicked(&*panic),
+            None => library::of_token(token)
+                .into_iter()
+                .for_each(|library| library.violations.count(Violation::HostPanic)),
         }
         FAILED
     })

@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use plugin_abi::{self as abi, FULL, OK, STALE, read_struct};
-use plugin_contract::Event;
+use plugin_contract::{Alert, AlertState, Event, Level};
 
 use super::{admitted, for_instance, guarded, refuse, unknown};
 use crate::configure::REPORTS;
@@ -72,8 +72,13 @@ pub(super) unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 
                 OK
             }
             // The library itself, a run, or an ended instance: logged under the library's name.
-            _ if !library.may_log(&library.log_budget, bytes) => FULL,
             _ => {
+                // What is about one of many targets has a share of what all of them have.
+                let host = HOST_FIELDS.iter().find_map(|name| fields.iter().find(|(own, _)| own == name));
+                let say = |message: &str, fields: &[(&str, &str)]| library.log(Level::Warn, message, fields);
+                if !library.may_log(&library.log_budget, bytes, host.map(|(_, host)| *host), say) {
+                    return FULL;
+                }
                 library.log(level, message, &fields);
                 OK
             }
@@ -97,7 +102,10 @@ pub(super) unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -
         if admission != Admission::Open {
             return Ok(admitted(admission, false));
         }
-        if !it.may_log(body.len()) {
+        // That an alert is over is heard whatever else was logged: nobody says it again.
+        let is_closed = |alert: &Alert<'_>| alert.state == AlertState::Closed && it.is_open(alert.id);
+        let is_end = event.alert.as_ref().is_some_and(is_closed);
+        if !is_end && !it.may_log(body.len()) {
             return Ok(FULL);
         }
         let Some(alert) = it.note_alert(event.alert) else { return Ok(FULL) };
@@ -106,5 +114,7 @@ pub(super) unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -
     })
 }
 
+/// Fields of records that are about a target, though of no instance.
+const HOST_FIELDS: [&str; 2] = ["target", "host"];
 /// The minor version from which on plugins say which fields identify an alert. The number was reserved.
 const ALERT_LABELS_MINOR: u16 = 5;

@@ -13,6 +13,7 @@ mod data;
 mod ends;
 mod hangs;
 mod histograms;
+mod host_panic;
 mod library_settings;
 mod loading;
 mod opened;

@@ -242,6 +242,8 @@ unsafe extern "C" fn credential_result(lease: u64, verdict: u32) -> i32 {
             plugin_abi::CREDENTIAL_ACCEPTED => "accepted",
             plugin_abi::CREDENTIAL_REJECTED => "rejected",
             plugin_abi::CREDENTIAL_LOCKED => "locked",
+            plugin_abi::CREDENTIAL_DISABLED => "disabled",
+            plugin_abi::CREDENTIAL_PASSWORD_EXPIRED => "password expired",
             _ => "unknown",
         });
         OK

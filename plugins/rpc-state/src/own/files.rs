@@ -1,10 +1,11 @@
 //! Reads run directories.
 
+use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
-use rpc_cells::{Error, Problem, Problems, ReadLimits, read_files};
+use plugin_sdk::{Failure, GeneralReason, Stage};
+use rpc_cells::{Error, FileSnapshot, Problem, Problems, ReadLimits, Snapshot, read_files};
 
 use super::reasons::{of_directory, of_files};
 use super::report::Report;
@@ -34,6 +35,10 @@ pub(super) struct Reading<'a> {
     pub(super) include_dead: bool,
     /// The time, in milliseconds after boot.
     pub(super) now_ms: u64,
+    /// Files of which was said that they cannot be read.
+    pub(super) known_failed: &'a mut HashSet<PathBuf>,
+    /// Waits a moment, in which a process that has just begun a file writes its head.
+    pub(super) settle: &'a dyn Fn(),
 }
 
 impl Reading<'_> {
@@ -42,17 +47,17 @@ impl Reading<'_> {
     /// # Errors
     /// When no directory can be read, or the collection was cancelled.
     pub(super) fn read(
-        &self,
+        &mut self,
         report: &mut Report,
-        collection: &Collection,
+        is_cancelled: &dyn Fn() -> bool,
     ) -> Result<(FileCounts, Option<Failure>), Failure> {
         let mut counts = FileCounts::default();
         let mut failures = Vec::new();
         for directory in self.directories {
-            if let Err(error) = self.read_directory(directory, report, &mut counts, collection) {
+            if let Err(error) = self.read_directory(directory, report, &mut counts, is_cancelled) {
                 failures.push(of_directory(&error, self.is_default));
             }
-            if collection.is_cancelled() {
+            if is_cancelled() {
                 let message = format!("read {}: cancelled", directory.display());
                 return Err(Failure::new(Stage::Plugin, GeneralReason::Cancelled, message));
             }
@@ -69,33 +74,62 @@ impl Reading<'_> {
         }
     }
 
+    /// A file that was not read before is looked at once more before it is said that it cannot be: it may not be written yet.
     fn read_directory(
-        &self,
+        &mut self,
         path: &Path,
         report: &mut Report,
         counts: &mut FileCounts,
-        collection: &Collection,
+        is_cancelled: &dyn Fn() -> bool,
     ) -> Result<(), Error> {
         let limits = ReadLimits::default();
         let mut files = read_files(path, &limits)?;
-        for file in files.by_ref().take(FILES_MAX) {
-            match file.snapshot {
-                Ok(snapshot) => {
-                    let is_dead = !snapshot.header.process.is_running();
-                    *(if is_dead { &mut counts.dead } else { &mut counts.running }) += 1;
-                    if !is_dead || self.include_dead {
-                        counts.add_problems(&snapshot.problems);
-                        report.add(&snapshot, is_dead, self.now_ms);
-                    }
+        let mut again = HashSet::new();
+        for FileSnapshot { file, snapshot } in files.by_ref().take(FILES_MAX) {
+            match snapshot {
+                Err(error) if may_be_unwritten(&error) && !self.known_failed.contains(&path.join(&file)) => {
+                    again.insert(file);
                 }
-                Err(error) => counts.add_failed(&file.file, &error),
+                snapshot => self.add(&file, snapshot, report, counts),
             }
-            if collection.is_cancelled() {
+            if is_cancelled() {
                 break;
             }
         }
         counts.left_out += files.len() as u64;
+        if again.is_empty() {
+            return Ok(());
+        }
+        (self.settle)();
+        for FileSnapshot { file, snapshot } in
+            read_files(path, &limits)?.filter(|it| again.contains(&it.file))
+        {
+            if snapshot.is_err() && self.known_failed.len() < FILES_MAX {
+                self.known_failed.insert(path.join(&file));
+            }
+            self.add(&file, snapshot, report, counts);
+        }
         Ok(())
+    }
+
+    fn add(
+        &self,
+        file: &str,
+        snapshot: Result<Snapshot, Error>,
+        report: &mut Report,
+        counts: &mut FileCounts,
+    ) {
+        match snapshot {
+            Ok(snapshot) => {
+                let is_dead = !snapshot.header.process.is_running();
+                *(if is_dead { &mut counts.dead } else { &mut counts.running }) += 1;
+                if !is_dead || self.include_dead {
+                    counts.add_problems(&snapshot.problems);
+                    report.add(&snapshot, is_dead, self.now_ms);
+                }
+            }
+            Err(error) => counts.add_failed(file, &error),
+        }
     }
 }
 
@@ -148,6 +182,11 @@ fn reason_of(error: &Error) -> Option<&'static str> {
     })
 }
 
+/// Whether it is what a file looks like that has no head yet.
+fn may_be_unwritten(error: &Error) -> bool {
+    reason_of(error).is_some_and(|reason| [CUT_SHORT, NOT_CELLS, VERSION, MALFORMED].contains(&reason))
+}
+
 fn kind_of(problem: &Problem) -> &'static str {
     match problem {
         Problem::Sections { .. } => "sections",
@@ -176,3 +215,56 @@ const KINDS: [&str; 7] =
 
 /// Files of one directory that are read: many times those of one program.
 const FILES_MAX: usize = 1_024;
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs;
+
+    use rpc_cells::{Capacity, Level, RunDirectory, SectionFileOptions, SigbusGuard};
+
+    use super::super::config::Settings;
+    use super::*;
+
+    #[test]
+    fn a_file_without_a_head_is_looked_at_once_more_before_it_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let directory = RunDirectory::open(&path).unwrap();
+        let (name, level, capacity) = ("pcq", Level::FULL, Capacity::default());
+        let options = SectionFileOptions { name, level, capacity, now_ms: 1 };
+        let _own = directory.create(SigbusGuard::install().unwrap(), &options).unwrap();
+        let whole = fs::read_dir(&path).unwrap().next().unwrap().unwrap().path();
+        let (young, broken) = (path.join("young.cells"), path.join("broken.cells"));
+        fs::write(&young, []).unwrap();
+
+        let (looks, mut known_failed) = (Cell::new(0), HashSet::new());
+        let settle = || {
+            looks.set(looks.get() + 1);
+            fs::copy(&whole, &young).unwrap();
+        };
+        let settings: Settings = serde_json::from_str("{}").unwrap();
+        let mut read = || {
+            let mut report = Report::new(settings.limits());
+            let directories = std::slice::from_ref(&path);
+            let mut reading = Reading {
+                directories,
+                is_default: false,
+                include_dead: true,
+                now_ms: 2,
+                known_failed: &mut known_failed,
+                settle: &settle,
+            };
+            let (counts, failure) = reading.read(&mut report, &|| false).unwrap();
+            (counts.running + counts.dead, failure.map(|failure| failure.message))
+        };
+        assert_eq!(read(), (2, None), "it was not written yet");
+        assert_eq!((read(), looks.get()), ((2, None), 1));
+        fs::write(&broken, []).unwrap();
+        for _ in 0..3 {
+            let (files, told) = read();
+            assert!(files == 2 && told.is_some_and(|told| told.starts_with("broken.cells: ")));
+        }
+        assert_eq!(looks.get(), 2, "what stays broken is not waited for again");
+    }
+}

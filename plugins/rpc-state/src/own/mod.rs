@@ -16,8 +16,10 @@ mod report;
 mod samples;
 mod tally;
 
+use std::collections::HashSet;
 use std::env;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use plugin_sdk::{
     BlockingSource, Collection, Coverage, DeclaredReason, Failure, FamilyKey, Problem, Selects, Setup, Stage,
@@ -35,6 +37,7 @@ use crate::series::SeriesTable;
 pub(crate) struct RpcStateSource {
     settings: Settings,
     series: SeriesTable,
+    known_failed: HashSet<PathBuf>,
 }
 
 impl BlockingSource for RpcStateSource {
@@ -59,7 +62,8 @@ impl BlockingSource for RpcStateSource {
     }
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
-        Ok(Self { settings: setup.settings, series: SeriesTable::new(FAMILIES) })
+        let (series, known_failed) = (SeriesTable::new(FAMILIES), HashSet::new());
+        Ok(Self { settings: setup.settings, series, known_failed })
     }
 
     fn reconfigure(&mut self, settings: Settings) {
@@ -68,16 +72,19 @@ impl BlockingSource for RpcStateSource {
 
     fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         collection.enter(Stage::Plugin);
-        let Settings { directories, include_dead, .. } = &self.settings;
+        let Self { settings, known_failed, .. } = self;
+        let Settings { directories, include_dead, .. } = &*settings;
         let (is_default, default) = (directories.is_empty(), default_directory());
         let directories = match (is_default, &default) {
             (false, _) => directories.as_slice(),
             (true, Some(default)) => std::slice::from_ref(default),
             (true, None) => return Err(reasons::no_default_directory()),
         };
-        let reading = Reading { directories, is_default, include_dead: *include_dead, now_ms: boot_ms() };
-        let mut report = Report::new(self.settings.limits());
-        let (files, failure) = reading.read(&mut report, collection)?;
+        let (include_dead, settle) = (*include_dead, &|| std::thread::sleep(SETTLE));
+        let now_ms = boot_ms();
+        let mut reading = Reading { directories, is_default, include_dead, now_ms, known_failed, settle };
+        let mut report = Report::new(settings.limits());
+        let (files, failure) = reading.read(&mut report, &|| collection.is_cancelled())?;
         self.series.send(&samples::samples(&report, &files), collection.output());
         Ok(match failure {
             // What could be read is there completely.
@@ -86,6 +93,9 @@ impl BlockingSource for RpcStateSource {
         })
     }
 }
+
+/// In which a process that has just begun a file writes its head.
+const SETTLE: Duration = Duration::from_millis(50);
 
 /// Where the exporter keeps the state of its plugins, of which this is one, unless its configuration says otherwise.
 fn default_directory() -> Option<PathBuf> {

@@ -133,14 +133,14 @@ async fn a_wrong_password_is_tried_once_and_rejected() {
 
 #[tokio::test]
 async fn the_reasons_of_a_refused_logon_are_told_apart() {
-    use Verdict::{Locked, Rejected, Unknown};
+    use Verdict::{Disabled, Locked, PasswordExpired, Rejected, Unknown};
     let table = [
         (NtStatus::STATUS_LOGON_FAILURE, Reason::WrongCredentials, Rejected),
         (NtStatus::STATUS_ACCOUNT_LOCKED_OUT, Reason::AccountLocked, Locked),
-        (NtStatus::STATUS_ACCOUNT_DISABLED, Reason::AccountDisabled, Rejected),
-        (NtStatus::STATUS_ACCOUNT_EXPIRED, Reason::AccountDisabled, Rejected),
-        (NtStatus::STATUS_PASSWORD_EXPIRED, Reason::PasswordExpired, Rejected),
-        (NtStatus::STATUS_PASSWORD_MUST_CHANGE, Reason::PasswordExpired, Rejected),
+        (NtStatus::STATUS_ACCOUNT_DISABLED, Reason::AccountDisabled, Disabled),
+        (NtStatus::STATUS_ACCOUNT_EXPIRED, Reason::AccountDisabled, Disabled),
+        (NtStatus::STATUS_PASSWORD_EXPIRED, Reason::PasswordExpired, PasswordExpired),
+        (NtStatus::STATUS_PASSWORD_MUST_CHANGE, Reason::PasswordExpired, PasswordExpired),
         (NtStatus::STATUS_INVALID_LOGON_HOURS, Reason::LogonRestricted, Unknown),
         (NtStatus::STATUS_LOGON_TYPE_NOT_GRANTED, Reason::LogonRestricted, Unknown),
         (NtStatus::STATUS_NTLM_BLOCKED, Reason::LogonRestricted, Unknown),

@@ -12,8 +12,8 @@ use crate::web::pages::amount::span;
 use crate::web::pages::html::Html;
 use crate::web::site::Site;
 
-/// The label of an alert's name in its plugin.
-const NAME: &str = "exported_alert";
+/// The label that has what people call an alert, where its plugin tells.
+const NAME: &str = "alert";
 
 /// What the values of these alerts are: as series of their modules say, else as their events do.
 pub(super) fn compared(

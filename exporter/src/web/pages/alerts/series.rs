@@ -26,7 +26,7 @@ const STATE: &str = "state";
 /// The label of a [`THRESHOLD`] that has the side on which it fires.
 const OPERATOR: &str = "operator";
 /// Labels that the registry of alerts sets itself.
-const OF_REGISTRY: [&str; 4] = ["alert", "module", "plugin", "target"];
+const OF_REGISTRY: [&str; 4] = ["id", "module", "plugin", "target"];
 
 /// The families of one module of a target.
 pub(super) struct Source<'a> {

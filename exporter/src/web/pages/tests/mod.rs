@@ -10,6 +10,7 @@ mod values;
 mod watched_alerts;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use ::config::{self as configuration, Web};
@@ -30,7 +31,7 @@ use super::catalogue::Taken;
 use super::*;
 use crate::rpc_state::Keeping;
 use crate::schedule::{self, Deadlines, Driver, JobId, Planner, Schedule};
-use crate::targets::{CHANGES_MAX, Costs, JobObserver, TargetRegistry};
+use crate::targets::{AlertLines, CHANGES_MAX, Costs, JobObserver, TargetRegistry};
 use crate::web::Scrapes;
 use crate::web::{PageState, Parts, SiteSettings};
 
@@ -41,6 +42,12 @@ fn nobody() -> Caller {
 }
 
 const HOSTILE: &str = "\"><script>alert(1)</script>'&\u{202e}";
+
+/// No two collections have one id.
+fn next_collection() -> CollectionId {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    CollectionId(NEXT.fetch_add(1, Ordering::Relaxed))
+}
 
 struct Fleet {
     site: Arc<Site>,
@@ -76,6 +83,8 @@ impl Fleet {
             let store = scope.store(Arc::new(JobObserver {
                 reporter: None,
                 alerts: None,
+                ended: AtomicU64::default(),
+                alert_lines: AlertLines::default(),
                 entry: Arc::downgrade(entry),
                 module: 0,
                 job: JobId(1),
@@ -140,7 +149,7 @@ impl Fleet {
             bytes_in: 2_048,
             bytes_out: 9,
         }];
-        store.complete(CollectionId(1), Completion { outcome: Outcome::Full, stages: &stages });
+        store.complete(next_collection(), Completion { outcome: Outcome::Full, stages: &stages });
     }
 
     /// Registers these series of a target.
@@ -166,14 +175,14 @@ impl Fleet {
         let ids: Vec<u32> = (0..).take(values.len()).collect();
         let values = Column::F64(values);
         self.stores[target].batch(&Batch { ids: &ids, values, timestamps: None, start_times: None });
-        self.stores[target].complete(CollectionId(1), Completion { outcome: Outcome::Full, stages: &[] });
+        self.stores[target].complete(next_collection(), Completion { outcome: Outcome::Full, stages: &[] });
     }
 
     /// A collection of a target that fails.
     fn fail(&self, target: usize, reason: GeneralReason) {
         let failure = Failure::new(Stage::Tcp, reason, HOSTILE.to_owned());
         let outcome = Outcome::Failed(failure);
-        self.stores[target].complete(CollectionId(1), Completion { outcome, stages: &[] });
+        self.stores[target].complete(next_collection(), Completion { outcome, stages: &[] });
     }
 
     async fn get(&self, path: &str) -> (StatusCode, String) {
@@ -310,6 +319,36 @@ async fn a_target_shows_its_stages_and_how_often_it_failed() {
         "set=Web%20Service",
     ] {
         assert!(body.contains(text), "{text}\n{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_whose_clock_is_wrong_is_told_so_on_its_page() {
+    let fleet = Fleet::of(&["web1"]);
+    let family = FamilyDef {
+        namespace: "host",
+        object: "Clock",
+        item: "Skew",
+        part: "",
+        kind: Kind::Gauge,
+        unit: "seconds",
+        help: "",
+        origin: "",
+        value: ValueKind::F64,
+        bounds: &[],
+        display: Display::by(DisplayRule::None),
+    };
+    fleet.offer(0, &[(family, "")]);
+    for (skew_s, said) in [
+        (-8_418.0, Some("The host's clock is 2 h 20 min behind")),
+        (61.0, Some("ahead of that of this machine")),
+        (59.0, None),
+        (f64::NAN, None),
+    ] {
+        fleet.bring(0, &[skew_s]);
+        let body = fleet.page("/targets/web1").await;
+        assert_eq!(body.contains("The host's clock"), said.is_some(), "{skew_s}");
+        assert!(said.is_none_or(|said| body.contains(said)), "{body}");
     }
 }
 
