@@ -9,7 +9,7 @@ use rpc_stub::ServerResult;
 use super::collector_record::{Body, Collector};
 use super::context::Calls;
 use super::item::{Collection, Item};
-use super::property::{Property, properties};
+use super::property::{Property, numbers, properties};
 use crate::model::data_collector_sets::providers;
 use crate::service::lock;
 use crate::service::objects::Refusing;
@@ -25,9 +25,13 @@ impl Calls<'_, Item<Collector>> {
 
 #[rustfmt::skip]
 impl ITraceDataCollectorServer for Calls<'_, Item<Collector>> {
+    numbers! {
+        trace {
+            buffer_size_kb = 8 in 1..=1024 => get_buffer_size(GetBufferSizeRequest) GetBufferSizeReply, put_buffer_size(PutBufferSizeRequest) PutBufferSizeReply;
+        }
+    }
     properties! {
         trace {
-            buffer_size_kb: get_buffer_size(GetBufferSizeRequest) GetBufferSizeReply, put_buffer_size(PutBufferSizeRequest) PutBufferSizeReply;
             buffers_lost: get_buffers_lost(GetBuffersLostRequest) GetBuffersLostReply;
             buffers_written: get_buffers_written(GetBuffersWrittenRequest) GetBuffersWrittenReply;
             clock_type: get_clock_type(GetClockTypeRequest) GetClockTypeReply, put_clock_type(PutClockTypeRequest) PutClockTypeReply;
