@@ -52,7 +52,7 @@ impl EventPublisher {
     pub fn new(host: Arc<WindowsHost>, resolver_port: u16) -> Self {
         let program = host.tcp_endpoint(TcpPort::Exporter);
         let counts = program.map(|endpoint| Arc::clone(endpoint.counts())).unwrap_or_default();
-        let run_time = RunTime { counts, observers: Arc::clone(host.observers()) };
+        let run_time = RunTime { host: Arc::clone(&host), counts, observers: Arc::clone(host.observers()) };
         Self { host, resolver_port, run_time, connected: BTreeMap::new() }
     }
 
