@@ -62,6 +62,8 @@ pub enum CallError {
 pub(super) struct RunTime {
     /// Calls come from the address of its objects: several hosts may be on one machine.
     pub(super) host: Arc<WindowsHost>,
+    /// Another address that they come from.
+    pub(super) from: Option<IpAddr>,
     /// What is sent and received is added to this.
     pub(super) counts: Arc<RpcCounts>,
     pub(super) observers: Arc<dyn Observers>,
@@ -82,7 +84,8 @@ impl Caller {
         interface: SyntaxId,
         run_time: &RunTime,
     ) -> Result<Self, CallError> {
-        let from = run_time.host.state().exporter_address().map(|address| address.ip());
+        let own = || run_time.host.state().exporter_address().map(|address| address.ip());
+        let from = run_time.from.or_else(own);
         let connected = connect_from(from, host, port).await.and_then(|stream| {
             stream.set_nodelay(true)?;
             Ok(stream)
