@@ -111,9 +111,9 @@ fn what_windows_serves_is_read() {
         include_str!("data/windows/tcpv4.hex"),
     ];
     let read = blocks.map(|hex| {
-        let digits: Vec<u8> =
-            hex.chars().filter_map(|digit| digit.to_digit(16)).map(|digit| digit as u8).collect();
-        let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
+        let digits: Vec<u32> = hex.chars().filter_map(|digit| digit.to_digit(16)).collect();
+        let bytes = digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] << 4 | pair[1]).unwrap());
+        let bytes: Vec<u8> = bytes.collect();
         assert_eq!(DataBlock::decode(&bytes).unwrap().header.total_size_bytes as usize, bytes.len());
         written(&bytes, usize::MAX)
     });

@@ -88,6 +88,16 @@ pub(super) fn texts(value: &ArrayParameter<'_>) -> Result<Vec<String>, HResult> 
     texts.iter().map(text).collect()
 }
 
+/// Refuses a text without characters.
+pub(super) fn not_empty(value: &Bstr) -> Result<(), HResult> {
+    if text(value)?.is_empty() { Err(HResult::E_INVALIDARG) } else { Ok(()) }
+}
+
+/// Refuses the GUID that is all zero.
+pub(super) fn not_nil(guid: &Guid) -> Result<(), HResult> {
+    if *guid == Guid::default() { Err(HResult::E_INVALIDARG) } else { Ok(()) }
+}
+
 /// Refuses texts of which two differ by case at most.
 pub(super) fn no_duplicates(texts: &[String]) -> Result<(), HResult> {
     let mut known = HashSet::new();
@@ -102,10 +112,10 @@ pub(super) fn array(texts: &[String], choices: PlaChoices) -> Result<ArrayParame
     Ok(choices.array(array, texts.is_empty()))
 }
 
-/// The methods of properties: `$access` gives the record that they are in.
+/// The methods of properties: `$access` gives the record that they are in, and a rule may refuse what a client sets.
 macro_rules! properties {
     ($access:ident { $($field:ident: $get:ident($get_request:ident) $get_reply:ident
-        $(, $put:ident($put_request:ident) $put_reply:ident)?;)* }) => {$(
+        $(, $put:ident($put_request:ident) $([$rule:ident])? $put_reply:ident)?;)* }) => {$(
         fn $get(&mut self, _: &$get_request) -> ServerResult<$get_reply, HResult> {
             let choices = self.context.choices;
             let value = self.$access(|record| Property::to_wire(&record.$field, choices))??;
@@ -113,6 +123,7 @@ macro_rules! properties {
         }
 
         $(fn $put(&mut self, request: &$put_request) -> ServerResult<$put_reply, HResult> {
+            $($rule(&request.value)?;)?
             self.$access(|record| Property::set(&mut record.$field, &request.value))??;
             Ok($put_reply { status: HResult::S_OK })
         })?

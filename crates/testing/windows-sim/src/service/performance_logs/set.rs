@@ -9,7 +9,7 @@ use rpc_stub::ServerResult;
 use super::collector_record::Collector;
 use super::context::Calls;
 use super::item::{Collection, Item, Methods, Part, Recorded, methods};
-use super::property::{Property, array, properties, text, texts};
+use super::property::{Property, array, not_empty, properties, text, texts};
 use super::set_record::Set;
 use super::shared::Shared;
 use super::store::{server_name, shown, status_of};
@@ -261,6 +261,7 @@ impl IDataCollectorSetServer for Calls<'_, Item<Set>> {
     }
 
     fn set_value(&mut self, request: &SetValueRequest) -> ServerResult<SetValueReply, HResult> {
+        not_empty(&request.key)?;
         let (key, value) = (text(&request.key)?, text(&request.value)?);
         self.set(|set| {
             if set.values.len() >= VALUES_MAX && !set.values.contains_key(&key) {

@@ -9,7 +9,7 @@ use rpc_stub::ServerResult;
 use super::collector_record::{Body, Collector};
 use super::context::Calls;
 use super::item::{Collection, Item};
-use super::property::{Property, numbers, properties};
+use super::property::{Property, not_nil, numbers, properties};
 use crate::model::data_collector_sets::providers;
 use crate::service::lock;
 use crate::service::objects::Refusing;
@@ -39,7 +39,7 @@ impl ITraceDataCollectorServer for Calls<'_, Item<Collector>> {
             extended_modes: get_extended_modes(GetExtendedModesRequest) GetExtendedModesReply, put_extended_modes(PutExtendedModesRequest) PutExtendedModesReply;
             flush_timer_s: get_flush_timer(GetFlushTimerRequest) GetFlushTimerReply, put_flush_timer(PutFlushTimerRequest) PutFlushTimerReply;
             free_buffers: get_free_buffers(GetFreeBuffersRequest) GetFreeBuffersReply;
-            guid: get_guid(GetGuidRequest) GetGuidReply, put_guid(PutGuidRequest) PutGuidReply;
+            guid: get_guid(GetGuidRequest) GetGuidReply, put_guid(PutGuidRequest) [not_nil] PutGuidReply;
             buffers_max: get_maximum_buffers(GetMaximumBuffersRequest) GetMaximumBuffersReply, put_maximum_buffers(PutMaximumBuffersRequest) PutMaximumBuffersReply;
             buffers_min: get_minimum_buffers(GetMinimumBuffersRequest) GetMinimumBuffersReply, put_minimum_buffers(PutMinimumBuffersRequest) PutMinimumBuffersReply;
             buffers: get_number_of_buffers(GetNumberOfBuffersRequest) GetNumberOfBuffersReply, put_number_of_buffers(PutNumberOfBuffersRequest) PutNumberOfBuffersReply;

@@ -388,3 +388,27 @@ async fn numbers_have_defaults_and_ranges() {
         [0, 1025]
     );
 }
+
+#[tokio::test]
+async fn keys_are_not_empty_and_a_trace_has_a_guid() {
+    let world = World::new().await;
+    let mut set = server_set(&world, "Low Memory").await;
+    let mut proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
+    for empty in [bstr(""), Bstr::null(), Bstr(None)] {
+        let request = SetValueRequest { key: empty, value: bstr("value") };
+        assert_eq!(failed(proxy.call(&request).await), HResult::E_INVALIDARG);
+    }
+    let collection = returned!(set, proxy, GetDataCollectorsRequest {}, value => IDataCollectorCollection);
+    let pointer = of_xml(&mut set, &collection, "<TraceDataCollector/>").await;
+    let trace = object_of::<ITraceDataCollector>(&mut set, &pointer).await;
+    let request = trace_data_collector::PutGuidRequest { value: Guid::default() };
+    assert_eq!(failed(calls!(set, trace).call(&request).await), HResult::E_INVALIDARG);
+    let xml = "<DataCollectorSet><TaskArguments>x</TaskArguments></DataCollectorSet>";
+    let proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
+    let map = returned!(set, proxy, SetXmlRequest { xml: bstr(xml) }, validation => IValueMap);
+    let item = all_of::<_, IValueMapItem>(&mut set, &map).await.remove(0);
+    for (key, expected) in [("", Some(HResult::E_INVALIDARG)), ("key", None)] {
+        let put = calls!(set, item).call(&value_map_item::PutKeyRequest { value: bstr(key) }).await;
+        assert_eq!(put.err().and_then(|error| error.status()), expected);
+    }
+}
