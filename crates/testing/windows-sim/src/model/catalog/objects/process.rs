@@ -151,11 +151,11 @@ fn idle(processors: &[Sample], boot: u64) -> Instance {
 
 /// The sum of all instances. Of what cannot be added up it has nothing: elapsed time has begun with `Idle`.
 fn total_of(instances: &[Instance]) -> Instance {
-    let sum = |position: usize| instances.iter().map(|instance| instance.values[position]).sum();
-    let mut values: Vec<u64> = (0..COUNTERS.len()).map(sum).collect();
-    for position in [PRIORITY_BASE, ID_PROCESS, CREATING_PROCESS_ID] {
-        values[position] = 0;
-    }
-    values[ELAPSED_TIME] = instances.first().map_or(0, |idle| idle.values[ELAPSED_TIME]);
+    let sum = |position| match position {
+        PRIORITY_BASE | ID_PROCESS | CREATING_PROCESS_ID => 0,
+        ELAPSED_TIME => instances.first().map_or(0, |idle| idle.values[ELAPSED_TIME]),
+        _ => instances.iter().map(|instance| instance.values[position]).sum(),
+    };
+    let values: Vec<u64> = (0..COUNTERS.len()).map(sum).collect();
     Instance { name: "_Total".to_owned(), values, ..Instance::default() }
 }
