@@ -56,6 +56,10 @@ pub struct Counter {
     pub detail_level: DetailLevel,
     /// What its values mean; the type's size bits say how long they are.
     pub counter_type: CounterType,
+    /// Whether a value has eight bytes although its type says four, as mean times of disks have.
+    pub is_wide: bool,
+    /// Whether its value is where that of the first counter of this type is, as the time stamps of a disk are.
+    pub is_shared: bool,
 }
 
 /// The values of an object, in the order of its counters.
@@ -105,6 +109,8 @@ impl Default for Counter {
             default_scale: 0,
             detail_level: DetailLevel::NOVICE,
             counter_type: CounterType::PERF_COUNTER_RAWCOUNT,
+            is_wide: false,
+            is_shared: false,
         }
     }
 }
@@ -119,10 +125,10 @@ const SIZE_LARGE: u32 = 0x100;
 ///
 /// # Errors If it is too large for its length fields.
 pub fn encode(header: &Header, objects: &[Object]) -> EncodeResult<Vec<u8>> {
-    let objects: Vec<Vec<u8>> = objects.iter().map(object).collect::<Result<_, _>>()?;
+    let encoded: Vec<Vec<u8>> = objects.iter().map(object).collect::<Result<_, _>>()?;
     let name = with_nul(&header.system_name);
     let header_size = (DataHeader::FIXED_PART_SIZE + name.len()).next_multiple_of(ALIGNMENT);
-    let total = header_size + objects.iter().map(Vec::len).sum::<usize>();
+    let total = header_size + encoded.iter().map(Vec::len).sum::<usize>();
     let mut bytes = Vec::with_capacity(total);
     let mut dst = WriteCursor::new(&mut bytes);
     dst.write_slice(&DataHeader::SIGNATURE);
@@ -132,7 +138,8 @@ pub fn encode(header: &Header, objects: &[Object]) -> EncodeResult<Vec<u8>> {
     dst.write_u32(size(DataHeader::NAME, "TotalByteLength", total)?);
     dst.write_u32(size(DataHeader::NAME, "HeaderLength", header_size)?);
     dst.write_u32(size(DataHeader::NAME, "NumObjectTypes", objects.len())?);
-    dst.write_i32(-1 /* DefaultObject */);
+    let default_object = objects.first().map_or(-1, |object| object.name_index.cast_signed());
+    dst.write_i32(default_object);
     SystemTime::from(header.time).encode(&mut dst)?;
     dst.write_u32(0 /* padding */);
     dst.write_u64(header.perf_time);
@@ -142,7 +149,7 @@ pub fn encode(header: &Header, objects: &[Object]) -> EncodeResult<Vec<u8>> {
     dst.write_u32(size(DataHeader::NAME, "SystemNameOffset", DataHeader::FIXED_PART_SIZE)?);
     dst.write_slice(&name);
     bytes.resize(header_size, 0);
-    objects.iter().for_each(|object| bytes.extend_from_slice(object));
+    encoded.iter().for_each(|object| bytes.extend_from_slice(object));
     Ok(bytes)
 }
 
@@ -204,17 +211,23 @@ fn object(object: &Object) -> EncodeResult<Vec<u8>> {
 /// The offset and size of each counter's value in a counter block, and the size of the block.
 fn layout(counters: &[Counter]) -> (Vec<(usize, usize)>, usize) {
     let mut end: usize = 4 /* ByteLength */;
-    let places = counters.iter().map(|counter| {
-        let bytes = match counter.counter_type.0 & SIZE_BITS {
-            0 => 4,
-            SIZE_LARGE => 8,
-            _ => 0,
-        };
-        let offset = if bytes == 0 { end } else { end.next_multiple_of(bytes) };
-        end = offset + bytes;
-        (offset, bytes)
-    });
-    let places = places.collect();
+    let mut places: Vec<(usize, usize)> = Vec::with_capacity(counters.len());
+    for (position, counter) in counters.iter().enumerate() {
+        let is_same = |other: &Counter| other.is_shared && other.counter_type == counter.counter_type;
+        let first = counters[..position].iter().position(is_same).filter(|_| counter.is_shared);
+        let place = first.map(|first| places[first]).unwrap_or_else(|| {
+            let bytes = match counter.counter_type.0 & SIZE_BITS {
+                0 if counter.is_wide => 8,
+                0 => 4,
+                SIZE_LARGE => 8,
+                _ => 0,
+            };
+            let offset = if bytes == 0 { end } else { end.next_multiple_of(bytes) };
+            end = offset + bytes;
+            (offset, bytes)
+        });
+        places.push(place);
+    }
     (places, end.next_multiple_of(ALIGNMENT))
 }
 

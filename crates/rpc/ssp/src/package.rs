@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use sspi::negotiate::ProtocolConfig;
 use sspi::{
     AuthIdentity, AuthIdentityBuffers, BufferType, ClientRequestFlags, CredentialUse, CredentialsBuffers,
     DataRepresentation, EncryptionFlags, Negotiate, NegotiateConfig, NegotiatedProtocol, Ntlm,
@@ -50,6 +51,10 @@ impl Package {
         Self::from(Inner::Ntlm(Box::default()))
     }
 
+    pub(crate) fn ntlm_server() -> Self {
+        Self::from(Inner::Ntlm(Box::new(server_ntlm())))
+    }
+
     pub(crate) fn negotiate_client() -> Result<Self, Error> {
         let negotiate = quietly(|| Negotiate::new_client(negotiate_config()))
             .map_err(|error| failed("set SPNEGO up", error))?;
@@ -58,7 +63,8 @@ impl Package {
 
     /// A server that gets its accounts later; see [`Package::verify_mech_list`].
     pub(crate) fn negotiate_server() -> Result<Self, Error> {
-        let negotiate = quietly(|| Negotiate::new_server(negotiate_config(), vec![stand_in()?]))
+        let config = NegotiateConfig { protocol_config: Box::new(ServerNtlm), ..negotiate_config() };
+        let negotiate = quietly(|| Negotiate::new_server(config, vec![stand_in()?]))
             .map_err(|error| failed("set SPNEGO up", error))?;
         Ok(Self::from(Inner::Negotiate(Box::new(negotiate))))
     }
@@ -201,6 +207,28 @@ fn stand_in() -> sspi::Result<AuthIdentity> {
     let username = Username::new("stand-in", None)
         .map_err(|error| sspi::Error::new(sspi::ErrorKind::InvalidParameter, error))?;
     Ok(AuthIdentity { username, password: "stand-in".to_owned().into() })
+}
+
+/// NTLM of a server within SPNEGO.
+#[derive(Clone, Debug)]
+struct ServerNtlm;
+
+impl ProtocolConfig for ServerNtlm {
+    fn new_instance(&self) -> sspi::Result<NegotiatedProtocol> {
+        Ok(NegotiatedProtocol::Ntlm(server_ntlm()))
+    }
+
+    fn box_clone(&self) -> Box<dyn ProtocolConfig> {
+        Box::new(self.clone())
+    }
+}
+
+/// Names a version of the system that our servers have elsewhere, too.
+fn server_ntlm() -> Ntlm {
+    let [low, high] = 20_348_u16.to_le_bytes();
+    let mut ntlm = Ntlm::new();
+    ntlm.set_version([10, 0, low, high, 0, 0, 0, 15 /* NTLMSSP_REVISION_W2K3 */]);
+    ntlm
 }
 
 fn negotiate_config() -> NegotiateConfig {

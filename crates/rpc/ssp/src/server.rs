@@ -35,7 +35,7 @@ pub fn server(
     options: ServerOptions,
 ) -> Result<Box<dyn SecurityContext>, Error> {
     let package = match options.mechanism {
-        Mechanism::Ntlm => Package::ntlm(),
+        Mechanism::Ntlm => Package::ntlm_server(),
         Mechanism::Negotiate => Package::negotiate_server()?,
     };
     let server = Server { accounts, options, negotiate: Vec::new(), challenge: None, account: None };

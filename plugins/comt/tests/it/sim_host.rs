@@ -36,7 +36,9 @@ impl SimHost {
     /// At another address of loopback. It calls back from the first one all the same.
     pub(crate) fn on(address: Ipv4Addr) -> Self {
         let clock = Clock::manual(NOON);
-        Self::made(Arc::new(model::Host::new(at_noon(&clock))), clock, address)
+        let mut host = Self::made(Arc::new(model::Host::new(at_noon(&clock))), clock, address);
+        host.publisher.get_mut().expect("nobody panicked").call_from(Ipv4Addr::LOCALHOST.into());
+        host
     }
 
     pub(crate) fn with_source(source: Arc<dyn ValueSource>, clock: Clock) -> Self {

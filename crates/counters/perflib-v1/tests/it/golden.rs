@@ -1,9 +1,15 @@
-//! Blocks that Samba's smbd served for `Global`, from tables that its `perfcount` reads. It omits the header from
-//! the total length, writes eight bytes for counters of four, and pads with leftover memory.
+//! Blocks that others have written.
+//!
+//! `data/samba-*.bin`: what Samba's smbd served for `Global`, from tables that its `perfcount` reads. It omits the header
+//! from the total length, writes eight bytes for counters of four, and pads with leftover memory.
+//!
+//! `data/windows/*.hex`: what a host with Windows answered in August 2007, one object each, from a public binary log of
+//! counters. The names of the host and of its adapters are replaced by others of the same length.
 
-use expect_test::{Expect, expect};
+use expect_test::{Expect, expect, expect_file};
 use perflib_v1::{CounterBlock, DataBlock, Instances, ObjectType, Value};
 
+/// The definitions and values of a block, a line for each of them.
 fn written(bytes: &[u8], instances_shown: usize) -> String {
     let block = DataBlock::decode(bytes).unwrap();
     let header = block.header;
@@ -89,4 +95,27 @@ fn what_samba_serves_is_read() {
           "inst 2" None Some(1002)
           "inst 3" None Some(1003)"#]],
     );
+}
+
+/// Values of another size than the type says, values that share a place, offsets that are in no order, explanations that do
+/// not follow their names.
+#[test]
+fn what_windows_serves_is_read() {
+    let blocks = [
+        include_str!("data/windows/logical_disk.hex"),
+        include_str!("data/windows/memory.hex"),
+        include_str!("data/windows/network_interface.hex"),
+        include_str!("data/windows/physical_disk.hex"),
+        include_str!("data/windows/processor.hex"),
+        include_str!("data/windows/system.hex"),
+        include_str!("data/windows/tcpv4.hex"),
+    ];
+    let read = blocks.map(|hex| {
+        let digits: Vec<u32> = hex.chars().filter_map(|digit| digit.to_digit(16)).collect();
+        let bytes = digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] << 4 | pair[1]).unwrap());
+        let bytes: Vec<u8> = bytes.collect();
+        assert_eq!(DataBlock::decode(&bytes).unwrap().header.total_size_bytes as usize, bytes.len());
+        written(&bytes, usize::MAX)
+    });
+    expect_file!["data/windows/read.txt"].assert_eq(&format!("{}\n", read.join("\n\n")));
 }

@@ -22,6 +22,7 @@ fn counter() -> impl Strategy<Value = Counter> {
             default_scale,
             detail_level: DetailLevel(400),
             counter_type,
+            ..Counter::default()
         },
     )
 }

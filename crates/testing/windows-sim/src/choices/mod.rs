@@ -35,8 +35,8 @@ pub use self::performance_counters::{
 };
 pub use self::performance_data::{NameTables, ObjectCorruption, PerformanceDataChoices, Translation};
 pub use self::performance_logs::{
-    PlaArrays, PlaBadIndex, PlaChanges, PlaChoices, PlaEmptyArrays, PlaEnumeratedItems, PlaEnumerators,
-    PlaEnums, PlaIndexTypes, PlaOrder, PlaUnsetText,
+    PlaArrays, PlaBadIndex, PlaChanges, PlaChoices, PlaConflicts, PlaEmptyArrays, PlaEnumeratedItems,
+    PlaEnumerators, PlaEnums, PlaIndexTypes, PlaOrder, PlaUnsetText,
 };
 pub use self::tracker_events::{
     EventContainerId, EventEmptyCollections, EventEmptyText, EventList, EventOrder, EventPropertyNames,

@@ -116,6 +116,16 @@ question! {
     }
 }
 
+question! {
+    /// Whether a data collector set with properties in conflict is stored.
+    PlaConflicts {
+        /// It is, and the map says what is wrong ([MS-PLA] 3.2.4.1.54: a client may ignore that).
+        Stored,
+        /// The first conflict is the status of the commit.
+        Refused,
+    }
+}
+
 /// What a host chooses about performance logs and alerts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::Args)]
 pub struct PlaChoices {
@@ -149,6 +159,9 @@ pub struct PlaChoices {
     /// Whether clients may store and remove data collector sets.
     #[arg(long, value_enum, default_value_t, value_name = "ANSWER")]
     pub pla_changes: PlaChanges,
+    /// Whether a data collector set with properties in conflict is stored.
+    #[arg(long, value_enum, default_value_t, value_name = "ANSWER")]
+    pub pla_conflicts: PlaConflicts,
 }
 
 impl PlaChoices {
@@ -174,6 +187,7 @@ impl PlaChoices {
             pla_enumerators: PlaEnumerators,
             pla_enumerated_items: PlaEnumeratedItems,
             pla_changes: PlaChanges,
+            pla_conflicts: PlaConflicts,
         }
         all
     }

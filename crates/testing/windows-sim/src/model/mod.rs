@@ -18,7 +18,7 @@ pub use self::change::{Change, ParseChangeError, What};
 pub use self::clock::{Clock, Moment, scale};
 pub use self::com_plus::{CALL_SECONDS, ComComponent, ComContainer, ComProcess, RecentCalls};
 pub use self::host::{Host, HostOptions};
-pub use self::object::{BASE_INDEX_LAST, NameIndexes, ObjectClock, PerfCounter, PerfObject};
+pub use self::object::{BASE_INDEX_LAST, NameIndexes, PerfCounter, PerfObject};
 pub use self::schema::{Counter, Counterset, Provider, Sample, Value};
 pub use self::source::{Hardware, ValueSource};
 pub use perflib_v1::write::Data;

@@ -4,6 +4,10 @@ use ms_pcq::types::{CounterType, DetailLevel};
 /// The last index that every Windows has. Those above belong to what was installed later.
 pub const BASE_INDEX_LAST: u32 = 1847;
 
+/// winperf.h knows these two levels beside those of [MS-PCQ].
+pub(super) const EXPERT: DetailLevel = DetailLevel(300);
+pub(super) const WIZARD: DetailLevel = DetailLevel(400);
+
 /// An object of version 1 of the performance library, as its names are installed on the host.
 #[derive(Debug)]
 pub struct PerfObject {
@@ -19,28 +23,21 @@ pub struct PerfObject {
     pub detail: DetailLevel,
     /// The place of the counter that displays show first.
     pub default_counter: i32,
-    /// Its own clock.
-    pub clock: ObjectClock,
+    /// Whether it has a clock of its own, for the counters of elapsed time: the time of day, in 100 ns since 1601.
+    pub has_clock: bool,
     /// The object whose instances its own are part of. Who asks for the one gets the other as well.
     pub parent: Option<&'static Self>,
     /// Its counters. Each base follows what is divided by it.
     pub counters: &'static [PerfCounter],
 }
 
-/// The clock of an object, which the counters of elapsed time go by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ObjectClock {
-    /// That of the host's header.
-    Performance,
-    /// The time of day, in 100 ns since 1601.
-    TimeOfDay,
-}
-
 /// A counter of a [`PerfObject`].
 #[derive(Clone, Copy, Debug)]
 pub struct PerfCounter {
-    /// The index of its name; that of its explanation is one more. Objects share the names of counters.
+    /// The index of its name. Objects share the names of counters.
     pub index: u32,
+    /// The index of its explanation, which is its own.
+    pub help: u32,
     /// How its values are read, and how long they are.
     pub kind: CounterType,
     /// Its English name; a base has none of its own.
@@ -53,10 +50,14 @@ pub struct PerfCounter {
     pub detail: DetailLevel,
     /// The power of ten that fits its values into a graph.
     pub default_scale: i32,
+    /// Whether a value has eight bytes although its type says four.
+    pub is_wide: bool,
+    /// Whether its value is where that of the first counter of this type is.
+    pub is_shared: bool,
 }
 
 impl PerfObject {
-    /// An object whose clock is that of the host, and whose first counter is the default one.
+    /// An object without a clock of its own, whose first counter is the default one.
     #[must_use]
     pub const fn new(
         index: u32,
@@ -71,7 +72,7 @@ impl PerfObject {
             german: None,
             detail: DetailLevel::NOVICE,
             default_counter: 0,
-            clock: ObjectClock::Performance,
+            has_clock: false,
             parent: None,
             counters,
         }
@@ -108,16 +109,27 @@ impl PerfObject {
     /// Goes by the time of day.
     #[must_use]
     pub const fn time_of_day(mut self) -> Self {
-        self.clock = ObjectClock::TimeOfDay;
+        self.has_clock = true;
         self
     }
 }
 
 impl PerfCounter {
-    /// A counter for everybody.
+    /// A counter for everybody, whose explanation has the index behind that of its name.
     #[must_use]
     pub const fn new(index: u32, kind: CounterType, name: &'static str, explain: &'static str) -> Self {
-        Self { index, kind, name, explain, german: None, detail: DetailLevel::NOVICE, default_scale: 0 }
+        Self {
+            index,
+            help: index + 1,
+            kind,
+            name,
+            explain,
+            german: None,
+            detail: DetailLevel::NOVICE,
+            default_scale: 0,
+            is_wide: false,
+            is_shared: false,
+        }
     }
 
     /// What the counter before it is divided by. It has that counter's index.
@@ -133,10 +145,45 @@ impl PerfCounter {
         self
     }
 
+    /// Has an explanation of this index.
+    #[must_use]
+    pub const fn help(mut self, index: u32) -> Self {
+        self.help = index;
+        self
+    }
+
     /// Is meant for administrators.
     #[must_use]
     pub const fn advanced(mut self) -> Self {
         self.detail = DetailLevel::ADVANCED;
+        self
+    }
+
+    /// Is meant for experts.
+    #[must_use]
+    pub const fn expert(mut self) -> Self {
+        self.detail = EXPERT;
+        self
+    }
+
+    /// Is meant for those who design systems.
+    #[must_use]
+    pub const fn wizard(mut self) -> Self {
+        self.detail = WIZARD;
+        self
+    }
+
+    /// Has values of eight bytes although its type says four.
+    #[must_use]
+    pub const fn wide(mut self) -> Self {
+        self.is_wide = true;
+        self
+    }
+
+    /// Has its value where the first such counter of its type has it.
+    #[must_use]
+    pub const fn shared(mut self) -> Self {
+        self.is_shared = true;
         self
     }
 

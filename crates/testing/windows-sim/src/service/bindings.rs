@@ -1,28 +1,33 @@
 //! Where a host says that it is reached by DCOM.
 
-use ms_dcom::types::AuthenticationService;
-use ms_dcom::wire::{DualStringArray, SecurityBinding};
+use ms_dcom::types::{AuthenticationService, ProtocolSequence};
+use ms_dcom::wire::{DualStringArray, SecurityBinding, StringBinding};
 
 use crate::behaviour::ObjectBindings;
 use crate::host_state::HostState;
+use crate::registry::netbios_name;
 
-/// The addresses of the resolver: those of the host, without a port.
+/// The addresses of the resolver, without a port: as Windows writes them, the host's short name comes first.
 pub(super) fn resolver_bindings(host: &HostState) -> DualStringArray {
     let address = host.exporter_address().map(|address| address.ip().to_string());
-    DualStringArray::tcp(address, security())
+    let name = address.is_some().then(|| netbios_name(host.name()));
+    DualStringArray::tcp(name.into_iter().chain(address), security())
 }
 
-/// The addresses of the program with the host's objects; `None` while it does not listen.
+/// The addresses of the program with the host's objects; `None` while it does not listen. Clients cannot use the first one.
 pub(super) fn exporter_bindings(host: &HostState) -> Option<DualStringArray> {
     let address = host.exporter_address()?;
-    let (ip, port) = (address.ip(), address.port());
-    let binding = match host.behaviour().object_bindings {
-        ObjectBindings::Reachable => Some(format!("{ip}[{port}]")),
-        ObjectBindings::Unroutable => Some(format!("192.0.2.1[{port}]")),
-        ObjectBindings::Blocked => Some(format!("{ip}[9]")),
-        ObjectBindings::NoTcp => None,
+    let (ip, port, name) = (address.ip(), address.port(), netbios_name(host.name()));
+    let addresses = match host.behaviour().object_bindings {
+        ObjectBindings::Reachable => vec![format!("{name}[{port}]"), format!("{ip}[{port}]")],
+        ObjectBindings::Unroutable => vec![format!("192.0.2.1[{port}]")],
+        ObjectBindings::Blocked => vec![format!("{ip}[9]")],
+        ObjectBindings::NoTcp => Vec::new(),
     };
-    Some(DualStringArray::tcp(binding, security()))
+    let mut bindings = DualStringArray::tcp(addresses, security());
+    let address = format!(r"\\{name}[\PIPE\objects]");
+    bindings.strings.insert(0, StringBinding { protocol: ProtocolSequence::NAMED_PIPE, address });
+    Some(bindings)
 }
 
 fn security() -> Vec<SecurityBinding> {

@@ -9,7 +9,7 @@ use ms_dtyp::{Guid, NtStatus};
 use ms_pcq::perflibv2::PerflibV2Client;
 use ms_rrp::winreg::RegistryClient;
 use ms_smb2::client::{ClientConfig, ClientConnection, Event, FileId, Reply, RequestId, TreeId};
-use ssp::{ClientOptions, Credentials, Mechanism, SecurityContext, Step, Usage};
+use ssp::{ClientOptions, Credentials, Mechanism, OsVersion, SecurityContext, Step, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use transport::Stream;
 use windows_sim::{WindowsHost, server};
@@ -42,6 +42,8 @@ pub(crate) struct Smb {
     smb: ClientConnection,
     stream: Box<dyn Stream>,
     tree: Option<TreeId>,
+    /// The version of its system that the host names at a logon.
+    pub(crate) os_version: Option<OsVersion>,
 }
 
 impl Smb {
@@ -57,7 +59,12 @@ impl Smb {
 
     /// Over a stream that somebody serves.
     pub(crate) fn over(stream: impl Stream + 'static, config: ClientConfig) -> Self {
-        Self { smb: ClientConnection::new(config).unwrap(), stream: Box::new(stream), tree: None }
+        Self {
+            smb: ClientConnection::new(config).unwrap(),
+            stream: Box::new(stream),
+            tree: None,
+            os_version: None,
+        }
     }
 
     pub(crate) async fn event(&mut self) -> Result<Event, Failure> {
@@ -101,6 +108,7 @@ impl Smb {
                         context.step(&theirs).unwrap();
                     }
                     let key = context.session_key().unwrap();
+                    self.os_version = context.peer().server.and_then(|server| server.os_version);
                     return self
                         .smb
                         .complete_session(key.as_bytes())

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail by panicking")]
 
 mod aggregates;
+mod catalogue;
 mod change;
 mod choices;
 mod client;

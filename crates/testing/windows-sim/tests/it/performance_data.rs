@@ -10,7 +10,7 @@ use ms_rrp::types::ValueType;
 use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
 use perflib_v1::{CounterBlock, CounterDefinition, DataBlock, Instances, NameTable, ObjectType, Value};
 use windows_sim::WindowsHost;
-use windows_sim::model::{Clock, Sample, ValueSource};
+use windows_sim::model::{Clock, Host, HostOptions, Sample, ValueSource};
 
 use crate::client::Rpc;
 use crate::host::{NOON, credentials, host, host_of, model};
@@ -170,6 +170,20 @@ async fn processors_and_processes_have_the_values_of_their_countersets() {
     assert!(processes.iter().filter(|(name, _)| name == "svchost").count() > 1);
     let idle: u64 = (0..4).map(|number| value(&objects[&PROCESSOR], &number.to_string(), 1746)).sum();
     assert_eq!(value(processes, "Idle", 6), idle);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_total_of_many_processes_is_a_sum_of_what_can_be_added_up() {
+    let options = HostOptions { services: 300, clock: Clock::manual(NOON), ..HostOptions::default() };
+    let mut registry = Registry::connect(&host_of(Arc::new(Host::new(options)))).await;
+    let processes = &objects(&registry.query("230").await.unwrap())[&PROCESS];
+    let handles = |rows: &[(String, Vec<(u32, CounterType, u64)>)]| -> u64 {
+        rows.iter().map(|(_, row)| row.iter().find(|(index, ..)| *index == 952).unwrap().2).sum()
+    };
+    let (total, own) = processes.split_last().unwrap();
+    assert!(own.len() > 300, "{}", own.len());
+    assert_eq!(handles(std::slice::from_ref(total)), handles(own));
+    assert_eq!(value(processes, "_Total", 684), value(processes, "Idle", 684), "when the host was started");
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,10 +6,11 @@ use std::time::Duration;
 use ms_dtyp::{FileTime, Win32Error};
 use ms_rrp::types::ValueType;
 use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
+use ssp::OsVersion;
 use windows_sim::model::Clock;
 use windows_sim::registry::RegistryValue;
 
-use crate::client::Rpc;
+use crate::client::{Rpc, Smb};
 use crate::host::{NOON, credentials, host, host_of, model};
 use crate::performance_data::Registry;
 
@@ -44,6 +45,19 @@ impl Machine {
         let key = self.open(path).await.unwrap();
         self.client.query_info_key(&key).await.unwrap().last_write_time
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_logon_and_the_registry_tell_one_version() {
+    let host = host();
+    let mut smb = Smb::connect(&host);
+    smb.log_on(&credentials()).await.unwrap();
+    let OsVersion { major, minor, build } = smb.os_version.unwrap();
+    let mut machine = Machine::connect(&host).await;
+    let mut value = async |name| machine.value(CURRENT_VERSION, name).await.unwrap();
+    assert_eq!(value("CurrentMajorVersionNumber").await, RegistryValue::dword(major.into()));
+    assert_eq!(value("CurrentMinorVersionNumber").await, RegistryValue::dword(minor.into()));
+    assert_eq!(value("CurrentBuild").await, RegistryValue::text(&build.to_string()));
 }
 
 #[tokio::test(start_paused = true)]

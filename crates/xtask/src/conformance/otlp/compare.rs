@@ -21,7 +21,7 @@ const UNITS: [(&str, &str); 6] =
     [("seconds", "s"), ("bytes", "By"), ("ratio", "1"), ("hertz", "Hz"), ("celsius", "Cel"), ("kelvin", "K")];
 
 /// What the simulated host's NTLM challenge says, which the exporter passes on.
-const OS_VERSION: &str = "10.0.17763";
+const OS_VERSION: &str = "10.0.20348";
 
 /// What one series is expected to be.
 #[derive(Debug, PartialEq)]

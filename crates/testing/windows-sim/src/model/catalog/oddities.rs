@@ -2,6 +2,7 @@ use ms_dtyp::Guid;
 use ms_pcq::types::{Attrib, CounterType as T, DetailLevel, InstanceType};
 
 use super::super::clock::Moment;
+use super::super::object::{EXPERT, WIZARD};
 use super::super::population::SECOND;
 use super::super::schema::{Counter, Counterset, Sample, Value};
 use super::{Machine, SIM_PROVIDER};
@@ -18,9 +19,6 @@ pub(crate) static ODDITIES: Counterset = Counterset {
     counters: &COUNTERS,
 };
 
-/// winperf.h knows these two levels beside those of [MS-PCQ].
-const EXPERT: DetailLevel = DetailLevel(300);
-const WIZARD: DetailLevel = DetailLevel(400);
 const ALL_FLAGS: Attrib = Attrib(0x1F);
 /// No document knows this type; its size bits say eight bytes.
 const UNKNOWN_TYPE: T = T(0x00F1_0500);

@@ -6,8 +6,7 @@ use super::super::population::{Load, noise_in};
 use super::super::schema::{Counter, Counterset, Sample};
 use super::{COUNTERS_PROVIDER, Machine};
 
-/// Ids, names and widths are public; of types, those of `% Processor Time`, `% Processor Performance` and
-/// `% Processor Utility` are, and the others follow from name and width. Id 29 is not known and is left out.
+/// Ids, names, widths and types are public. Id 29 is not known and is left out.
 pub(crate) static PROCESSOR_INFORMATION: Counterset = Counterset {
     guid: Guid::from_u128(0xb4fc721a_0378_476f_89ba_a5a79f810b36),
     name: "Processor Information",
@@ -75,7 +74,7 @@ static COUNTERS: [Counter; COUNTER_COUNT] = [
     ),
     Counter::new(
         15,
-        T::PERF_100NSEC_TIMER,
+        T::PERF_100NSEC_TIMER_INV,
         "% Priority Time",
         "Share of time spent on threads that are not of low priority.",
     ),
@@ -100,9 +99,15 @@ static COUNTERS: [Counter; COUNTER_COUNT] = [
         "Clock Interrupts/sec",
         "Ticks of the clock received and served.",
     ),
-    Counter::new(21, T::PERF_AVERAGE_BULK, "Average Idle Time", "Mean length of an idle period, in 100 ns.")
-        .base(22),
-    Counter::new(22, T::PERF_AVERAGE_BASE, "Average Idle Time Base", "Base of Average Idle Time.").hidden(),
+    Counter::new(
+        21,
+        T::PERF_PRECISION_100NS_TIMER,
+        "Average Idle Time",
+        "Mean length of an idle period, in 100 ns.",
+    )
+    .base(22),
+    // `PERF_PRECISION_TIMESTAMP` is another name of this type.
+    Counter::new(22, T::PERF_LARGE_RAW_BASE, "Average Idle Time Base", "Base of Average Idle Time.").hidden(),
     Counter::new(
         23,
         T::PERF_COUNTER_BULK_COUNT,
@@ -158,7 +163,7 @@ static COUNTERS: [Counter; COUNTER_COUNT] = [
 
 /// The host runs a fifth faster than nominal while it executes.
 const PERFORMANCE_PERCENT: u64 = 120;
-/// The clock of the bases 22, 25 and 27 runs at 625 kHz, as on Windows: 16 intervals of 100 ns a tick.
+/// The clock of the bases 25 and 27 runs at 625 kHz, as on Windows: 16 intervals of 100 ns a tick.
 const INTERVALS_PER_BASE_TICK: u64 = 16;
 
 /// With t the uptime in 100 ns, k the processor's number, and busy(t) its load's integral:
@@ -213,14 +218,14 @@ pub(crate) fn row(times: &Times) -> [u64; COUNTER_COUNT] {
         interrupts / 2,
         interrupts / 4,
         interrupts / 8,
-        (user + privileged) / 10 * 9,
+        elapsed.saturating_sub((user + privileged) / 10 * 9),
         0,
         3000,
         100,
         0,
         elapsed / 156_250,
         idle,
-        interrupts / 2,
+        elapsed,
         interrupts / 2,
         base * PERFORMANCE_PERCENT,
         base,

@@ -1,6 +1,7 @@
 //! An RPC association with a subscriber, driven inline.
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use codec::{DecodeError, EncodeError};
@@ -8,8 +9,9 @@ use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event};
 use dcerpc::{AssociationInfo, ContextId, FaultStatus, Observers, Role, SyntaxId, Transport};
 use ms_dtyp::{Guid, HResult, Win32Error};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream, lookup_host};
 
+use crate::host::WindowsHost;
 use crate::service::RpcCounts;
 
 /// Why a subscriber was not called.
@@ -58,6 +60,10 @@ pub enum CallError {
 
 /// The RPC run time of the program that calls.
 pub(super) struct RunTime {
+    /// Calls come from the address of its objects: several hosts may be on one machine.
+    pub(super) host: Arc<WindowsHost>,
+    /// Another address that they come from.
+    pub(super) from: Option<IpAddr>,
     /// What is sent and received is added to this.
     pub(super) counts: Arc<RpcCounts>,
     pub(super) observers: Arc<dyn Observers>,
@@ -78,7 +84,9 @@ impl Caller {
         interface: SyntaxId,
         run_time: &RunTime,
     ) -> Result<Self, CallError> {
-        let connected = TcpStream::connect((host, port)).await.and_then(|stream| {
+        let own = || run_time.host.state().exporter_address().map(|address| address.ip());
+        let from = run_time.from.or_else(own);
+        let connected = connect_from(from, host, port).await.and_then(|stream| {
             stream.set_nodelay(true)?;
             Ok(stream)
         });
@@ -149,4 +157,21 @@ impl Caller {
             handled?;
         }
     }
+}
+
+/// Connects to the first address of a host that answers, from this address where both are of one kind.
+async fn connect_from(from: Option<IpAddr>, host: &str, port: u16) -> io::Result<TcpStream> {
+    let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in lookup_host((host, port)).await? {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        let own = from.filter(|ip| ip.is_ipv4() == address.is_ipv4() && !ip.is_unspecified());
+        if let Some(ip) = own {
+            socket.bind(SocketAddr::new(ip, 0))?;
+        }
+        match socket.connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
 }

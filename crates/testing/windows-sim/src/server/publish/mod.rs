@@ -6,6 +6,7 @@ mod state;
 mod subscriber;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,8 +53,14 @@ impl EventPublisher {
     pub fn new(host: Arc<WindowsHost>, resolver_port: u16) -> Self {
         let program = host.tcp_endpoint(TcpPort::Exporter);
         let counts = program.map(|endpoint| Arc::clone(endpoint.counts())).unwrap_or_default();
-        let run_time = RunTime { counts, observers: Arc::clone(host.observers()) };
+        let run_time =
+            RunTime { host: Arc::clone(&host), from: None, counts, observers: Arc::clone(host.observers()) };
         Self { host, resolver_port, run_time, connected: BTreeMap::new() }
+    }
+
+    /// Calls come from this address, as those of a host behind a router do.
+    pub const fn call_from(&mut self, address: IpAddr) {
+        self.run_time.from = Some(address);
     }
 
     /// Tells all subscribers of the tracker the state of now, one after another.

@@ -1,5 +1,6 @@
 //! What all collections do.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ms_dtyp::HResult;
@@ -66,6 +67,15 @@ impl<T: Listed> Calls<'_, Collection<T>> {
         let mut list = lock(&self.object.list);
         if list.len() + added.len() > PARTS_MAX {
             return Err(HResult::E_OUTOFMEMORY);
+        }
+        let mut known: HashSet<String> =
+            list.iter().filter_map(|part| Some(lock(part).identity()?.0)).collect();
+        for part in &added {
+            if let Some((identity, refusal)) = lock(part).identity()
+                && !known.insert(identity)
+            {
+                return Err(refusal);
+            }
         }
         list.extend(added);
         Ok(HResult::S_OK)

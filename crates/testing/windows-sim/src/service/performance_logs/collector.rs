@@ -98,20 +98,20 @@ impl IDataCollectorServer for Calls<'_, Item<Collector>> {
     }
 
     fn get_xml(&mut self, _: &GetXmlRequest) -> ServerResult<GetXmlReply, HResult> {
-        let xml = lock(&self.object.part).to_xml().map_err(|_| HResult::E_FAIL)?;
+        let xml = lock(&self.object.part).to_xml()?;
         Ok(GetXmlReply { value: self.context.choices.text(Some(&xml))?, status: HResult::S_OK })
     }
 
     /// A collector stays of its kind.
     fn set_xml(&mut self, request: &SetXmlRequest) -> ServerResult<SetXmlReply<'static>, HResult> {
-        let read = Collector::of_xml(&text(&request.xml)?).map_err(|_| HResult::E_INVALIDARG)?;
+        let read = Collector::of_xml(&text(&request.xml)?)?;
         let mut collector = lock(&self.object.part);
         if read.kind() != collector.kind() {
             return Err(HResult::E_INVALIDARG.into());
         }
         *collector = read;
         drop(collector);
-        let map = Item::new(shared(Map::of_results(Vec::new())), ());
+        let map = Item::new(shared(Map::of_findings(Vec::new())), ());
         Ok(SetXmlReply { validation: map.returned(self.context)?, status: HResult::S_OK })
     }
 }

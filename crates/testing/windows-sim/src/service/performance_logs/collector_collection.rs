@@ -18,6 +18,10 @@ use crate::service::objects::Refusing;
 impl Listed for Collector {
     const COLLECTION: &'static [Methods<Collection<Self>>] = methods![IDataCollectorCollection];
     const COLLECTION_CLASS: Guid = class::COLLECTOR_COLLECTION;
+
+    fn identity(&self) -> Option<(String, HResult)> {
+        Some((self.head.name.as_ref()?.to_lowercase(), HResult::PLA_E_DC_ALREADY_EXISTS))
+    }
 }
 
 impl IDataCollectorCollectionServer for Calls<'_, Collection<Collector>> {
@@ -37,8 +41,8 @@ impl IDataCollectorCollectionServer for Calls<'_, Collection<Collector>> {
         &mut self,
         request: &CreateDataCollectorFromXmlRequest,
     ) -> ServerResult<CreateDataCollectorFromXmlReply<'static>, HResult> {
-        let collector = Collector::of_xml(&text(&request.xml)?).map_err(|_| HResult::E_INVALIDARG)?;
-        let map = Item::new(shared(Map::of_results(Vec::new())), ());
+        let collector = Collector::of_xml(&text(&request.xml)?)?;
+        let map = Item::new(shared(Map::of_findings(Vec::new())), ());
         Ok(CreateDataCollectorFromXmlReply {
             validation: map.returned(self.context)?,
             collector: self.created(shared(collector))?,

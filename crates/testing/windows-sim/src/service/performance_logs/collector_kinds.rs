@@ -13,7 +13,7 @@ use rpc_stub::ServerResult;
 use super::collector_record::{Body, Collector};
 use super::context::Calls;
 use super::item::Item;
-use super::property::{Property, array, arrays, properties, texts};
+use super::property::{Property, array, arrays, no_duplicates, numbers, properties, texts};
 use crate::service::lock;
 use crate::service::objects::Refusing;
 
@@ -40,13 +40,17 @@ mod counters {
             counters {
                 data_source_name: get_data_source_name(GetDataSourceNameRequest) GetDataSourceNameReply, put_data_source_name(PutDataSourceNameRequest) PutDataSourceNameReply;
                 log_file_format: get_log_file_format(GetLogFileFormatRequest) GetLogFileFormatReply, put_log_file_format(PutLogFileFormatRequest) PutLogFileFormatReply;
-                sample_interval_s: get_sample_interval(GetSampleIntervalRequest) GetSampleIntervalReply, put_sample_interval(PutSampleIntervalRequest) PutSampleIntervalReply;
                 segment_records_max: get_segment_max_records(GetSegmentMaxRecordsRequest) GetSegmentMaxRecordsReply, put_segment_max_records(PutSegmentMaxRecordsRequest) PutSegmentMaxRecordsReply;
+            }
+        }
+        numbers! {
+            counters {
+                sample_interval_s = 15 in 1.. => get_sample_interval(GetSampleIntervalRequest) GetSampleIntervalReply, put_sample_interval(PutSampleIntervalRequest) PutSampleIntervalReply;
             }
         }
         arrays! {
             counters {
-                counters: get_performance_counters(GetPerformanceCountersRequest) GetPerformanceCountersReply, put_performance_counters(PutPerformanceCountersRequest) PutPerformanceCountersReply;
+                counters [no_duplicates]: get_performance_counters(GetPerformanceCountersRequest) GetPerformanceCountersReply, put_performance_counters(PutPerformanceCountersRequest) PutPerformanceCountersReply;
             }
         }
     }
@@ -87,7 +91,7 @@ mod configuration {
             configuration {
                 files: get_files(GetFilesRequest) GetFilesReply, put_files(PutFilesRequest) PutFilesReply;
                 management_queries: get_management_queries(GetManagementQueriesRequest) GetManagementQueriesReply, put_management_queries(PutManagementQueriesRequest) PutManagementQueriesReply;
-                registry_keys: get_registry_keys(GetRegistryKeysRequest) GetRegistryKeysReply, put_registry_keys(PutRegistryKeysRequest) PutRegistryKeysReply;
+                registry_keys [no_duplicates]: get_registry_keys(GetRegistryKeysRequest) GetRegistryKeysReply, put_registry_keys(PutRegistryKeysRequest) PutRegistryKeysReply;
             }
         }
     }
@@ -114,12 +118,16 @@ mod alert {
         properties! {
             alert {
                 logs_events: get_event_log(GetEventLogRequest) GetEventLogReply, put_event_log(PutEventLogRequest) PutEventLogReply;
-                sample_interval_s: get_sample_interval(GetSampleIntervalRequest) GetSampleIntervalReply, put_sample_interval(PutSampleIntervalRequest) PutSampleIntervalReply;
                 task: get_task(GetTaskRequest) GetTaskReply, put_task(PutTaskRequest) PutTaskReply;
                 task_runs_as_self: get_task_run_as_self(GetTaskRunAsSelfRequest) GetTaskRunAsSelfReply, put_task_run_as_self(PutTaskRunAsSelfRequest) PutTaskRunAsSelfReply;
                 task_arguments: get_task_arguments(GetTaskArgumentsRequest) GetTaskArgumentsReply, put_task_arguments(PutTaskArgumentsRequest) PutTaskArgumentsReply;
                 task_user_text_arguments: get_task_user_text_arguments(GetTaskUserTextArgumentsRequest) GetTaskUserTextArgumentsReply, put_task_user_text_arguments(PutTaskUserTextArgumentsRequest) PutTaskUserTextArgumentsReply;
                 trigger_data_collector_set: get_trigger_data_collector_set(GetTriggerDataCollectorSetRequest) GetTriggerDataCollectorSetReply, put_trigger_data_collector_set(PutTriggerDataCollectorSetRequest) PutTriggerDataCollectorSetReply;
+            }
+        }
+        numbers! {
+            alert {
+                sample_interval_s = 15 in 1.. => get_sample_interval(GetSampleIntervalRequest) GetSampleIntervalReply, put_sample_interval(PutSampleIntervalRequest) PutSampleIntervalReply;
             }
         }
         arrays! {

@@ -1,11 +1,13 @@
 //! A data collector of any kind: what all kinds have, and what one kind has.
 
+use ms_dtyp::HResult;
 use ms_pla::xml::{
     self, AlertDataCollector, ApiTracingDataCollector, ConfigurationDataCollector, DataCollectorSet, Limits,
     PerformanceCounterDataCollector, TraceDataCollector,
 };
 use ms_pla::{AutoPathFormat, DataCollectorType};
 
+use super::property::no_duplicates;
 use super::provider_record::Provider;
 use super::shared::{List, list, records};
 
@@ -169,12 +171,21 @@ impl Collector {
     }
 
     /// A collector from XML.
-    pub(super) fn of_xml(text: &str) -> Result<Self, xml::Error> {
-        Body::read(text).map(Self::of_body)
+    pub(super) fn of_xml(text: &str) -> Result<Self, HResult> {
+        let collector = Body::read(text).map(Self::of_body).map_err(|_| HResult::E_INVALIDARG)?;
+        collector.refuse_duplicates()?;
+        Ok(collector)
     }
 
-    pub(super) fn to_xml(&self) -> Result<String, xml::Error> {
-        self.record().to_xml()
+    pub(super) fn to_xml(&self) -> Result<String, HResult> {
+        self.refuse_duplicates()?;
+        self.record().to_xml().map_err(|_| HResult::E_FAIL)
+    }
+
+    /// The GUID of a provider may be changed when it is in the collection.
+    fn refuse_duplicates(&self) -> Result<(), HResult> {
+        let guids = records(&self.providers, |provider| provider.record.guid.map(|guid| guid.to_string()));
+        no_duplicates(&guids.into_iter().flatten().collect::<Vec<_>>())
     }
 
     pub(super) const fn kind(&self) -> DataCollectorType {

@@ -121,6 +121,11 @@ pub(super) trait Listed: Part {
     const COLLECTION: &'static [Methods<Collection<Self>>];
     /// The class of a collection.
     const COLLECTION_CLASS: Guid;
+
+    /// What no two parts of a collection have alike, and what the second one is refused with.
+    fn identity(&self) -> Option<(String, HResult)> {
+        None
+    }
 }
 
 /// An object that is a collection.

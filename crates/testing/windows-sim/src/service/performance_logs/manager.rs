@@ -105,7 +105,7 @@ impl IDataManagerServer for Calls<'_, Item<Manager>> {
     /// There are no data: all steps succeed, where clients may change anything.
     fn run(&mut self, _: &RunRequest) -> ServerResult<RunReply<'static>, HResult> {
         self.context.require_changes()?;
-        let errors = Item::new(shared(Map::of_results(Vec::new())), ()).returned(self.context)?;
+        let errors = Item::new(shared(Map::of_findings(Vec::new())), ()).returned(self.context)?;
         Ok(RunReply { errors, status: HResult::S_OK })
     }
 

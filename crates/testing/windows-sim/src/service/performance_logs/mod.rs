@@ -2,7 +2,8 @@
 //! providers of events.
 //!
 //! An object is of a part of a set, which other objects may be of, too (`shared`); what a client sets of it is in the set when
-//! that is stored. Nothing is collected: a set that is started says so, and its serial number grows.
+//! that is stored. Nothing is collected: a set that is started says so, and its serial number grows. What the document leaves
+//! open is in `gaps.toml` of this package.
 
 mod class;
 mod collection;
@@ -29,7 +30,6 @@ mod set_record;
 mod shared;
 mod store;
 mod trace;
-mod validation;
 mod value_map;
 mod value_map_item;
 

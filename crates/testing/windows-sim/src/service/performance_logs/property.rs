@@ -1,5 +1,7 @@
 //! Properties: how they stand in a record, and in a stub.
 
+use std::collections::HashSet;
+
 use ms_dtyp::{Guid, HResult};
 use ms_oaut::{ArrayParameter, Bstr, SafeArray, VariantBool};
 use ms_pla::{
@@ -86,6 +88,23 @@ pub(super) fn texts(value: &ArrayParameter<'_>) -> Result<Vec<String>, HResult> 
     texts.iter().map(text).collect()
 }
 
+/// Refuses a text without characters.
+pub(super) fn not_empty(value: &Bstr) -> Result<(), HResult> {
+    if text(value)?.is_empty() { Err(HResult::E_INVALIDARG) } else { Ok(()) }
+}
+
+/// Refuses the GUID that is all zero.
+pub(super) fn not_nil(guid: &Guid) -> Result<(), HResult> {
+    if *guid == Guid::default() { Err(HResult::E_INVALIDARG) } else { Ok(()) }
+}
+
+/// Refuses texts of which two differ by case at most.
+pub(super) fn no_duplicates(texts: &[String]) -> Result<(), HResult> {
+    let mut known = HashSet::new();
+    let is_new = |text: &String| known.insert(text.to_lowercase());
+    if texts.iter().all(is_new) { Ok(()) } else { Err(HResult::PLA_E_NO_DUPLICATES) }
+}
+
 /// Texts that are returned.
 pub(super) fn array(texts: &[String], choices: PlaChoices) -> Result<ArrayParameter<'static>, HResult> {
     let bstrs: Result<Vec<_>, _> = texts.iter().map(|text| Bstr::new(text)).collect();
@@ -93,10 +112,10 @@ pub(super) fn array(texts: &[String], choices: PlaChoices) -> Result<ArrayParame
     Ok(choices.array(array, texts.is_empty()))
 }
 
-/// The methods of properties: `$access` gives the record that they are in.
+/// The methods of properties: `$access` gives the record that they are in, and a rule may refuse what a client sets.
 macro_rules! properties {
     ($access:ident { $($field:ident: $get:ident($get_request:ident) $get_reply:ident
-        $(, $put:ident($put_request:ident) $put_reply:ident)?;)* }) => {$(
+        $(, $put:ident($put_request:ident) $([$rule:ident])? $put_reply:ident)?;)* }) => {$(
         fn $get(&mut self, _: &$get_request) -> ServerResult<$get_reply, HResult> {
             let choices = self.context.choices;
             let value = self.$access(|record| Property::to_wire(&record.$field, choices))??;
@@ -104,15 +123,35 @@ macro_rules! properties {
         }
 
         $(fn $put(&mut self, request: &$put_request) -> ServerResult<$put_reply, HResult> {
+            $($rule(&request.value)?;)?
             self.$access(|record| Property::set(&mut record.$field, &request.value))??;
             Ok($put_reply { status: HResult::S_OK })
         })?
     )*};
 }
 
-/// The same of properties that are arrays of texts.
+/// The same of numbers that have a default value, and that are refused outside of a range.
+macro_rules! numbers {
+    ($access:ident { $($field:ident = $default:literal in $range:expr => $get:ident($get_request:ident) $get_reply:ident,
+        $put:ident($put_request:ident) $put_reply:ident;)* }) => {$(
+        fn $get(&mut self, _: &$get_request) -> ServerResult<$get_reply, HResult> {
+            let value = self.$access(|record| record.$field.unwrap_or($default))?;
+            Ok($get_reply { value, status: HResult::S_OK })
+        }
+
+        fn $put(&mut self, request: &$put_request) -> ServerResult<$put_reply, HResult> {
+            if !($range).contains(&request.value) {
+                return Err(HResult::E_INVALIDARG.into());
+            }
+            self.$access(|record| record.$field = Some(request.value))?;
+            Ok($put_reply { status: HResult::S_OK })
+        }
+    )*};
+}
+
+/// The same of properties that are arrays of texts, which a rule may refuse.
 macro_rules! arrays {
-    ($access:ident { $($field:ident: $get:ident($get_request:ident) $get_reply:ident,
+    ($access:ident { $($field:ident $([$rule:ident])?: $get:ident($get_request:ident) $get_reply:ident,
         $put:ident($put_request:ident) $put_reply:ident;)* }) => {$(
         fn $get(&mut self, _: &$get_request) -> ServerResult<$get_reply<'static>, HResult> {
             let texts = self.$access(|record| record.$field.clone())?;
@@ -121,10 +160,11 @@ macro_rules! arrays {
 
         fn $put(&mut self, request: &$put_request<'_>) -> ServerResult<$put_reply, HResult> {
             let texts = texts(&request.value)?;
+            $($rule(&texts)?;)?
             self.$access(|record| record.$field = texts)?;
             Ok($put_reply { status: HResult::S_OK })
         }
     )*};
 }
 
-pub(super) use {arrays, properties};
+pub(super) use {arrays, numbers, properties};

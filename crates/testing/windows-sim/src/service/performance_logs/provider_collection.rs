@@ -18,6 +18,10 @@ use crate::service::objects::Refusing;
 impl Listed for Provider {
     const COLLECTION: &'static [Methods<Collection<Self>>] = methods![ITraceDataProviderCollection];
     const COLLECTION_CLASS: Guid = ids::TRACE_DATA_PROVIDER_COLLECTION;
+
+    fn identity(&self) -> Option<(String, HResult)> {
+        Some((self.record.guid?.to_string(), HResult::PLA_E_NO_DUPLICATES))
+    }
 }
 
 impl Calls<'_, Collection<Provider>> {

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ms_dtyp::HResult;
 use ms_pla::ValueMapType;
-use ms_pla::xml::{self, TraceDataProvider};
+use ms_pla::xml::{self, Finding, TraceDataProvider};
 
 use super::shared::{List, Shared, list, records, shared};
 use crate::service::lock;
@@ -85,18 +84,18 @@ impl Map {
     }
 
     /// [MS-PLA] 2.2.2.11: properties that are ignored or wrong, each with its result.
-    pub(super) fn of_results(results: Vec<(String, HResult)>) -> Self {
+    pub(super) fn of_findings(findings: Vec<Finding>) -> Self {
         let kind = ValueMapType::VALIDATION;
-        let item = |(key, result): (String, HResult)| MapItem {
+        let item = |finding: Finding| MapItem {
             record: xml::ValueMapItem {
-                key: Some(key),
-                value: Some(result.0.to_string()),
+                key: Some(finding.property),
+                value: Some(finding.code.0.to_string()),
                 is_enabled: Some(true),
                 ..xml::ValueMapItem::default()
             },
             kind,
         };
-        Self { description: None, kind, value: None, items: list(results.into_iter().map(item)) }
+        Self { description: None, kind, value: None, items: list(findings.into_iter().map(item)) }
     }
 
     /// The map as XML; none if it says nothing.

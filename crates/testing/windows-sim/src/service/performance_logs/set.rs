@@ -2,18 +2,18 @@
 
 use ms_dtyp::{Guid, HResult};
 use ms_pla::data_collector_set::*;
-use ms_pla::xml::{DataCollectorSet, Limits};
+use ms_pla::xml::{DataCollectorSet, Limits, Validation};
 use ms_pla::{Category, CommitMode, IDataCollectorSet, IDataCollectorSetServer, ids};
 use rpc_stub::ServerResult;
 
 use super::collector_record::Collector;
 use super::context::Calls;
 use super::item::{Collection, Item, Methods, Part, Recorded, methods};
-use super::property::{Property, array, properties, text, texts};
+use super::property::{Property, array, not_empty, properties, text, texts};
 use super::set_record::Set;
 use super::shared::Shared;
 use super::store::{server_name, shown, status_of};
-use super::validation::validate;
+use crate::choices::PlaConflicts;
 use crate::model::data_collector_sets::output_location;
 use crate::service::lock;
 use crate::service::objects::Refusing;
@@ -176,12 +176,13 @@ impl IDataCollectorSetServer for Calls<'_, Item<Set>> {
         let xml = request.xml.text().map_err(|_| HResult::E_INVALIDARG)?.unwrap_or_default();
         let read = DataCollectorSet::read(xml.as_bytes(), &Limits::default());
         let record = read.map_err(|_| HResult::E_INVALIDARG)?;
-        let results = validate(&record, self.object.owner, CommitMode::VALIDATE_ONLY);
+        let category = self.object.owner.unwrap_or(Category::Server);
+        let findings = record.validate_as(Validation { category, mode: CommitMode::VALIDATE_ONLY, is_strict: false });
         self.set(|set| {
             let DataCollectorSet { name, user_account, status, server, .. } = set.record.clone();
             set.fill(DataCollectorSet { name, user_account, status, server, ..record });
         });
-        Ok(SetXmlReply { validation: self.validation(results)?, status: HResult::S_OK })
+        Ok(SetXmlReply { validation: self.validation(findings)?, status: HResult::S_OK })
     }
 
     fn query(&mut self, request: &QueryRequest) -> ServerResult<QueryReply, HResult> {
@@ -196,18 +197,25 @@ impl IDataCollectorSetServer for Calls<'_, Item<Set>> {
         Ok(QueryReply { status: HResult::S_OK })
     }
 
-    /// What is wrong is not stored: the status says so, and the map says why.
+    //= [MS-PLA] 3.2.4.1.54
+    //# the client MAY choose to ignore any warnings or errors that are returned by the server
     fn commit(&mut self, request: &CommitRequest) -> ServerResult<CommitReply<'static>, HResult> {
         let record = self.set(|set| set.record());
         let (category, _) = self.named(&request.name)?;
-        let results = validate(&record, Some(category), request.mode);
-        let wrong = results.iter().map(|(_, result)| *result).find(|result| !result.is_success());
-        let status = match wrong {
-            Some(wrong) => wrong,
+        if let Some(status) = record.commit_error() {
+            return Ok(CommitReply { validation: None, status });
+        }
+        let findings = record.validate_as(Validation { category, mode: request.mode, is_strict: false });
+        let refused = match self.context.choices.pla_conflicts {
+            PlaConflicts::Stored => None,
+            PlaConflicts::Refused => findings.iter().map(|one| one.code).find(|code| !code.is_success()),
+        };
+        let status = match refused {
+            Some(refused) => refused,
             None => self.commit_as(request, record).err().unwrap_or(HResult::S_OK),
         };
-        let has_map = status.is_success() || wrong.is_some();
-        let validation = if has_map { self.validation(results)? } else { None };
+        let has_map = status.is_success() || refused.is_some();
+        let validation = if has_map { self.validation(findings)? } else { None };
         Ok(CommitReply { validation, status })
     }
 
@@ -253,6 +261,7 @@ impl IDataCollectorSetServer for Calls<'_, Item<Set>> {
     }
 
     fn set_value(&mut self, request: &SetValueRequest) -> ServerResult<SetValueReply, HResult> {
+        not_empty(&request.key)?;
         let (key, value) = (text(&request.key)?, text(&request.value)?);
         self.set(|set| {
             if set.values.len() >= VALUES_MAX && !set.values.contains_key(&key) {

@@ -3,7 +3,7 @@
 use ms_dtyp::{FileTime, HResult};
 use ms_oaut::Bstr;
 use ms_pla::data_collector_set::CommitRequest;
-use ms_pla::xml::DataCollectorSet;
+use ms_pla::xml::{DataCollectorSet, Finding};
 use ms_pla::{Category, CommitMode, DataCollectorSetStatus, Object};
 
 use super::context::Calls;
@@ -66,8 +66,8 @@ impl Calls<'_, Item<Set>> {
     }
 
     /// A map of what is ignored, or wrong.
-    pub(super) fn validation(&self, results: Vec<(String, HResult)>) -> Result<Object<'static>, HResult> {
-        Item::new(shared(Map::of_results(results)), ()).returned(self.context)
+    pub(super) fn validation(&self, findings: Vec<Finding>) -> Result<Object<'static>, HResult> {
+        Item::new(shared(Map::of_findings(findings)), ()).returned(self.context)
     }
 
     pub(super) fn store(

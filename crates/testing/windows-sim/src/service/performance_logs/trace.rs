@@ -9,7 +9,7 @@ use rpc_stub::ServerResult;
 use super::collector_record::{Body, Collector};
 use super::context::Calls;
 use super::item::{Collection, Item};
-use super::property::{Property, properties};
+use super::property::{Property, not_nil, numbers, properties};
 use crate::model::data_collector_sets::providers;
 use crate::service::lock;
 use crate::service::objects::Refusing;
@@ -25,9 +25,13 @@ impl Calls<'_, Item<Collector>> {
 
 #[rustfmt::skip]
 impl ITraceDataCollectorServer for Calls<'_, Item<Collector>> {
+    numbers! {
+        trace {
+            buffer_size_kb = 8 in 1..=1024 => get_buffer_size(GetBufferSizeRequest) GetBufferSizeReply, put_buffer_size(PutBufferSizeRequest) PutBufferSizeReply;
+        }
+    }
     properties! {
         trace {
-            buffer_size_kb: get_buffer_size(GetBufferSizeRequest) GetBufferSizeReply, put_buffer_size(PutBufferSizeRequest) PutBufferSizeReply;
             buffers_lost: get_buffers_lost(GetBuffersLostRequest) GetBuffersLostReply;
             buffers_written: get_buffers_written(GetBuffersWrittenRequest) GetBuffersWrittenReply;
             clock_type: get_clock_type(GetClockTypeRequest) GetClockTypeReply, put_clock_type(PutClockTypeRequest) PutClockTypeReply;
@@ -35,7 +39,7 @@ impl ITraceDataCollectorServer for Calls<'_, Item<Collector>> {
             extended_modes: get_extended_modes(GetExtendedModesRequest) GetExtendedModesReply, put_extended_modes(PutExtendedModesRequest) PutExtendedModesReply;
             flush_timer_s: get_flush_timer(GetFlushTimerRequest) GetFlushTimerReply, put_flush_timer(PutFlushTimerRequest) PutFlushTimerReply;
             free_buffers: get_free_buffers(GetFreeBuffersRequest) GetFreeBuffersReply;
-            guid: get_guid(GetGuidRequest) GetGuidReply, put_guid(PutGuidRequest) PutGuidReply;
+            guid: get_guid(GetGuidRequest) GetGuidReply, put_guid(PutGuidRequest) [not_nil] PutGuidReply;
             buffers_max: get_maximum_buffers(GetMaximumBuffersRequest) GetMaximumBuffersReply, put_maximum_buffers(PutMaximumBuffersRequest) PutMaximumBuffersReply;
             buffers_min: get_minimum_buffers(GetMinimumBuffersRequest) GetMinimumBuffersReply, put_minimum_buffers(PutMinimumBuffersRequest) PutMinimumBuffersReply;
             buffers: get_number_of_buffers(GetNumberOfBuffersRequest) GetNumberOfBuffersReply, put_number_of_buffers(PutNumberOfBuffersRequest) PutNumberOfBuffersReply;

@@ -9,7 +9,7 @@ use super::class;
 use super::context::Calls;
 use super::item::{Item, Methods, Part, Recorded, methods};
 use super::number::{digits, number, variant};
-use super::property::{Property, properties};
+use super::property::{Property, not_empty, properties};
 use super::provider_record::MapItem;
 use super::shared::Shared;
 use crate::service::lock;
@@ -39,7 +39,7 @@ impl IValueMapItemServer for Calls<'_, Item<MapItem>> {
             description: get_description(GetDescriptionRequest) GetDescriptionReply,
                 put_description(PutDescriptionRequest) PutDescriptionReply;
             is_enabled: get_enabled(GetEnabledRequest) GetEnabledReply, put_enabled(PutEnabledRequest) PutEnabledReply;
-            key: get_key(GetKeyRequest) GetKeyReply, put_key(PutKeyRequest) PutKeyReply;
+            key: get_key(GetKeyRequest) GetKeyReply, put_key(PutKeyRequest) [not_empty] PutKeyReply;
         }
     }
 

@@ -81,7 +81,7 @@ fn explanations(source: &dyn ValueSource, choices: &Choices) -> Texts {
     for object in source.objects() {
         indexes.add(&mut texts, object.index + 1, Some(object.explain));
         for counter in object.counters.iter().filter(|counter| !counter.name.is_empty()) {
-            indexes.add(&mut texts, counter.index + 1, Some(counter.explain));
+            indexes.add(&mut texts, counter.help, Some(counter.explain));
         }
     }
     for set in translation::translated(source, choices) {

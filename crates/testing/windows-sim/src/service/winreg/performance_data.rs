@@ -8,7 +8,7 @@ use perflib_v1::{COSTLY, GLOBAL, NameKind};
 use super::{corrupt, names, translation};
 use crate::choices::{Choices, PerformanceDataChoices};
 use crate::host_state::HostState;
-use crate::model::{Moment, NameIndexes, ObjectClock, PerfObject, ValueSource};
+use crate::model::{Moment, NameIndexes, PerfObject, ValueSource};
 use crate::registry::{RegistryValue, netbios_name};
 
 /// What the name of a value asks for.
@@ -120,16 +120,16 @@ fn object(
     at: &Moment,
 ) -> Option<Object> {
     let data = source.object_data(object, at)?;
-    let (perf_time, perf_freq) = match object.clock {
-        ObjectClock::Performance => (at.perf_time(), at.perf_freq),
-        ObjectClock::TimeOfDay => (at.time.0, ms_dtyp::FileTime::INTERVALS_PER_SECOND),
-    };
+    let (perf_time, perf_freq) =
+        if object.has_clock { (at.time.0, ms_dtyp::FileTime::INTERVALS_PER_SECOND) } else { (0, 0) };
     let counters = object.counters.iter().map(|counter| Counter {
         name_index: indexes.now(counter.index),
-        help_index: indexes.now(counter.index + 1),
+        help_index: indexes.now(counter.help),
         default_scale: counter.default_scale,
         detail_level: counter.detail,
         counter_type: counter.kind,
+        is_wide: counter.is_wide,
+        is_shared: counter.is_shared,
     });
     Some(Object {
         name_index: indexes.now(object.index),

@@ -53,6 +53,7 @@ impl Translated {
             default_scale: counter.default_scale,
             detail_level: counter.detail,
             counter_type: counter.kind,
+            ..WriteCounter::default()
         });
         let data = if set.instances.is_multiple() || set.instances.is_aggregate() {
             Data::Instances(samples.iter().map(|sample| self.instance(sample)).collect())
@@ -63,8 +64,8 @@ impl Translated {
             name_index: self.index,
             help_index: self.index + 1,
             detail_level: set.detail,
-            perf_time: at.perf_time(),
-            perf_freq: at.perf_freq,
+            perf_time: 0,
+            perf_freq: 0,
             counters: counters.collect(),
             default_counter: 0,
             data,

@@ -154,6 +154,17 @@ fn of_model(world: &World) -> State {
 }
 
 #[tokio::test]
+async fn a_subscriber_is_called_from_the_address_of_the_host() {
+    let world = World::at("127.0.0.2").await;
+    for (address, is_told) in [("127.0.0.1", false), ("127.0.0.2", true)] {
+        let listening = Listening::new(&[address.parse().unwrap()]).await;
+        let mut subscribed = subscribe(&world, &listening).await;
+        let delivery = subscribed.publisher.publish().await.pop().unwrap();
+        assert_eq!(delivery.outcome.is_ok(), is_told, "{:?}", delivery.outcome);
+    }
+}
+
+#[tokio::test]
 async fn a_subscriber_gets_the_states_of_the_host() {
     let world = World::new().await;
     let listening = Listening::new(&[LOOPBACK]).await;

@@ -50,6 +50,11 @@ pub(crate) struct World {
 impl World {
     /// A host with lamps and COM+ applications, on two ports of loopback.
     pub(crate) async fn new() -> Self {
+        Self::at("127.0.0.1").await
+    }
+
+    /// The same on two ports of this address.
+    async fn at(address: &str) -> Self {
         let clock = Clock::manual(NOON);
         let (accounts, class) = (Arc::new(Accounts::new(vec![account()])), LampClass::default());
         let lamps = Arc::clone(&class.0);
@@ -61,7 +66,7 @@ impl World {
         let source: Arc<dyn ValueSource> = Arc::new(model(&clock));
         let host = WindowsHost::with_services("web1", Arc::clone(&source), Arc::clone(&accounts), &services);
         let host = Arc::new(host);
-        let listen = async || TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listen = async || TcpListener::bind((address, 0)).await.unwrap();
         let (resolver, exporter) = (listen().await, listen().await);
         let addresses = [&resolver, &exporter].map(|listener| listener.local_addr().unwrap());
         let mut tasks = JoinSet::new();

@@ -70,7 +70,7 @@ async fn anybody_may_ask_whether_the_resolver_is_alive_and_for_nothing_else() {
     let mut plain = world.bind(world.resolver, None, IObjectExporter::SYNTAX_ID).await.unwrap();
     let mut client = Client::<_, IObjectExporter>::new(plain.channel(0, soon()));
     let alive = client.call(&ServerAlive2Request {}).await.unwrap();
-    assert_eq!(alive.bindings.unwrap().strings[0].address, "127.0.0.1");
+    assert_eq!(alive.bindings.unwrap().strings[1].address, "127.0.0.1");
     let refused = client.call(&ResolveOxid2Request::tcp(Oxid(1))).await.unwrap_err();
     assert!(refused.to_string().contains("access denied"), "{refused}");
 

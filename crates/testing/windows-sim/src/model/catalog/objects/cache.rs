@@ -10,7 +10,7 @@ pub(crate) static CACHE: PerfObject = PerfObject::new(86, "Cache", "The file sys
     .advanced()
     .default_counter(14);
 
-static COUNTERS: [C; 31] = [
+static COUNTERS: [C; 33] = [
     C::new(88, T::PERF_COUNTER_COUNTER, "Data Maps/sec", "Mappings of file pages into the cache."),
     C::new(90, T::PERF_COUNTER_COUNTER, "Sync Data Maps/sec", "Such mappings whose caller waited.")
         .advanced(),
@@ -62,6 +62,20 @@ static COUNTERS: [C; 31] = [
         .advanced(),
     C::new(138, T::PERF_COUNTER_COUNTER, "Data Flushes/sec", "Flushes of the cache to disk.").advanced(),
     C::new(140, T::PERF_COUNTER_COUNTER, "Data Flush Pages/sec", "Pages of those flushes.").advanced(),
+    C::new(
+        1888,
+        T::PERF_COUNTER_LARGE_RAWCOUNT,
+        "Dirty Pages",
+        "Pages of the cache that have to be written.",
+    )
+    .advanced(),
+    C::new(
+        1890,
+        T::PERF_COUNTER_LARGE_RAWCOUNT,
+        "Dirty Page Threshold",
+        "Dirty pages from which on writers wait.",
+    )
+    .advanced(),
 ];
 
 /// Of the reads of a kind three quarters wait, and some of each hundred hit.
@@ -101,5 +115,6 @@ pub(super) fn data(figures: &Figures<'_>) -> Data {
     values.push(figures.events_at(0xca07, 15));
     values.extend(fast.split());
     values.extend([0, fast.all / 200, lazy, lazy * 9, lazy + lazy / 2, lazy * 12]);
+    values.extend([figures.level(0xca08, 20, 4_000), 1 << 20]);
     Data::Single(values)
 }

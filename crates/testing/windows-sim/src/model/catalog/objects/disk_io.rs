@@ -20,7 +20,7 @@ pub(super) struct Volume {
     pub(super) io: Io,
 }
 
-/// What was read and written since the start of the host. Times are in 100 ns.
+/// What was read and written since the start of the host. Times are in 100 ns, and those of all volumes of a total together.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Io {
     reads: u64,
@@ -32,6 +32,8 @@ pub(super) struct Io {
     idle_time: u64,
     queue: u64,
     splits: u64,
+    /// Of a total: the disks that shares of time are averaged over.
+    disks: Option<u64>,
 }
 
 /// Bytes of a request.
@@ -69,7 +71,18 @@ impl Io {
         let (read_time, write_time) = (reads * READ_100NS, writes * WRITE_100NS);
         let idle_time = uptime.saturating_sub(read_time + write_time);
         let splits = (reads + writes) / 500;
-        Self { reads, writes, read_bytes, write_bytes, read_time, write_time, idle_time, queue, splits }
+        Self {
+            reads,
+            writes,
+            read_bytes,
+            write_bytes,
+            read_time,
+            write_time,
+            idle_time,
+            queue,
+            splits,
+            disks: None,
+        }
     }
 
     /// Of all volumes of a disk. The disk is idle while none of them is busy.
@@ -85,16 +98,15 @@ impl Io {
                 idle_time: sum.idle_time.min(part.idle_time),
                 queue: sum.queue + part.queue,
                 splits: sum.splits + part.splits,
+                disks: None,
             })
             .unwrap_or_default()
     }
 
-    /// The total of all disks: events are summed up, times are averaged.
-    pub(super) fn mean(parts: &[Self]) -> Self {
-        let count = parts.len().max(1) as u64;
-        let idle_time = parts.iter().map(|part| part.idle_time).sum::<u64>() / count;
-        let sum = Self::sum(parts.iter().copied());
-        Self { read_time: sum.read_time / count, write_time: sum.write_time / count, idle_time, ..sum }
+    /// The total of all disks: all is summed up, and shares of time are averaged.
+    pub(super) fn total(parts: &[Self]) -> Self {
+        let idle_time = parts.iter().map(|part| part.idle_time).sum::<u64>();
+        Self { idle_time, disks: Some(parts.len() as u64), ..Self::sum(parts.iter().copied()) }
     }
 
     /// An instance with these values in front.
@@ -107,12 +119,13 @@ impl Io {
         // The bases of times in 100 ns are the time of day; mean times are in ticks of the performance clock.
         let now = figures.at.time.0;
         let ticks = |time| scale(time, figures.at.perf_freq, SECOND);
+        let share = |time| time / self.disks.unwrap_or(1).max(1);
         let (all, bytes, time) =
             (self.reads + self.writes, self.read_bytes + self.write_bytes, self.read_time + self.write_time);
         let mut values = first.to_vec();
         values.push(self.queue);
         for time in [time, self.read_time, self.write_time] {
-            values.extend([time, now, time]);
+            values.extend([share(time), now, time]);
         }
         for (time, count) in [(time, all), (self.read_time, self.reads), (self.write_time, self.writes)] {
             values.extend([ticks(time), count]);
@@ -121,7 +134,7 @@ impl Io {
         for (bytes, count) in [(bytes, all), (self.read_bytes, self.reads), (self.write_bytes, self.writes)] {
             values.extend([bytes, count]);
         }
-        values.extend([self.idle_time, now, self.splits]);
+        values.extend([share(self.idle_time), now, self.splits]);
         Instance { name: name.to_owned(), values, ..Instance::default() }
     }
 }
@@ -138,7 +151,7 @@ pub(super) const IO_COUNTERS: [C; 31] = [
     .scale(1),
     C::new(200, T::PERF_PRECISION_100NS_TIMER, "% Disk Time", "Share of time in which requests were served.")
         .german("Zeit (%)"),
-    C::base(200, T::PERF_LARGE_RAW_BASE),
+    C::base(200, T::PERF_LARGE_RAW_BASE).shared(),
     C::new(1400, T::PERF_COUNTER_100NS_QUEUELEN_TYPE, "Avg. Disk Queue Length", "Mean number of requests.")
         .german("Durchschnittl. Warteschlangenl\u{e4}nge des Datentr\u{e4}gers")
         .scale(2),
@@ -149,7 +162,7 @@ pub(super) const IO_COUNTERS: [C; 31] = [
         "Share of time in which reads were served.",
     )
     .german("Lesezeit (%)"),
-    C::base(202, T::PERF_LARGE_RAW_BASE),
+    C::base(202, T::PERF_LARGE_RAW_BASE).shared(),
     C::new(1402, T::PERF_COUNTER_100NS_QUEUELEN_TYPE, "Avg. Disk Read Queue Length", "Mean number of reads.")
         .scale(2),
     C::new(
@@ -159,7 +172,7 @@ pub(super) const IO_COUNTERS: [C; 31] = [
         "Share of time in which writes were served.",
     )
     .german("Schreibzeit (%)"),
-    C::base(204, T::PERF_LARGE_RAW_BASE),
+    C::base(204, T::PERF_LARGE_RAW_BASE).shared(),
     C::new(
         1404,
         T::PERF_COUNTER_100NS_QUEUELEN_TYPE,
@@ -168,27 +181,39 @@ pub(super) const IO_COUNTERS: [C; 31] = [
     )
     .scale(2),
     C::new(206, T::PERF_AVERAGE_TIMER, "Avg. Disk sec/Transfer", "Mean time of a read or write, in seconds.")
-        .scale(3),
-    C::base(206, T::PERF_AVERAGE_BASE),
-    C::new(208, T::PERF_AVERAGE_TIMER, "Avg. Disk sec/Read", "Mean time of a read, in seconds.").scale(3),
-    C::base(208, T::PERF_AVERAGE_BASE),
-    C::new(210, T::PERF_AVERAGE_TIMER, "Avg. Disk sec/Write", "Mean time of a write, in seconds.").scale(3),
-    C::base(210, T::PERF_AVERAGE_BASE),
+        .advanced()
+        .scale(3)
+        .wide(),
+    C::base(206, T::PERF_AVERAGE_BASE).advanced(),
+    C::new(208, T::PERF_AVERAGE_TIMER, "Avg. Disk sec/Read", "Mean time of a read, in seconds.")
+        .advanced()
+        .scale(3)
+        .wide(),
+    C::base(208, T::PERF_AVERAGE_BASE).advanced(),
+    C::new(210, T::PERF_AVERAGE_TIMER, "Avg. Disk sec/Write", "Mean time of a write, in seconds.")
+        .advanced()
+        .scale(3)
+        .wide(),
+    C::base(210, T::PERF_AVERAGE_BASE).advanced(),
     C::new(212, T::PERF_COUNTER_COUNTER, "Disk Transfers/sec", "Reads and writes.")
         .german("\u{dc}bertragungen/s"),
     C::new(214, T::PERF_COUNTER_COUNTER, "Disk Reads/sec", "Reads.").german("Lesevorg\u{e4}nge/s"),
     C::new(216, T::PERF_COUNTER_COUNTER, "Disk Writes/sec", "Writes.").german("Schreibvorg\u{e4}nge/s"),
-    C::new(218, T::PERF_COUNTER_BULK_COUNT, "Disk Bytes/sec", "Bytes read and written.").scale(-4),
-    C::new(220, T::PERF_COUNTER_BULK_COUNT, "Disk Read Bytes/sec", "Bytes read.").scale(-4),
-    C::new(222, T::PERF_COUNTER_BULK_COUNT, "Disk Write Bytes/sec", "Bytes written.").scale(-4),
-    C::new(224, T::PERF_AVERAGE_BULK, "Avg. Disk Bytes/Transfer", "Mean bytes of a read or write.").scale(-2),
-    C::base(224, T::PERF_AVERAGE_BASE),
-    C::new(226, T::PERF_AVERAGE_BULK, "Avg. Disk Bytes/Read", "Mean bytes of a read.").scale(-2),
-    C::base(226, T::PERF_AVERAGE_BASE),
-    C::new(228, T::PERF_AVERAGE_BULK, "Avg. Disk Bytes/Write", "Mean bytes of a write.").scale(-2),
-    C::base(228, T::PERF_AVERAGE_BASE),
+    C::new(218, T::PERF_COUNTER_BULK_COUNT, "Disk Bytes/sec", "Bytes read and written.").advanced().scale(-4),
+    C::new(220, T::PERF_COUNTER_BULK_COUNT, "Disk Read Bytes/sec", "Bytes read.").advanced().scale(-4),
+    C::new(222, T::PERF_COUNTER_BULK_COUNT, "Disk Write Bytes/sec", "Bytes written.").advanced().scale(-4),
+    C::new(224, T::PERF_AVERAGE_BULK, "Avg. Disk Bytes/Transfer", "Mean bytes of a read or write.")
+        .expert()
+        .scale(-2),
+    C::base(224, T::PERF_AVERAGE_BASE).expert(),
+    C::new(226, T::PERF_AVERAGE_BULK, "Avg. Disk Bytes/Read", "Mean bytes of a read.").expert().scale(-2),
+    C::base(226, T::PERF_AVERAGE_BASE).expert(),
+    C::new(228, T::PERF_AVERAGE_BULK, "Avg. Disk Bytes/Write", "Mean bytes of a write.").expert().scale(-2),
+    C::base(228, T::PERF_AVERAGE_BASE).expert(),
     C::new(1482, T::PERF_PRECISION_100NS_TIMER, "% Idle Time", "Share of time without requests.")
-        .german("Leerlaufzeit (%)"),
-    C::base(1482, T::PERF_LARGE_RAW_BASE),
-    C::new(1484, T::PERF_COUNTER_COUNTER, "Split IO/Sec", "Requests that were split into several."),
+        .german("Leerlaufzeit (%)")
+        .advanced(),
+    C::base(1482, T::PERF_LARGE_RAW_BASE).shared(),
+    C::new(1484, T::PERF_COUNTER_COUNTER, "Split IO/Sec", "Requests that were split into several.")
+        .advanced(),
 ];

@@ -10,9 +10,9 @@ pub(crate) static IPV4: PerfObject =
     PerfObject::new(546, "IPv4", "Datagrams of IP version 4.", &COUNTERS).german("IPv4");
 
 static COUNTERS: [C; 17] = [
-    C::new(446, T::PERF_COUNTER_COUNTER, "Datagrams/sec", "Datagrams received and sent.")
+    C::new(438, T::PERF_COUNTER_COUNTER, "Datagrams/sec", "Datagrams received and sent.")
         .german("Datagramme/s"),
-    C::new(444, T::PERF_COUNTER_COUNTER, "Datagrams Received/sec", "Datagrams received.")
+    C::new(446, T::PERF_COUNTER_COUNTER, "Datagrams Received/sec", "Datagrams received.")
         .german("Empfangene Datagramme/s"),
     C::new(
         552,

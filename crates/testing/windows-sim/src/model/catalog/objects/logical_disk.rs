@@ -9,7 +9,7 @@ use super::figures::Figures;
 pub(crate) static LOGICAL_DISK: PerfObject =
     PerfObject::new(236, "LogicalDisk", "Each volume, named by its letter or its device.", &COUNTERS)
         .german("Logischer Datentr\u{e4}ger")
-        .default_counter(0);
+        .default_counter(5);
 
 static COUNTERS: [C; 34] = joined(SPACE_COUNTERS, IO_COUNTERS);
 
@@ -23,8 +23,7 @@ const SPACE_COUNTERS: [C; 3] = [
         "Free Megabytes",
         "Space of the volume that is free, in mebibytes.",
     )
-    .german("MB frei")
-    .scale(0),
+    .german("MB frei"),
 ];
 
 /// Free space in mebibytes, of all space; volumes lose space slowly.
@@ -40,6 +39,6 @@ pub(super) fn data(figures: &Figures<'_>) -> Data {
         .collect();
     let sum = |of: fn(&super::disk_io::Volume) -> u64| volumes.iter().map(of).sum::<u64>();
     let (free, size) = (sum(|volume| volume.free_mib), sum(|volume| volume.size_mib));
-    instances.push(Io::mean(&io).instance("_Total", figures, [free, size, free]));
+    instances.push(Io::total(&io).instance("_Total", figures, [free, size, free]));
     Data::Instances(instances)
 }

@@ -1,6 +1,7 @@
 use ms_pcq::types::CounterType as T;
 use perflib_v1::write::Data;
 
+use super::super::super::clock::scale;
 use super::super::super::object::{PerfCounter as C, PerfObject};
 use super::super::super::source::PAGE_FILE_BYTES;
 use super::figures::{Figures, total};
@@ -22,7 +23,8 @@ static COUNTERS: [C; 37] = [
         "Memory that can be given to processes at once.",
     )
     .german("Verf\u{fc}gbare Bytes")
-    .scale(-5),
+    .expert()
+    .scale(-6),
     C::new(
         26,
         T::PERF_COUNTER_LARGE_RAWCOUNT,
@@ -30,6 +32,7 @@ static COUNTERS: [C; 37] = [
         "Virtual memory that is promised to somebody.",
     )
     .german("Zugesicherte Bytes")
+    .expert()
     .scale(-6),
     C::new(
         30,
@@ -38,6 +41,7 @@ static COUNTERS: [C; 37] = [
         "Virtual memory that can be promised without a larger page file.",
     )
     .german("Zusagegrenze")
+    .wizard()
     .scale(-6),
     C::new(
         32,
@@ -45,38 +49,27 @@ static COUNTERS: [C; 37] = [
         "Write Copies/sec",
         "Page faults that copied a page at its first write.",
     )
-    .advanced()
-    .scale(0),
+    .wizard(),
     C::new(
         34,
         T::PERF_COUNTER_COUNTER,
         "Transition Faults/sec",
         "Page faults that found their page still in memory.",
     )
-    .advanced()
+    .wizard()
     .scale(-1),
     C::new(36, T::PERF_COUNTER_COUNTER, "Cache Faults/sec", "Pages that the file system cache did not find.")
+        .wizard()
         .scale(-1),
     C::new(38, T::PERF_COUNTER_COUNTER, "Demand Zero Faults/sec", "Page faults that needed an empty page.")
-        .advanced()
+        .wizard()
         .scale(-1),
     C::new(40, T::PERF_COUNTER_COUNTER, "Pages/sec", "Pages read from disk and written to it.")
-        .german("Seiten/s")
-        .scale(1),
-    C::new(822, T::PERF_COUNTER_COUNTER, "Pages Input/sec", "Pages read from disk.").advanced().scale(1),
-    C::new(42, T::PERF_COUNTER_COUNTER, "Page Reads/sec", "Reads of pages from disk.").scale(1),
+        .german("Seiten/s"),
+    C::new(822, T::PERF_COUNTER_COUNTER, "Pages Input/sec", "Pages read from disk."),
+    C::new(42, T::PERF_COUNTER_COUNTER, "Page Reads/sec", "Reads of pages from disk.").expert(),
     C::new(48, T::PERF_COUNTER_COUNTER, "Pages Output/sec", "Pages written to disk to free memory.")
-        .advanced()
-        .scale(1),
-    C::new(50, T::PERF_COUNTER_COUNTER, "Page Writes/sec", "Writes of pages to disk.").scale(1),
-    C::new(
-        58,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Pool Nonpaged Bytes",
-        "Memory of the system that always stays in memory.",
-    )
-    .german("Nicht-Auslagerungsseiten (Bytes)")
-    .scale(-5),
+        .advanced(),
     C::new(
         56,
         T::PERF_COUNTER_LARGE_RAWCOUNT,
@@ -84,12 +77,23 @@ static COUNTERS: [C; 37] = [
         "Memory of the system that may go to disk.",
     )
     .german("Auslagerungsseiten (Bytes)")
+    .advanced()
     .scale(-5),
+    C::new(
+        58,
+        T::PERF_COUNTER_LARGE_RAWCOUNT,
+        "Pool Nonpaged Bytes",
+        "Memory of the system that always stays in memory.",
+    )
+    .german("Nicht-Auslagerungsseiten (Bytes)")
+    .advanced()
+    .scale(-5),
+    C::new(50, T::PERF_COUNTER_COUNTER, "Page Writes/sec", "Writes of pages to disk.").expert(),
     C::new(60, T::PERF_COUNTER_RAWCOUNT, "Pool Paged Allocs", "Allocations of the paged pool.")
-        .advanced()
+        .wizard()
         .scale(-2),
     C::new(64, T::PERF_COUNTER_RAWCOUNT, "Pool Nonpaged Allocs", "Allocations of the nonpaged pool.")
-        .advanced()
+        .wizard()
         .scale(-2),
     C::new(
         678,
@@ -97,13 +101,15 @@ static COUNTERS: [C; 37] = [
         "Free System Page Table Entries",
         "Page table entries that the system does not use.",
     )
-    .scale(-5),
+    .wizard()
+    .scale(-2),
     C::new(
         818,
         T::PERF_COUNTER_LARGE_RAWCOUNT,
         "Cache Bytes",
         "The part of the file system cache that is in memory.",
     )
+    .advanced()
     .scale(-5),
     C::new(
         820,
@@ -111,6 +117,7 @@ static COUNTERS: [C; 37] = [
         "Cache Bytes Peak",
         "The most Cache Bytes since the start of the host.",
     )
+    .advanced()
     .scale(-5),
     C::new(
         66,
@@ -118,6 +125,7 @@ static COUNTERS: [C; 37] = [
         "Pool Paged Resident Bytes",
         "The part of the paged pool that is in memory.",
     )
+    .help(63)
     .advanced()
     .scale(-5),
     C::new(
@@ -167,51 +175,51 @@ static COUNTERS: [C; 37] = [
         "Committed Bytes as a share of Commit Limit.",
     )
     .german("Zugesicherte verwendete Bytes (%)")
-    .scale(0),
-    C::base(1406, T::PERF_RAW_BASE),
+    .expert(),
+    C::base(1406, T::PERF_RAW_BASE).expert(),
     C::new(1380, T::PERF_COUNTER_LARGE_RAWCOUNT, "Available KBytes", "Available Bytes in kibibytes.")
-        .scale(-5),
+        .expert(),
     C::new(1382, T::PERF_COUNTER_LARGE_RAWCOUNT, "Available MBytes", "Available Bytes in mebibytes.")
         .german("Verf\u{fc}gbare MB")
-        .scale(0),
+        .expert(),
     C::new(
-        1778,
+        824,
         T::PERF_COUNTER_COUNTER,
         "Transition Pages RePurposed/sec",
         "Cached pages that were taken for another use.",
     )
-    .advanced()
+    .wizard()
     .scale(-1),
     C::new(1676, T::PERF_COUNTER_LARGE_RAWCOUNT, "Free & Zero Page List Bytes", "Memory that holds nothing.")
-        .scale(-5),
+        .wizard(),
     C::new(
         1678,
         T::PERF_COUNTER_LARGE_RAWCOUNT,
         "Modified Page List Bytes",
         "Cached memory that has to be written before it is free.",
     )
-    .scale(-5),
+    .wizard(),
     C::new(
         1680,
         T::PERF_COUNTER_LARGE_RAWCOUNT,
         "Standby Cache Reserve Bytes",
         "Cached memory of low priority.",
     )
-    .scale(-5),
+    .wizard(),
     C::new(
         1682,
         T::PERF_COUNTER_LARGE_RAWCOUNT,
         "Standby Cache Normal Priority Bytes",
         "Cached memory of normal priority.",
     )
-    .scale(-5),
+    .wizard(),
     C::new(
         1684,
         T::PERF_COUNTER_LARGE_RAWCOUNT,
         "Standby Cache Core Bytes",
         "Cached memory of the core set.",
     )
-    .scale(-5),
+    .wizard(),
     C::new(
         1848,
         T::PERF_COUNTER_RAWCOUNT,
@@ -222,6 +230,8 @@ static COUNTERS: [C; 37] = [
 ];
 
 const PAGE: u64 = 4096;
+/// What `% Committed Bytes In Use` is divided by on all hosts since Windows 8, whatever their memory.
+const COMMIT_BASE: u64 = 0xffff_ffff;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 /// The places of counters in `Process V2`.
@@ -297,9 +307,9 @@ pub(super) fn data(figures: &Figures<'_>) -> Data {
         input,
         page_reads,
         output,
-        page_writes,
-        memory.pool_nonpaged,
         memory.pool_paged,
+        memory.pool_nonpaged,
+        page_writes,
         memory.pool_paged / 512,
         memory.pool_nonpaged / 384,
         12_500_000,
@@ -311,9 +321,8 @@ pub(super) fn data(figures: &Figures<'_>) -> Data {
         24 * MIB,
         18 * MIB,
         memory.cache,
-        // Both in pages: they have to fit into 32 bits.
-        memory.committed / PAGE,
-        memory.commit_limit / PAGE,
+        scale(memory.committed, COMMIT_BASE, memory.commit_limit),
+        COMMIT_BASE,
         memory.available / KIB,
         memory.available / MIB,
         figures.events(0x3e16, 1, 60),

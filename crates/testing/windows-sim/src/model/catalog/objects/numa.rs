@@ -10,7 +10,7 @@ pub(crate) static NUMA_NODE_MEMORY: PerfObject =
     PerfObject::new(1850, "NUMA Node Memory", "The memory of each NUMA node.", &COUNTERS)
         .german("NUMA-Knotenspeicher");
 
-static COUNTERS: [C; 4] = [
+static COUNTERS: [C; 2] = [
     C::new(1852, T::PERF_COUNTER_RAWCOUNT, "Total MBytes", "Physical memory of the node, in mebibytes."),
     C::new(
         1854,
@@ -18,8 +18,6 @@ static COUNTERS: [C; 4] = [
         "Free & Zero Page List MBytes",
         "Memory of the node that holds nothing, in mebibytes.",
     ),
-    C::new(1856, T::PERF_COUNTER_RAWCOUNT, "Standby List MBytes", "Cached memory of the node, in mebibytes."),
-    C::new(1382, T::PERF_COUNTER_RAWCOUNT, "Available MBytes", "Available Bytes in mebibytes."),
 ];
 
 const MIB: u64 = 1 << 20;
@@ -27,8 +25,7 @@ const MIB: u64 = 1 << 20;
 /// There is one node, which has all memory.
 pub(super) fn data(figures: &Figures<'_>) -> Data {
     let memory = Memory::of(figures);
-    let values = [memory.physical, memory.free, memory.available - memory.free, memory.available]
-        .map(|bytes| bytes / MIB);
+    let values = [memory.physical, memory.free].map(|bytes| bytes / MIB);
     let instance =
         |name: &str| Instance { name: name.to_owned(), values: values.to_vec(), ..Instance::default() };
     Data::Instances(["0", "_Total"].map(instance).into())

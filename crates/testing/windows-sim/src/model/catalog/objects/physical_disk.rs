@@ -12,14 +12,14 @@ pub(crate) static PHYSICAL_DISK: PerfObject = PerfObject::new(
     &IO_COUNTERS,
 )
 .german("Physikalischer Datentr\u{e4}ger")
-.default_counter(1);
+.default_counter(2);
 
 /// A disk does what its volumes do.
 pub(super) fn data(figures: &Figures<'_>) -> Data {
     let volumes = volumes(figures);
     let of = |disk: u32| Io::sum(volumes.iter().filter(|volume| volume.disk == disk).map(|volume| volume.io));
     let disks: Vec<Io> = (0..).zip(DISKS).map(|(number, _)| of(number)).collect();
-    let total = Io::mean(&disks);
+    let total = Io::total(&disks);
     let named = DISKS.into_iter().zip(&disks).chain([("_Total", &total)]);
     Data::Instances(named.map(|(name, io)| io.instance(name, figures, [])).collect())
 }

@@ -21,14 +21,16 @@ static COUNTERS: [C; 28] = [
         T::PERF_100NSEC_TIMER,
         "% Processor Time",
         "Share of time that the threads of the process ran.",
-    ),
-    C::new(142, T::PERF_100NSEC_TIMER, "% User Time", "Share of time that they ran in user mode."),
+    )
+    .help(1901),
+    C::new(142, T::PERF_100NSEC_TIMER, "% User Time", "Share of time that they ran in user mode.").help(1903),
     C::new(
         144,
         T::PERF_100NSEC_TIMER,
         "% Privileged Time",
         "Share of time that they ran in privileged mode.",
-    ),
+    )
+    .help(1905),
     C::new(172, T::PERF_COUNTER_LARGE_RAWCOUNT, "Virtual Bytes Peak", "Most address space in use so far.")
         .advanced()
         .scale(-6),
@@ -36,6 +38,7 @@ static COUNTERS: [C; 28] = [
         .advanced()
         .scale(-6),
     C::new(28, T::PERF_COUNTER_COUNTER, "Page Faults/sec", "Page faults of the threads of the process.")
+        .help(1907)
         .scale(-1),
     C::new(178, T::PERF_COUNTER_LARGE_RAWCOUNT, "Working Set Peak", "Largest working set so far, in bytes.")
         .advanced()
@@ -69,9 +72,11 @@ static COUNTERS: [C; 28] = [
     )
     .scale(-1),
     C::new(56, T::PERF_COUNTER_RAWCOUNT, "Pool Paged Bytes", "Memory of the paged pool.")
+        .help(1909)
         .advanced()
         .scale(-5),
     C::new(58, T::PERF_COUNTER_RAWCOUNT, "Pool Nonpaged Bytes", "Memory of the nonpaged pool.")
+        .help(1911)
         .advanced()
         .scale(-5),
     C::new(952, T::PERF_COUNTER_RAWCOUNT, "Handle Count", "Handles that are open in the process.")
@@ -146,11 +151,11 @@ fn idle(processors: &[Sample], boot: u64) -> Instance {
 
 /// The sum of all instances. Of what cannot be added up it has nothing: elapsed time has begun with `Idle`.
 fn total_of(instances: &[Instance]) -> Instance {
-    let sum = |position: usize| instances.iter().map(|instance| instance.values[position]).sum();
-    let mut values: Vec<u64> = (0..COUNTERS.len()).map(sum).collect();
-    for position in [PRIORITY_BASE, ID_PROCESS, CREATING_PROCESS_ID] {
-        values[position] = 0;
-    }
-    values[ELAPSED_TIME] = instances.first().map_or(0, |idle| idle.values[ELAPSED_TIME]);
+    let sum = |position| match position {
+        PRIORITY_BASE | ID_PROCESS | CREATING_PROCESS_ID => 0,
+        ELAPSED_TIME => instances.first().map_or(0, |idle| idle.values[ELAPSED_TIME]),
+        _ => instances.iter().map(|instance| instance.values[position]).sum(),
+    };
+    let values: Vec<u64> = (0..COUNTERS.len()).map(sum).collect();
     Instance { name: "_Total".to_owned(), values, ..Instance::default() }
 }

@@ -16,9 +16,9 @@ static COUNTERS: [C; 37] = [
         "Bytes received and sent by the client of file shares.",
     ),
     C::new(406, T::PERF_COUNTER_COUNTER, "File Data Operations/sec", "Reads and writes of files."),
-    C::new(400, T::PERF_COUNTER_COUNTER, "Packets/sec", "Packets received and sent."),
+    C::new(400, T::PERF_COUNTER_BULK_COUNT, "Packets/sec", "Packets received and sent."),
     C::new(264, T::PERF_COUNTER_BULK_COUNT, "Bytes Received/sec", "Bytes received."),
-    C::new(266, T::PERF_COUNTER_COUNTER, "Packets Received/sec", "Packets received."),
+    C::new(266, T::PERF_COUNTER_BULK_COUNT, "Packets Received/sec", "Packets received."),
     C::new(268, T::PERF_COUNTER_BULK_COUNT, "Read Bytes Paging/sec", "Bytes read to serve page faults."),
     C::new(
         270,
@@ -29,7 +29,7 @@ static COUNTERS: [C; 37] = [
     C::new(272, T::PERF_COUNTER_BULK_COUNT, "Read Bytes Cache/sec", "Bytes read through the cache."),
     C::new(274, T::PERF_COUNTER_BULK_COUNT, "Read Bytes Network/sec", "Bytes read over the network."),
     C::new(276, T::PERF_COUNTER_BULK_COUNT, "Bytes Transmitted/sec", "Bytes sent."),
-    C::new(278, T::PERF_COUNTER_COUNTER, "Packets Transmitted/sec", "Packets sent."),
+    C::new(278, T::PERF_COUNTER_BULK_COUNT, "Packets Transmitted/sec", "Packets sent."),
     C::new(280, T::PERF_COUNTER_BULK_COUNT, "Write Bytes Paging/sec", "Bytes of changed pages written."),
     C::new(
         282,

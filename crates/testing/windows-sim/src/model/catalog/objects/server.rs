@@ -9,7 +9,8 @@ pub(crate) static SERVER: PerfObject =
     PerfObject::new(330, "Server", "The file server of the host.", &COUNTERS).german("Server");
 
 static COUNTERS: [C; 27] = [
-    C::new(388, T::PERF_COUNTER_BULK_COUNT, "Bytes Total/sec", "Bytes received and sent by the file server."),
+    C::new(388, T::PERF_COUNTER_BULK_COUNT, "Bytes Total/sec", "Bytes received and sent by the file server.")
+        .help(1927),
     C::new(264, T::PERF_COUNTER_BULK_COUNT, "Bytes Received/sec", "Bytes received."),
     C::new(276, T::PERF_COUNTER_BULK_COUNT, "Bytes Transmitted/sec", "Bytes sent."),
     C::new(340, T::PERF_COUNTER_RAWCOUNT, "Sessions Timed Out", "Sessions closed for lack of use."),
@@ -32,7 +33,7 @@ static COUNTERS: [C; 27] = [
         "Requests refused for lack of work items.",
     ),
     C::new(358, T::PERF_COUNTER_RAWCOUNT, "Work Item Shortages", "Times without a work item."),
-    C::new(58, T::PERF_COUNTER_RAWCOUNT, "Pool Nonpaged Bytes", "Memory of the nonpaged pool."),
+    C::new(58, T::PERF_COUNTER_RAWCOUNT, "Pool Nonpaged Bytes", "Memory of the nonpaged pool.").help(1933),
     C::new(
         370,
         T::PERF_COUNTER_RAWCOUNT,
@@ -40,7 +41,7 @@ static COUNTERS: [C; 27] = [
         "Allocations of the nonpaged pool that failed.",
     ),
     C::new(372, T::PERF_COUNTER_RAWCOUNT, "Pool Nonpaged Peak", "Most memory of the nonpaged pool so far."),
-    C::new(56, T::PERF_COUNTER_RAWCOUNT, "Pool Paged Bytes", "Memory of the paged pool."),
+    C::new(56, T::PERF_COUNTER_RAWCOUNT, "Pool Paged Bytes", "Memory of the paged pool.").help(1931),
     C::new(
         376,
         T::PERF_COUNTER_RAWCOUNT,
@@ -50,13 +51,13 @@ static COUNTERS: [C; 27] = [
     C::new(378, T::PERF_COUNTER_RAWCOUNT, "Pool Paged Peak", "Most memory of the paged pool so far."),
     C::new(360, T::PERF_COUNTER_RAWCOUNT, "Files Opened Total", "Files opened for clients."),
     C::new(362, T::PERF_COUNTER_RAWCOUNT, "Files Open", "Files that are open now."),
-    C::new(314, T::PERF_COUNTER_RAWCOUNT, "Server Sessions", "Sessions of clients."),
+    C::new(314, T::PERF_COUNTER_RAWCOUNT, "Server Sessions", "Sessions of clients.").help(1929),
     C::new(366, T::PERF_COUNTER_RAWCOUNT, "File Directory Searches", "Searches of folders that go on now."),
     C::new(404, T::PERF_COUNTER_COUNTER, "Context Blocks Queued/sec", "Requests handed to the service."),
     C::new(692, T::PERF_COUNTER_COUNTER, "Logon/sec", "Logons."),
     C::new(1260, T::PERF_COUNTER_RAWCOUNT, "Logon Total", "Logons since the start."),
     C::new(
-        1264,
+        1886,
         T::PERF_COUNTER_RAWCOUNT,
         "Reconnected Durable Handles",
         "Durable handles that were claimed again.",

@@ -9,7 +9,7 @@ pub(crate) static SYSTEM: PerfObject =
     PerfObject::new(2, "System", "What concerns all processors of the host together.", &COUNTERS)
         .german("System")
         .time_of_day()
-        .default_counter(10);
+        .default_counter(8);
 
 static COUNTERS: [C; 18] = [
     C::new(10, T::PERF_COUNTER_COUNTER, "File Read Operations/sec", "Reads of files.")
@@ -23,15 +23,19 @@ static COUNTERS: [C; 18] = [
         "Operations on files that move no data.",
     )
     .advanced(),
-    C::new(16, T::PERF_COUNTER_BULK_COUNT, "File Read Bytes/sec", "Bytes read from files.").scale(-4),
-    C::new(18, T::PERF_COUNTER_BULK_COUNT, "File Write Bytes/sec", "Bytes written to files.").scale(-4),
+    C::new(16, T::PERF_COUNTER_BULK_COUNT, "File Read Bytes/sec", "Bytes read from files.")
+        .expert()
+        .scale(-4),
+    C::new(18, T::PERF_COUNTER_BULK_COUNT, "File Write Bytes/sec", "Bytes written to files.")
+        .expert()
+        .scale(-4),
     C::new(
         20,
         T::PERF_COUNTER_BULK_COUNT,
         "File Control Bytes/sec",
         "Bytes of operations that move no file data.",
     )
-    .advanced()
+    .wizard()
     .scale(-3),
     C::new(
         146,
@@ -52,29 +56,40 @@ static COUNTERS: [C; 18] = [
         .scale(-5),
     C::new(44, T::PERF_COUNTER_RAWCOUNT, "Processor Queue Length", "Threads that wait for a processor.")
         .german("Prozessor-Warteschlangenl\u{e4}nge")
+        .wizard()
         .scale(1),
-    C::new(248, T::PERF_COUNTER_RAWCOUNT, "Processes", "Processes that run now.").german("Prozesse"),
-    C::new(250, T::PERF_COUNTER_RAWCOUNT, "Threads", "Threads of all processes.").german("Threads"),
-    C::new(686, T::PERF_COUNTER_COUNTER, "Alignment Fixups/sec", "Alignment faults that the system mended."),
+    C::new(248, T::PERF_COUNTER_RAWCOUNT, "Processes", "Processes that run now.")
+        .german("Prozesse")
+        .wizard()
+        .scale(1),
+    C::new(250, T::PERF_COUNTER_RAWCOUNT, "Threads", "Threads of all processes.")
+        .german("Threads")
+        .wizard()
+        .scale(1),
+    C::new(686, T::PERF_COUNTER_COUNTER, "Alignment Fixups/sec", "Alignment faults that the system mended.")
+        .wizard(),
     C::new(
         688,
         T::PERF_COUNTER_COUNTER,
         "Exception Dispatches/sec",
         "Exceptions that the system dispatched.",
-    ),
+    )
+    .wizard(),
     C::new(
         690,
         T::PERF_COUNTER_COUNTER,
         "Floating Emulations/sec",
         "Floating-point operations that were emulated.",
-    ),
+    )
+    .wizard(),
     C::new(
         1350,
         T::PERF_RAW_FRACTION,
         "% Registry Quota In Use",
         "Share of the registry's quota that is in use.",
-    ),
-    C::base(1350, T::PERF_RAW_BASE),
+    )
+    .advanced(),
+    C::base(1350, T::PERF_RAW_BASE).advanced(),
 ];
 
 /// With t the uptime and n the threads: calls and switches by the load, a switch for each two interrupts at least.

@@ -15,15 +15,17 @@ pub(crate) static THREAD: PerfObject =
         .part_of(&PROCESS);
 
 static COUNTERS: [C; 12] = [
-    C::new(6, T::PERF_100NSEC_TIMER, "% Processor Time", "Share of time that the thread ran."),
-    C::new(142, T::PERF_100NSEC_TIMER, "% User Time", "Share of time that it ran in user mode."),
-    C::new(144, T::PERF_100NSEC_TIMER, "% Privileged Time", "Share of time that it ran in privileged mode."),
-    C::new(146, T::PERF_COUNTER_COUNTER, "Context Switches/sec", "Times that it got a processor.").scale(-2),
-    C::new(684, T::PERF_ELAPSED_TIME, "Elapsed Time", "Seconds since it was started.").scale(-4),
+    C::new(6, T::PERF_100NSEC_TIMER, "% Processor Time", "Share of time that the thread ran.").help(1913),
+    C::new(142, T::PERF_100NSEC_TIMER, "% User Time", "Share of time that it ran in user mode.").help(1915),
+    C::new(144, T::PERF_100NSEC_TIMER, "% Privileged Time", "Share of time that it ran in privileged mode.")
+        .help(1917),
+    C::new(146, T::PERF_COUNTER_COUNTER, "Context Switches/sec", "Times that it got a processor.")
+        .help(1919)
+        .scale(-2),
+    C::new(684, T::PERF_ELAPSED_TIME, "Elapsed Time", "Seconds since it was started.").help(1923).scale(-4),
     C::new(694, T::PERF_COUNTER_RAWCOUNT, "Priority Current", "Its priority now.").advanced(),
-    C::new(682, T::PERF_COUNTER_RAWCOUNT, "Priority Base", "Its base priority.").advanced(),
-    C::new(706, T::PERF_COUNTER_LARGE_RAWCOUNT_HEX, "Start Address", "The address where it began.")
-        .advanced(),
+    C::new(682, T::PERF_COUNTER_RAWCOUNT, "Priority Base", "Its base priority.").help(1921).advanced(),
+    C::new(706, T::PERF_COUNTER_RAWCOUNT_HEX, "Start Address", "The address where it began.").advanced(),
     C::new(
         46,
         T::PERF_COUNTER_RAWCOUNT,
@@ -32,7 +34,7 @@ static COUNTERS: [C; 12] = [
     )
     .advanced(),
     C::new(336, T::PERF_COUNTER_RAWCOUNT, "Thread Wait Reason", "Why it waits.").advanced(),
-    C::new(784, T::PERF_COUNTER_RAWCOUNT, "ID Process", "Identifier of its process.").scale(-1),
+    C::new(784, T::PERF_COUNTER_RAWCOUNT, "ID Process", "Identifier of its process.").help(1925).scale(-1),
     C::new(804, T::PERF_COUNTER_RAWCOUNT, "ID Thread", "Identifier of the thread.").scale(-1),
 ];
 

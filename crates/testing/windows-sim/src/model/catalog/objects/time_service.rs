@@ -31,7 +31,7 @@ static COUNTERS: [C; 7] = [
     ),
     C::new(
         1878,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
+        T::PERF_COUNTER_RAWCOUNT,
         "NTP Roundtrip Delay",
         "How long the last answer of a time server took, in microseconds.",
     ),

@@ -13,9 +13,9 @@ pub(crate) static UDPV6: PerfObject =
     PerfObject::new(1532, "UDPv6", "Datagrams of UDP over IPv6.", &COUNTERS).german("UDPv6");
 
 static COUNTERS: [C; 5] = [
-    C::new(446, T::PERF_COUNTER_COUNTER, "Datagrams/sec", "Datagrams received and sent.")
+    C::new(438, T::PERF_COUNTER_COUNTER, "Datagrams/sec", "Datagrams received and sent.")
         .german("Datagramme/s"),
-    C::new(444, T::PERF_COUNTER_COUNTER, "Datagrams Received/sec", "Datagrams received.")
+    C::new(446, T::PERF_COUNTER_COUNTER, "Datagrams Received/sec", "Datagrams received.")
         .german("Empfangene Datagramme/s"),
     C::new(
         664,

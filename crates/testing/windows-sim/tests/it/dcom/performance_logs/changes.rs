@@ -1,17 +1,20 @@
 //! What clients store, check and remove, where the host allows it.
 
-use dcom_runtime::Object;
-use ms_dtyp::HResult;
+use dcom_runtime::{Object, Returned};
+use ms_dtyp::{Guid, HResult};
 use ms_oaut::{ArrayParameter, Bstr, Value, VariantBool};
 use ms_pla::data_collector_set::*;
 use ms_pla::xml::DataCollectorSet;
 use ms_pla::{
-    Category, CommitMode, DataCollectorType, IAlertDataCollector, IDataCollector, IDataCollectorCollection,
-    IDataCollectorSet, IValueMap, IValueMapItem, Password, alert_data_collector, data_collector,
-    data_collector_collection, value_map_item,
+    Category, CommitMode, DataCollectorType, IAlertDataCollector, IConfigurationDataCollector,
+    IDataCollector, IDataCollectorCollection, IDataCollectorSet, IPerformanceCounterDataCollector,
+    ITraceDataCollector, ITraceDataProvider, ITraceDataProviderCollection, IValueMap, IValueMapItem,
+    Password, alert_data_collector, configuration_data_collector, data_collector, data_collector_collection,
+    performance_counter_data_collector, trace_data_collector, trace_data_provider,
+    trace_data_provider_collection, value_map_item,
 };
 use rpc_stub::orpc::ObjectInterface;
-use windows_sim::choices::{PlaChanges, PlaChoices};
+use windows_sim::choices::{PlaChanges, PlaChoices, PlaConflicts};
 
 use super::{all_of, bstr, calls, failed, record, returned, server_set, status, text};
 use crate::dcom::{World, soon};
@@ -133,32 +136,59 @@ async fn a_set_is_made_of_xml_and_what_only_hosts_write_stays() {
 }
 
 #[tokio::test]
-async fn properties_in_conflict_are_not_stored() {
+async fn properties_in_conflict_are_named_and_stored_unless_the_host_refuses_them() {
     let world = World::new().await;
-    allow(&world);
-    let mut set = server_set(&world, "Order Service").await;
     let xml = r"<DataCollectorSet>
         <ApiTracingDataCollector><ExePath>orders.exe</ExePath></ApiTracingDataCollector>
         <ApiTracingDataCollector/>
+        <TraceDataCollector><LogCircular>0</LogCircular></TraceDataCollector>
         <PerformanceCounterDataCollector><LogFileFormat>2</LogFileFormat></PerformanceCounterDataCollector>
         <PerformanceCounterDataCollector><LogFileFormat>3</LogFileFormat><LogCircular>-1</LogCircular>
             <LogAppend>-1</LogAppend></PerformanceCounterDataCollector></DataCollectorSet>";
-    let proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
-    returned!(set, proxy, SetXmlRequest { xml: bstr(xml) }, validation => IValueMap);
-    let wrong = |path: &str, result| (path.to_owned(), result);
     let conflict = HResult::PLA_E_PROPERTY_CONFLICT;
     let expected = [
-        wrong("PerformanceCounterDataCollector[1]/DataSourceName", conflict),
-        wrong("PerformanceCounterDataCollector[2]/LogCircular", conflict),
-        wrong("PerformanceCounterDataCollector[2]/LogAppend", conflict),
-        wrong("ApiTracingDataCollector[1]/ExePath", HResult::PLA_E_EXE_FULL_PATH_REQUIRED),
-        wrong("ApiTracingDataCollector[2]/ExePath", conflict),
+        ("PerformanceCounterDataCollector[1]/DataSourceName", conflict),
+        ("PerformanceCounterDataCollector[2]/LogCircular", conflict),
+        ("PerformanceCounterDataCollector[2]/LogAppend", conflict),
+        ("TraceDataCollector[1]/LogCircular", HResult::PLA_S_PROPERTY_IGNORED),
+        ("ApiTracingDataCollector[1]/ExePath", HResult::PLA_E_EXE_FULL_PATH_REQUIRED),
+        ("ApiTracingDataCollector[2]/ExePath", conflict),
     ];
-    let (status, results) = commit(&mut set, "Order Service", CommitMode::MODIFY).await;
-    assert_eq!((status, &results[..]), (conflict, &expected[..]));
+    let expected = expected.map(|(path, result)| (path.to_owned(), result));
+    for (pla_conflicts, status, stored) in
+        [(PlaConflicts::Refused, conflict, 1), (PlaConflicts::Stored, HResult::S_OK, 2)]
+    {
+        let choices = PlaChoices { pla_changes: PlaChanges::Allowed, pla_conflicts, ..PlaChoices::default() };
+        world.host.change_behaviour(|behaviour| behaviour.choices.performance_logs = choices);
+        let mut set = server_set(&world, "Order Service").await;
+        let proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
+        returned!(set, proxy, SetXmlRequest { xml: bstr(xml) }, validation => IValueMap);
+        let found = commit(&mut set, "Order Service", CommitMode::MODIFY).await;
+        assert_eq!((found.0, &found.1[..]), (status, &expected[..]));
+        let now = world.clock.now();
+        let kept = world.host.data_collector_sets().find(Category::Server, "Order Service", now).unwrap();
+        assert_eq!(kept.set.api_traces.len(), stored);
+        set.release(soon()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_function_that_is_both_included_and_excluded_keeps_a_set_from_being_stored() {
+    let world = World::new().await;
+    allow(&world);
+    let mut set = server_set(&world, "Order Service").await;
+    let xml = r"<DataCollectorSet><TaskArguments>x</TaskArguments><ApiTracingDataCollector>
+        <ExePath>C:\orders.exe</ExePath><IncludeApis>Save</IncludeApis><IncludeApis>Load</IncludeApis>
+        <ExcludeApis>LOAD</ExcludeApis></ApiTracingDataCollector></DataCollectorSet>";
+    let proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
+    returned!(set, proxy, SetXmlRequest { xml: bstr(xml) }, validation => IValueMap);
+    for mode in [CommitMode::MODIFY, CommitMode::VALIDATE_ONLY] {
+        let found = commit(&mut set, "Order Service", mode).await;
+        assert_eq!(found, (HResult::PLA_E_CONFLICT_INCL_EXCL_API, Vec::new()), "without a map");
+    }
     let now = world.clock.now();
     let stored = world.host.data_collector_sets().find(Category::Server, "Order Service", now).unwrap();
-    assert_eq!(stored.set.api_traces.len(), 1, "it is as it was");
+    assert_eq!(stored.set.task_arguments, None, "it is as it was");
 }
 
 #[tokio::test]
@@ -197,4 +227,188 @@ async fn a_set_runs_as_the_account_that_was_given_last() {
     assert_eq!(failed(half), HResult::PLA_E_CREDENTIALS_REQUIRED);
     proxy.call(&request(Bstr(None), Bstr::null())).await.unwrap();
     assert_eq!(text(&proxy.call(&GetUserAccountRequest {}).await.unwrap().value), "SYSTEM");
+}
+
+/// A new collector of this document in a set, which is in no collection yet: a reference to it.
+async fn of_xml(
+    set: &mut Object,
+    collection: &Returned<IDataCollectorCollection>,
+    xml: &str,
+) -> Box<ndr::InterfacePointer<'static>> {
+    let request = data_collector_collection::CreateDataCollectorFromXmlRequest { xml: bstr(xml) };
+    let mut proxy = calls!(set, collection);
+    let stub = proxy.stub(&request).await.unwrap();
+    owned(&proxy.decode(&request, &stub).unwrap().1.collector)
+}
+
+fn owned(object: &ms_pla::Object<'_>) -> Box<ndr::InterfacePointer<'static>> {
+    let pointer = object.as_ref().unwrap();
+    Box::new(ndr::InterfacePointer { size: pointer.size, data: pointer.data.to_vec().into() })
+}
+
+async fn object_of<I: ObjectInterface>(set: &mut Object, pointer: &ndr::InterfacePointer<'_>) -> Returned<I> {
+    let objref = ms_dcom::wire::Objref::from_pointer(pointer).unwrap().into_owned();
+    set.take_returned(&objref, soon()).await.unwrap()
+}
+
+fn array(texts: &[&str]) -> ArrayParameter<'static> {
+    ArrayParameter::of_bstrs(texts.iter().map(|text| bstr(text)).collect()).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_there_twice_is_refused() {
+    let world = World::new().await;
+    let mut set = server_set(&world, "Low Memory").await;
+    let proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
+    let collection = returned!(set, proxy, GetDataCollectorsRequest {}, value => IDataCollectorCollection);
+
+    // Collectors of one name, whatever their kind and its case.
+    for (name, expected) in
+        [("Same", None), ("sAME", Some(HResult::PLA_E_DC_ALREADY_EXISTS)), ("Other", None)]
+    {
+        let xml = format!("<TraceDataCollector><Name>{name}</Name></TraceDataCollector>");
+        let item = Some(of_xml(&mut set, &collection, &xml).await);
+        let added = calls!(set, collection).call(&data_collector_collection::AddRequest { item }).await;
+        assert_eq!(added.err().and_then(|error| error.status()), expected, "{name}");
+    }
+
+    // Counters and keys of the registry.
+    let counters = of_xml(&mut set, &collection, "<PerformanceCounterDataCollector/>").await;
+    let counters = object_of::<IPerformanceCounterDataCollector>(&mut set, &counters).await;
+    let keys = of_xml(&mut set, &collection, "<ConfigurationDataCollector/>").await;
+    let keys = object_of::<IConfigurationDataCollector>(&mut set, &keys).await;
+    for (texts, is_taken) in [([r"\A\B", r"\A\C"], true), ([r"\A\B", r"\a\b"], false)] {
+        let request =
+            performance_counter_data_collector::PutPerformanceCountersRequest { value: array(&texts) };
+        let of_counters = calls!(set, counters).call(&request).await.map(drop);
+        let request = configuration_data_collector::PutRegistryKeysRequest { value: array(&texts) };
+        let of_keys = calls!(set, keys).call(&request).await.map(drop);
+        for found in [of_counters, of_keys] {
+            let refused = found.err().and_then(|error| error.status());
+            assert_eq!(refused, (!is_taken).then_some(HResult::PLA_E_NO_DUPLICATES), "{texts:?}");
+        }
+    }
+
+    // Providers: in a document, in a collection, and by a change of one that is in it.
+    let provider = |digit| {
+        format!(
+            "<TraceDataProvider><Guid>{{0000000{digit}-0000-0000-0000-000000000000}}</Guid></TraceDataProvider>"
+        )
+    };
+    let trace = |providers: &str| format!("<TraceDataCollector>{providers}</TraceDataCollector>");
+    let pointer = of_xml(&mut set, &collection, &trace(&(provider(1) + &provider(2)))).await;
+    let one = object_of::<IDataCollector>(&mut set, &pointer).await;
+    let twice = data_collector::SetXmlRequest { xml: bstr(&trace(&provider(1).repeat(2))) };
+    assert_eq!(status!(calls!(set, one), twice), HResult::PLA_E_NO_DUPLICATES);
+    let of_trace = object_of::<ITraceDataCollector>(&mut set, &pointer).await;
+    let proxy = calls!(set, of_trace);
+    let request = trace_data_collector::GetTraceDataProvidersRequest {};
+    let providers = returned!(set, proxy, request, value => ITraceDataProviderCollection);
+    let create = trace_data_provider_collection::CreateTraceDataProviderRequest {};
+    for (digit, expected) in [(2, Some(HResult::PLA_E_NO_DUPLICATES)), (3, None)] {
+        let mut proxy = calls!(set, providers);
+        let stub = proxy.stub(&create).await.unwrap();
+        let item = owned(&proxy.decode(&create, &stub).unwrap().1.provider);
+        let new = object_of::<ITraceDataProvider>(&mut set, &item).await;
+        let value = Guid::from_u128(digit << 96);
+        calls!(set, new).call(&trace_data_provider::PutGuidRequest { value }).await.unwrap();
+        let add = trace_data_provider_collection::AddRequest { item: Some(item) };
+        let added = calls!(set, providers).call(&add).await;
+        assert_eq!(added.err().and_then(|error| error.status()), expected);
+    }
+    calls!(set, one).call(&data_collector::GetXmlRequest {}).await.unwrap();
+    let last = all_of::<_, ITraceDataProvider>(&mut set, &providers).await.pop().unwrap();
+    let value = Guid::from_u128(1 << 96);
+    calls!(set, last).call(&trace_data_provider::PutGuidRequest { value }).await.unwrap();
+    let refused = calls!(set, one).call(&data_collector::GetXmlRequest {}).await;
+    assert_eq!(failed(refused), HResult::PLA_E_NO_DUPLICATES);
+}
+
+#[tokio::test]
+async fn numbers_have_defaults_and_ranges() {
+    let world = World::new().await;
+    let mut set = server_set(&world, "Low Memory").await;
+    let proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
+    let collection = returned!(set, proxy, GetDataCollectorsRequest {}, value => IDataCollectorCollection);
+    macro_rules! check {
+        ($xml:literal, $interface:ty, $get:expr, $put:expr, $default:literal, $taken:expr, $refused:expr) => {{
+            let pointer = of_xml(&mut set, &collection, $xml).await;
+            let one = object_of::<$interface>(&mut set, &pointer).await;
+            let mut proxy = calls!(set, one);
+            assert_eq!(proxy.call(&$get).await.unwrap().value, $default, $xml);
+            for value in $refused {
+                assert_eq!(
+                    failed(proxy.call(&$put(value)).await),
+                    HResult::E_INVALIDARG,
+                    "{value} of {}",
+                    $xml
+                );
+            }
+            for value in $taken {
+                proxy.call(&$put(value)).await.unwrap();
+                assert_eq!(proxy.call(&$get).await.unwrap().value, value);
+            }
+        }};
+    }
+    {
+        use performance_counter_data_collector::{GetSampleIntervalRequest, PutSampleIntervalRequest};
+        let put = |value| PutSampleIntervalRequest { value };
+        check!(
+            "<PerformanceCounterDataCollector/>",
+            IPerformanceCounterDataCollector,
+            GetSampleIntervalRequest {},
+            put,
+            15,
+            [1, u32::MAX],
+            [0]
+        );
+    }
+    {
+        use alert_data_collector::{GetSampleIntervalRequest, PutSampleIntervalRequest};
+        let put = |value| PutSampleIntervalRequest { value };
+        check!(
+            "<AlertDataCollector/>",
+            IAlertDataCollector,
+            GetSampleIntervalRequest {},
+            put,
+            15,
+            [1, u32::MAX],
+            [0]
+        );
+    }
+    use trace_data_collector::{GetBufferSizeRequest, PutBufferSizeRequest};
+    let put = |value| PutBufferSizeRequest { value };
+    check!(
+        "<TraceDataCollector/>",
+        ITraceDataCollector,
+        GetBufferSizeRequest {},
+        put,
+        8,
+        [1, 1024],
+        [0, 1025]
+    );
+}
+
+#[tokio::test]
+async fn keys_are_not_empty_and_a_trace_has_a_guid() {
+    let world = World::new().await;
+    let mut set = server_set(&world, "Low Memory").await;
+    let mut proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
+    for empty in [bstr(""), Bstr::null(), Bstr(None)] {
+        let request = SetValueRequest { key: empty, value: bstr("value") };
+        assert_eq!(failed(proxy.call(&request).await), HResult::E_INVALIDARG);
+    }
+    let collection = returned!(set, proxy, GetDataCollectorsRequest {}, value => IDataCollectorCollection);
+    let pointer = of_xml(&mut set, &collection, "<TraceDataCollector/>").await;
+    let trace = object_of::<ITraceDataCollector>(&mut set, &pointer).await;
+    let request = trace_data_collector::PutGuidRequest { value: Guid::default() };
+    assert_eq!(failed(calls!(set, trace).call(&request).await), HResult::E_INVALIDARG);
+    let xml = "<DataCollectorSet><TaskArguments>x</TaskArguments></DataCollectorSet>";
+    let proxy = set.proxy::<IDataCollectorSet>(soon()).await.unwrap();
+    let map = returned!(set, proxy, SetXmlRequest { xml: bstr(xml) }, validation => IValueMap);
+    let item = all_of::<_, IValueMapItem>(&mut set, &map).await.remove(0);
+    for (key, expected) in [("", Some(HResult::E_INVALIDARG)), ("key", None)] {
+        let put = calls!(set, item).call(&value_map_item::PutKeyRequest { value: bstr(key) }).await;
+        assert_eq!(put.err().and_then(|error| error.status()), expected);
+    }
 }
