@@ -106,7 +106,12 @@ impl SetFolder {
         let (above, name) =
             (self.directory.parent(), self.directory.file_name().and_then(|name| name.to_str()));
         let Some((above, name)) = above.zip(name) else { return Err(ErrorKind::InvalidInput.into()) };
-        below(&Dir::open_ambient_dir(above, ambient_authority())?, name)
+        let above = Dir::open_ambient_dir(above, ambient_authority())?;
+        below(&above, name).map_err(|error| match error.kind() {
+            // As a disk that fails: it may become a folder. A link does not.
+            ErrorKind::InvalidData if !is_link(&above, name) => ErrorKind::NotADirectory.into(),
+            _ => error,
+        })
     }
 
     /// The folder of the set.
@@ -202,6 +207,10 @@ fn is_in(claim: &fs::File, folder: &Dir) -> io::Result<bool> {
         }
         None => Ok(status(STATE)?.is_none()),
     }
+}
+
+fn is_link(folder: &Dir, name: &str) -> bool {
+    folder.symlink_metadata(name).is_ok_and(|found| found.is_symlink())
 }
 
 fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
