@@ -151,7 +151,9 @@ impl<'a> Asking<'a> {
         let Some(module) = target.modules.get(running.modules.len()) else { return false };
         let module = &self.config.modules[module];
         let sink = Arc::new(OnceSink::new(index, self.ends.clone())) as Arc<dyn InstanceSink>;
-        let settings = instance_config(self.config, Some(target), module, &target.transport);
+        let mut settings = instance_config(self.config, Some(target), module, &target.transport);
+        // It asks once, and must neither write files nor leave anything on the target.
+        settings.is_on_demand = true;
         let library = &self.libraries[&module.plugin];
         let started = source_of(module, library)
             .map_err(|unknown| unknown.to_string())

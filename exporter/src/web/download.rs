@@ -13,6 +13,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 use tracing::debug;
 
+use super::page_permits::PagePermit;
+
 /// What a slow reader holds in memory.
 const PIECE_BYTES: u64 = 64 << 10;
 
@@ -22,17 +24,22 @@ pub struct Download {
     /// What was not read yet.
     left: Range<u64>,
     reading: Option<JoinHandle<io::Result<Bytes>>>,
+    permit: PagePermit,
 }
 
 struct Source {
     file: File,
-    /// A thread that reads has it, too, until it has read.
-    _permit: OwnedSemaphorePermit,
+    /// A thread that reads has it, too, until it has read: a disk that hangs takes so many threads only.
+    _thread: OwnedSemaphorePermit,
 }
 
 impl Download {
-    pub(super) fn new(file: File, bytes: Range<u64>, permit: OwnedSemaphorePermit) -> Self {
-        Self { source: Arc::new(Source { file, _permit: permit }), left: bytes, reading: None }
+    pub(super) fn new(
+        file: File,
+        bytes: Range<u64>,
+        (permit, thread): (PagePermit, OwnedSemaphorePermit),
+    ) -> Self {
+        Self { source: Arc::new(Source { file, _thread: thread }), left: bytes, reading: None, permit }
     }
 
     /// The next piece; nothing at the end. A file that is shorter than it was, or cannot be read any more, ends early: the
@@ -51,6 +58,7 @@ impl Download {
         match read.map_err(io::Error::other).flatten() {
             Ok(piece) if !piece.is_empty() => {
                 self.left.start += piece.len() as u64;
+                self.permit.wrote(piece.len() as u64);
                 Poll::Ready(Some(piece))
             }
             ended => {
@@ -68,6 +76,14 @@ impl Download {
 
     pub(super) fn left_bytes(&self) -> u64 {
         self.left.end - self.left.start
+    }
+}
+
+impl Drop for Download {
+    fn drop(&mut self) {
+        if self.permit.is_ended() {
+            self.permit.report_ended_file(self.left_bytes());
+        }
     }
 }
 
@@ -91,14 +107,18 @@ mod tests {
     use std::future::poll_fn;
     use std::io::Write;
 
+    use http_server::PeerKey;
     use tokio::sync::Semaphore;
 
+    use super::super::page_permits::PagePermits;
     use super::*;
 
-    fn download(file: &File, bytes: Range<u64>) -> (Download, Arc<Semaphore>) {
-        let permits = Arc::new(Semaphore::new(1));
-        let permit = Arc::clone(&permits).try_acquire_owned().expect("it is free");
-        (Download::new(file.try_clone().expect("there are descriptors"), bytes, permit), permits)
+    async fn download(file: &File, bytes: Range<u64>) -> (Download, Arc<Semaphore>) {
+        let threads = Arc::new(Semaphore::new(1));
+        let thread = Arc::clone(&threads).try_acquire_owned().expect("it is free");
+        let peer = PeerKey::of([192, 0, 2, 1].into());
+        let permit = PagePermits::new(1).acquire(peer, Arc::default()).await.ok().expect("it is free");
+        (Download::new(file.try_clone().expect("there are descriptors"), bytes, (permit, thread)), threads)
     }
 
     async fn all(download: &mut Download) -> Vec<u8> {
@@ -115,20 +135,20 @@ mod tests {
         let mut file = tempfile::tempfile().expect("a file can be made");
         let bytes: Vec<u8> = (0..200_000_u32).map(|number| number.to_le_bytes()[0]).collect();
         file.write_all(&bytes).expect("it is ours");
-        let (mut whole, permits) = download(&file, 0..200_000);
+        let (mut whole, threads) = download(&file, 0..200_000).await;
         file.write_all(b"and more").expect("it is ours");
         assert_eq!(all(&mut whole).await, bytes);
-        assert_eq!(permits.available_permits(), 0);
+        assert_eq!(threads.available_permits(), 0);
         drop(whole);
-        assert_eq!(permits.available_permits(), 1);
-        assert_eq!(all(&mut download(&file, 199_990..199_995).0).await, &bytes[199_990..199_995]);
+        assert_eq!(threads.available_permits(), 1);
+        assert_eq!(all(&mut download(&file, 199_990..199_995).await.0).await, &bytes[199_990..199_995]);
     }
 
     #[tokio::test]
     async fn a_file_that_shrinks_ends_early() {
         let mut file = tempfile::tempfile().expect("a file can be made");
         file.write_all(&[7; 100_000]).expect("it is ours");
-        let (mut download, _permits) = download(&file, 0..100_000);
+        let (mut download, _threads) = download(&file, 0..100_000).await;
         let first = poll_fn(|context| download.poll_next(context)).await.expect("it is there");
         file.set_len(10).expect("it is ours");
         assert_eq!(all(&mut download).await, b"");

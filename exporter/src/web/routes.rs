@@ -101,7 +101,7 @@ impl Site {
             Route::Healthy => plain(StatusCode::OK, "healthy\n"),
             Route::Ready => ready(self.is_ready()),
             Route::Reload => reload(self, request).await,
-            Route::File => files::answer(self, request).await,
+            Route::File => files::answer(self, request, caller).await,
             Route::Page(page) => pages::answer(self, page, request, caller).await,
             Route::Nothing => nothing(),
         }

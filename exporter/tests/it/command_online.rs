@@ -31,6 +31,30 @@ fn a_target_that_answers_is_up() {
 }
 
 #[test]
+fn a_set_that_logs_to_files_is_asked_without_writing_any_by_a_check_and_by_a_probe() {
+    let (installed, sim) = (Installed::with_plugins(&["pla"]), Sim::new());
+    let files = installed.folder.path("files");
+    let logs = r"{plugin: pla, sets: [{name: L, counters: ['\HTTP Service\CurrentUrisCached']}]}";
+    let file = config(sim.port, "")
+        .replace("[pcq]", "[pla]")
+        .replace("{plugin: pcq, countersets: [{name: Process V2}]}", logs);
+    let storage = format!("storage: {{directory: {}}}\n", files.display());
+    installed.folder.write("perfmon.yml", &(storage.clone() + &file));
+    let (code, out, err) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("1 target asked: 1 up, 0 partial, 0 down\n"), "{out}");
+    assert!(!files.join("web1").exists(), "a check writes nothing");
+
+    let (modules, _) = file.split_once("targets:").unwrap();
+    let web = "web: {listen: ['127.0.0.1:0']}\nprobe: {allow_targets: ['127.0.0.0/8']}\n";
+    installed.folder.write("perfmon.yml", &(storage + web + modules + "targets: []\n"));
+    let exporter = installed.folder.begin(&mut installed.command(&[]), &[]);
+    let probed = exporter.get("/probe?target=127.0.0.1&module=os&identity=corp&transport=here");
+    assert!(probed.body.contains("perfmon_probe_success 1\n"), "{}", probed.body);
+    assert!(!files.join("127.0.0.1").exists(), "a probe writes nothing");
+}
+
+#[test]
 fn a_counterset_that_the_host_does_not_have_is_shown_where_the_file_asks_for_it() {
     let (installed, sim) = (Installed::new(), Sim::new());
     let file = config(sim.port, "").replace(

@@ -260,7 +260,7 @@ fn a_file_that_shrinks_while_it_is_sent_ends_the_connection_and_nothing_else() {
 }
 
 #[test]
-fn readers_that_are_slow_take_so_many_files_and_other_pages_are_still_answered() {
+fn readers_that_are_slow_keep_no_others_from_their_files_and_pages() {
     let folder = folder();
     with_files(&folder, 64 << 20);
     let exporter = folder.serve(&at(&folder, "files", ", downloads: true"));
@@ -273,13 +273,8 @@ fn readers_that_are_slow_take_so_many_files_and_other_pages_are_still_answered()
             stream
         })
         .collect();
-    let refused = exporter.get(&format!("{RUN}/report.html"));
-    assert_eq!(refused.status, 503, "{}", refused.body);
-    assert!(refused.head.contains("retry-after"), "{}", refused.head);
+    // All of them are of one address. A file that nobody takes is ended for another one.
+    assert_eq!(exporter.get(&format!("{RUN}/report.html")).status, 200);
     assert_eq!(exporter.get("/logs").status, 200);
     drop(slow);
-    let began = std::time::Instant::now();
-    while exporter.get(&format!("{RUN}/report.html")).status != 200 {
-        assert!(began.elapsed() < std::time::Duration::from_secs(30), "the readers are gone");
-    }
 }

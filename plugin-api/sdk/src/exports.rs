@@ -134,9 +134,9 @@ unsafe extern "C" fn create<P: PluginDef>(request: *const Configure) -> i32 {
     unsafe {
         configured::<P>("create", request, |plugin, state, call| {
             let Some(source) = plugin.sources.get(call.source) else { return Err(unknown_source()) };
-            let Call { instance, settings, target, is_on_demand, .. } = call;
+            let Call { instance, settings, target, .. } = call;
             let handle = Handle { instance, wake: Arc::default() };
-            let setup = Setup { settings: (), target, handle, is_on_demand };
+            let setup = Setup { settings: (), target, handle };
             let slot = (source.create)(&settings, setup)?;
             state.insert_instance(instance, slot);
             Ok(())
@@ -246,7 +246,6 @@ struct Call {
     instance: u64,
     target: Target,
     settings: String,
-    is_on_demand: bool,
 }
 
 /// Reads the request, runs `action` inside the runtime and reports its result.
@@ -302,9 +301,9 @@ unsafe fn read_call(raw: &Configure) -> Result<Call, Malformed> {
     let settings = unsafe { raw.settings.read(TEXT_BYTES_MAX) }?.to_owned();
     let port = u16::try_from(raw.port).ok().filter(|port| *port != 0);
     let source = raw.source as usize;
-    let target = Target { name, host, port, identity };
     let is_on_demand = raw.flags & plugin_abi::CONFIGURE_ON_DEMAND != 0;
-    Ok(Call { source, instance: raw.instance, target, settings, is_on_demand })
+    let target = Target { name, host, port, identity, is_on_demand };
+    Ok(Call { source, instance: raw.instance, target, settings })
 }
 
 /// # Safety

@@ -39,16 +39,13 @@ pub struct Setup<S> {
     pub target: Target,
     /// The instance's handle of the host; clone it as needed.
     pub handle: Handle,
-    /// Whether it collects when somebody asks, such as for a probe, and not on a schedule: then leave nothing on the target
-    /// that is there for later collections. Hosts before version 1.3 never say so.
-    pub is_on_demand: bool,
 }
 
 impl<S> Setup<S> {
     /// The same with other settings.
     pub(crate) fn with<T>(self, settings: T) -> Setup<T> {
-        let Self { target, handle, is_on_demand, .. } = self;
-        Setup { settings, target, handle, is_on_demand }
+        let Self { target, handle, .. } = self;
+        Setup { settings, target, handle }
     }
 }
 

@@ -11,4 +11,7 @@ pub struct Target {
     pub port: Option<u16>,
     /// The identity to use; empty for none.
     pub identity: String,
+    /// Whether the instance collects when somebody asks, such as for a probe, and not on a schedule: then leave nothing on the
+    /// target that is there for later collections, and write no files. Hosts before version 1.3 never say so.
+    pub is_on_demand: bool,
 }

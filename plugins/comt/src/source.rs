@@ -62,13 +62,13 @@ impl Source for ComtSource {
     }
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
-        let Setup { settings, target, is_on_demand, .. } = setup;
+        let Setup { settings, target, .. } = setup;
         let host = HostTarget::new(target.host, target.port.unwrap_or(RESOLVER_PORT));
         let poller = Poller::new(host.clone(), settings.transport.clone(), settings.limits());
         let mut source = Self {
             name: target.name,
             target: host,
-            is_on_demand,
+            is_on_demand: target.is_on_demand,
             mode: Mode::Poll,
             logs_changes: false,
             poller,

@@ -16,6 +16,7 @@ use counter_types::{NamePattern, PatternText};
 use plugin_sdk::Problem;
 
 pub(crate) use self::compile::compile;
+pub(crate) use self::log_settings::Megabytes;
 pub(crate) use self::settings::Settings;
 pub(crate) use self::storage::{Database, Postgresql, StorageSettings};
 use crate::files::{FileSet, Overrides};
@@ -54,6 +55,7 @@ pub(crate) const SHOWN: &[&str] = &[
     "host",
     "keep",
     "log_format",
+    "log_memory",
     "name",
     "port",
     "postgresql",

@@ -61,4 +61,5 @@ plugin_sdk::export_plugin! {
         plugin_sdk::CommandEntry::of::<commands::Stop>(),
         plugin_sdk::CommandEntry::of::<commands::Validate>(),
     ],
+    settings: plugin_sdk::SettingsEntry::of::<runs::LibraryOptions>(),
 }

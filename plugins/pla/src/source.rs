@@ -74,6 +74,8 @@ impl Source for PlaSource {
 
     fn check(settings: &Settings, target: &Target) -> Vec<Problem> {
         let mut problems = match config::compile(settings) {
+            // One that is asked on demand writes nothing, and is not told of a folder.
+            Ok(_) if target.is_on_demand => Vec::new(),
             Ok(module) => config::check_storage(settings, &module),
             Err(problems) => problems,
         };
@@ -89,7 +91,8 @@ impl Source for PlaSource {
     }
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
-        let Setup { settings, target, handle, is_on_demand } = setup;
+        let Setup { settings, target, handle } = setup;
+        let is_on_demand = target.is_on_demand;
         let Module { sets, wanted, control } = config::compile(&settings)?;
         let (tasks, storage) = (config::tasks(&settings), StorageSettings::new(&settings, is_on_demand));
         let transport = settings.transport;

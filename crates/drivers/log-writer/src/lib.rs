@@ -10,4 +10,4 @@ pub use self::file::{
     Existing, FileFormat, FileLog, FileOptions, FileProgress, OpenFolder, Recovered, cut_unfinished_rows,
     recover,
 };
-pub use self::queue::{LogCounts, LogQueue, LogWriter, QueueMemory, QueueOptions, log_queue};
+pub use self::queue::{LogCounts, LogQueue, LogWriter, MemoryPool, QueueMemory, QueueOptions, log_queue};

@@ -7,9 +7,10 @@ mod range;
 
 use std::fmt::Write;
 use std::io;
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use http_server::{header, plain};
+use http_server::{Caller, header, plain};
 use hyper::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_RANGE, RANGE, REFERRER_POLICY,
@@ -27,7 +28,7 @@ use crate::storage::{FilePath, Opened, open};
 /// Where files are on this site.
 pub(super) const FILES: &str = "/logs/files/";
 
-pub(super) async fn answer<B>(site: &Site, request: &Request<B>) -> Response<Answer> {
+pub(super) async fn answer<B>(site: &Site, request: &Request<B>, caller: &Caller) -> Response<Answer> {
     let files = &site.page_state.files;
     let Some(kept) = files.kept() else {
         return plain(StatusCode::NOT_FOUND, "no files are kept: `storage.directory` is not set\n");
@@ -38,20 +39,19 @@ pub(super) async fn answer<B>(site: &Site, request: &Request<B>) -> Response<Ans
     }
     let path = request.uri().path().strip_prefix(FILES).and_then(FilePath::parse);
     let Some(path) = path else { return no_file() };
-    let Some(permit) = files.download() else {
+    let Some((permit, thread)) = files.download(caller.peer, Arc::clone(&caller.end)).await else {
         let mut busy = plain(StatusCode::SERVICE_UNAVAILABLE, "too many files are being sent; try again\n");
         busy.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("5"));
         return busy;
     };
     let name = path.file().to_owned();
-    // The thread has the permit while it opens the file, so that a directory that hangs takes so many threads only.
-    let opened = tokio::task::spawn_blocking(move || (open(&kept.directory, &path), permit)).await;
+    let opened = tokio::task::spawn_blocking(move || (open(&kept.directory, &path), thread)).await;
     match opened {
-        Ok((Ok(opened), permit)) => {
+        Ok((Ok(opened), thread)) => {
             debug!(file = name, bytes = opened.bytes, "File sent");
             let (part, etag) = asked(request, &opened);
             let Some(part) = part else { return beyond(&opened) };
-            let body = Download::new(opened.file, part.bytes(), permit);
+            let body = Download::new(opened.file, part.bytes(), (permit, thread));
             let head = Head { name: &name, whole: opened.bytes, part, etag };
             head.respond(Answer::File(Box::new(body)))
         }

@@ -1,4 +1,4 @@
-//! How many pages of metrics are written at a time, and which one is ended when another reader needs its permit.
+//! How many pages of metrics, or files, are sent at a time, and which one is ended when another reader needs its permit.
 //!
 //! Whoever reads slowly must not keep others from reading. A request without a permit waits for one; the peer that has
 //! the fewest pages comes first. A peer never has all permits. A page whose reader takes nothing is ended as soon as
@@ -155,14 +155,31 @@ impl PagePermit {
 
     /// Says that the page was ended after these bytes.
     pub(super) fn report_ended(&self, sent_bytes: u64) {
-        let Some(held_back) = self.permits.warnings.pass() else { return };
-        warn!(
-            peer = %self.page.peer,
-            sent_bytes,
-            more_since_last_line = held_back,
-            next_step = "if this peer is yours, find out why it reads so slowly, or raise `web.max_scrapes`",
-            "Page of /metrics ended in favour of another reader: its own took too little"
-        );
+        let next_step = "if this peer is yours, find out why it reads so slowly, or raise `web.max_scrapes`";
+        if let Some(held_back) = self.permits.warnings.pass() {
+            warn!(
+                peer = %self.page.peer,
+                sent_bytes,
+                more_since_last_line = held_back,
+                next_step,
+                "Page of /metrics ended in favour of another reader: its own took too little"
+            );
+        }
+    }
+
+    /// Says that the file was ended before these bytes.
+    pub(super) fn report_ended_file(&self, left_bytes: u64) {
+        let next_step =
+            "if this peer is yours, let it read fewer files at a time; a reader may go on with `Range`";
+        if let Some(held_back) = self.permits.warnings.pass() {
+            warn!(
+                peer = %self.page.peer,
+                left_bytes,
+                more_since_last_line = held_back,
+                next_step,
+                "Download of a file ended in favour of another reader: its own took too little, or has many"
+            );
+        }
     }
 }
 

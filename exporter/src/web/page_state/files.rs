@@ -5,17 +5,21 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use http_server::PeerKey;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use crate::storage::{self, Tree};
+use crate::web::page_permits::{PagePermit, PagePermits};
 
 /// How long a reader waits for those before it, and for the directory.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 /// For this long the same is shown to all.
 const FRESH_FOR: Duration = Duration::from_secs(3);
-/// Files that are sent at a time.
-pub(in crate::web) const DOWNLOADS_MAX: usize = 8;
+/// Files that are sent at a time, and threads that read them.
+const DOWNLOADS_MAX: usize = 8;
+/// What was ended for another reader needs a moment.
+const THREAD_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Where files are, and whether readers may have them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +33,8 @@ pub(in crate::web) struct Files {
     kept: Mutex<Option<Kept>>,
     last: Arc<Mutex<Option<Read>>>,
     listings: Arc<Semaphore>,
-    downloads: Arc<Semaphore>,
+    downloads: Arc<PagePermits>,
+    threads: Arc<Semaphore>,
 }
 
 #[derive(Clone)]
@@ -56,7 +61,8 @@ impl Default for Files {
             kept: Mutex::default(),
             last: Arc::default(),
             listings: Arc::new(Semaphore::new(1)),
-            downloads: Arc::new(Semaphore::new(DOWNLOADS_MAX)),
+            downloads: PagePermits::new(DOWNLOADS_MAX),
+            threads: Arc::new(Semaphore::new(DOWNLOADS_MAX)),
         }
     }
 }
@@ -99,9 +105,16 @@ impl Files {
         looked.map_err(|_elapsed| NoFiles::TooLong)?.map_err(NoFiles::Unreadable)
     }
 
-    /// The right to send a file, if not too many are being sent.
-    pub(in crate::web) fn download(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.downloads).try_acquire_owned().ok()
+    /// The right of `peer` to have a file sent, and a thread to read it: if not too many are being sent, and not too many disks
+    /// hang. `end` is notified if it is ended for another reader.
+    pub(in crate::web) async fn download(
+        &self,
+        peer: PeerKey,
+        end: Arc<Notify>,
+    ) -> Option<(PagePermit, OwnedSemaphorePermit)> {
+        let permit = self.downloads.acquire(peer, end).await.ok()?;
+        let thread = timeout(THREAD_WAIT_MAX, Arc::clone(&self.threads).acquire_owned()).await.ok()?.ok()?;
+        Some((permit, thread))
     }
 }
 
@@ -143,13 +156,28 @@ mod tests {
         );
     }
 
-    #[tokio::test]
-    async fn so_many_files_are_sent_at_a_time() {
+    #[tokio::test(start_paused = true)]
+    async fn one_reader_leaves_places_to_others_and_a_disk_that_hangs_takes_so_many_threads() {
         let files = Files::default();
-        let held: Vec<_> = (0..DOWNLOADS_MAX).map(|_| files.download()).collect();
-        assert!(held.iter().all(Option::is_some));
-        assert!(files.download().is_none());
-        drop(held);
-        assert!(files.download().is_some());
+        let ask = |last: u8| files.download(PeerKey::of([192, 0, 2, last].into()), Arc::default());
+        let mut held = Vec::new();
+        for peer in [1, 1, 1, 1, 1, 1, 2, 3] {
+            let began = Instant::now();
+            held.push(ask(peer).await.expect("one reader has not all places"));
+            assert_eq!(began.elapsed(), Duration::ZERO);
+        }
+        // Nobody reads: the place of the reader that has the most goes to another. Its thread ends a moment later.
+        let (next, ()) = tokio::join!(ask(4), async {
+            while !held.iter().any(|(permit, _)| permit.is_ended()) {
+                tokio::task::yield_now().await;
+                tokio::time::advance(Duration::from_millis(100)).await;
+            }
+            let ended = held.iter().position(|(permit, _)| permit.is_ended()).expect("one is");
+            assert!(ended < 6, "one of the first reader");
+        });
+        assert!(next.is_none(), "the thread of the one before hangs");
+        let ended = held.iter().position(|(permit, _)| permit.is_ended()).expect("one is");
+        drop(held.remove(ended));
+        assert!(ask(4).await.is_some());
     }
 }

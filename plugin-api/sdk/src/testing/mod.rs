@@ -81,7 +81,7 @@ impl FakeInstance {
         let state = PLUGIN.state(2).map_err(|error| vec![Problem::new("", error.to_string())])?;
         let _inside = state.runtime().enter();
         let handle = Handle { instance: token, wake: Arc::default() };
-        let setup = Setup { settings: (), target, handle, is_on_demand: false };
+        let setup = Setup { settings: (), target, handle };
         let slot = (entry.create)(&settings.to_string(), setup)?;
         Ok(Self { token, slot, world })
     }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::access::{CALLS_MAX, RELEASE_MAX, WayArguments};
 use super::json::collectors;
 use super::text::{collectors_in_words, printable};
-use crate::host::{CategoryWord, Listed, Which, collection_service, list};
+use crate::host::{CategoryWord, Listed, Progress, Which, collection_service, list};
 use crate::series::status_word;
 
 /// Lists the data collector sets of a host.
@@ -77,8 +77,17 @@ async fn find(run: &Run, access: &HostAccess, category: CategoryWord) -> Result<
     run.progress("data collector sets…");
     let mut sets = Vec::new();
     let deadline = Instant::now() + CALLS_MAX;
-    let listed = list(&mut collection, Which::All, |listed| sets.push(listed), deadline).await;
-    let unread = listed.map_err(|error| CommandError::of_object(&service, &error, ObjectStep::Call))?;
+    let mut progress = Progress::default();
+    // Of many large sets the texts are what takes memory.
+    let take = |mut listed: Listed| {
+        if let Ok(read) = &mut listed.read {
+            read.text = String::new();
+        }
+        sets.push(listed);
+    };
+    let listed = list(&mut collection, Which::All, &mut progress, take, deadline).await;
+    listed.map_err(|error| CommandError::of_object(&service, &error, ObjectStep::Call))?;
+    let unread = if progress.is_complete() { progress.unread() } else { Some(progress.in_the_time()) };
     // If the host is slow, it drops the object when no pings come.
     let _ = collection.release(Instant::now() + RELEASE_MAX).await;
     sets.sort_by_key(|set| set.name.to_lowercase());

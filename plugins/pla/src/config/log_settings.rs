@@ -166,9 +166,9 @@ pub(super) enum TlsWord {
 pub(super) struct LongTime(pub(super) Duration);
 
 /// Of 1,048,576 bytes, as Windows counts them.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String", expecting = "a size such as `100MB`")]
-pub(super) struct Megabytes(pub(super) u32);
+pub(crate) struct Megabytes(pub(crate) u32);
 
 impl WeekDay {
     /// [MS-PLA] 2.2.2.12: its bit.

@@ -17,6 +17,7 @@ use rpc_client::{Interface as BoundInterface, TcpTransport};
 use rpc_stub::orpc::Proxy;
 use tokio::time::Instant;
 
+use super::progress::Progress;
 use crate::model::LIMITS;
 
 /// Why a call failed.
@@ -51,34 +52,37 @@ pub(crate) enum Which<'a> {
     Named(&'a (dyn Fn(&str) -> bool + Sync)),
 }
 
-/// Lists the sets of a collection, an object of the class of a category. Of sets whose names are not wanted only the name is
-/// read. Returns why sets are missing whose names are not known, if some are.
+/// Lists the sets of a collection, an object of the class of a category, from where `progress` is on. Of sets whose names are not
+/// wanted only the name is read. It ends early if the time is too short for another set.
 ///
 /// # Errors
-/// If the host does not list them, or another call would fail, too.
+/// If the host does not list them, or another call would fail, too. What was taken until then was read.
 pub(crate) async fn list(
     collection: &mut Object,
     which: Which<'_>,
+    progress: &mut Progress,
     mut take: impl FnMut(Listed),
     deadline: Instant,
-) -> Result<Option<String>, SessionError> {
-    let count = fill(collection, deadline).await?;
-    let mut unread = None;
+) -> Result<(), SessionError> {
+    if !progress.is_filled() {
+        progress.fill(fill(collection, deadline).await?);
+    }
+    progress.begin();
     let mut reader = Reader { collection, deadline, takes_unsigned: false, done: Vec::new() };
-    for index in 0..count {
+    while let Some(index) = progress.next(Instant::now(), deadline) {
         match reader.set(index, which).await? {
-            Ok(Some(listed)) => take(listed),
-            Ok(None) => {}
-            Err(why) => {
-                unread.get_or_insert_with(|| format!("set {} of {count}: {why}", index + 1));
+            Ok(Some(listed)) => {
+                progress.add_bytes(listed.read.as_ref().map_or(0, |read| read.text.len()));
+                take(listed);
             }
+            Ok(None) => {}
+            Err(why) => progress.miss(index, &why),
         }
         if reader.done.len() >= RELEASED_TOGETHER {
             reader.release().await?;
         }
     }
-    reader.release().await?;
-    Ok(unread)
+    reader.release().await
 }
 
 /// Has the collection filled with the sets of now. Returns how many there are.

@@ -1,5 +1,6 @@
 //! The host's sets that a module wants: read again and again, category by category.
 
+mod known;
 mod reader;
 
 use std::collections::HashSet;
@@ -8,13 +9,14 @@ use std::time::Duration;
 use counter_types::NamePattern;
 use host_session::Target;
 use plugin_sdk::{Collection, Failure};
-use plugin_session::{ObjectConnection, Pause, TransportSettings};
+use plugin_session::{ObjectConnection, TransportSettings};
 use tokio::time::Instant;
 
+use self::known::Room;
 use self::reader::Reader;
 use super::category::CategoryWord;
-use super::host_set::HostSet;
-use crate::model::{ALERTS_MAX, Set};
+use super::host_set::{HostSet, Size};
+use crate::model::Set;
 
 /// Sets that the settings want.
 #[derive(Clone, Debug)]
@@ -33,13 +35,24 @@ pub(crate) struct LiveSets {
     target: Target,
     transport: TransportSettings,
     readers: Vec<Reader>,
+    /// Names of the module's other sets.
+    own_names: HashSet<String>,
+    /// What those take of the room for all.
+    own_size: Size,
     /// What the settings do not want any more.
     removed: Vec<ObjectConnection>,
 }
 
 impl LiveSets {
     pub(crate) fn new(target: Target, wanted: Vec<Wanted>, transport: TransportSettings) -> Self {
-        let mut sets = Self { target, transport, readers: Vec::new(), removed: Vec::new() };
+        let mut sets = Self {
+            target,
+            transport,
+            readers: Vec::new(),
+            own_names: HashSet::new(),
+            own_size: Size::default(),
+            removed: Vec::new(),
+        };
         sets.want(wanted);
         sets
     }
@@ -63,11 +76,11 @@ impl LiveSets {
             let mut reader = known.unwrap_or_else(|| Reader::new(category, &self.target, &self.transport));
             (reader.names, reader.refresh) = (names, refresh);
             reader.connection.reconfigure(self.transport.clone());
-            (reader.refreshed, reader.pause) = (None, Pause::default());
+            reader.restart();
             self.readers.push(reader);
         }
-        for Reader { names, sets, .. } in &mut self.readers {
-            sets.retain(|set| names.iter().any(|pattern| pattern.matches(&set.set.name)));
+        for Reader { names, known, .. } in &mut self.readers {
+            known.sets.retain(|set| names.iter().any(|pattern| pattern.matches(&set.set.name)));
         }
         self.removed.extend(before.into_iter().map(|reader| reader.connection));
     }
@@ -79,7 +92,7 @@ impl LiveSets {
 
     /// The sets.
     pub(crate) fn sets(&self) -> impl Iterator<Item = &HostSet> {
-        self.readers.iter().flat_map(|reader| &reader.sets)
+        self.readers.iter().flat_map(|reader| &reader.known.sets)
     }
 
     /// Why something is missing of them.
@@ -93,12 +106,17 @@ impl LiveSets {
             connection.release(deadline.min(Instant::now() + RELEASE_MAX)).await;
         }
         let mut has_changed = false;
-        let mut left = u32::try_from(self.readers.len()).unwrap_or(u32::MAX);
-        for reader in &mut self.readers {
+        for index in 0..self.readers.len() {
+            let left = u32::try_from(self.readers.len() - index).unwrap_or(u32::MAX);
             let now = Instant::now();
-            let deadline = now + deadline.saturating_duration_since(now) / left.max(1);
-            has_changed |= reader.step(collection, deadline).await;
-            left -= 1;
+            let deadline = now + deadline.saturating_duration_since(now) / left;
+            let (before, others) = self.readers.split_at_mut(index);
+            let Some((reader, after)) = others.split_first_mut() else { break };
+            let others: Vec<_> = before.iter().chain(&*after).map(|other| &other.known).collect();
+            let mut taken = self.own_size;
+            others.iter().for_each(|other| taken.add(other.size()));
+            let room = Room { size: Size::MAX.without(taken), own_names: &self.own_names, others };
+            has_changed |= reader.step(collection, &room, deadline).await;
         }
         has_changed
     }
@@ -114,22 +132,28 @@ impl LiveSets {
         false
     }
 
-    /// Lets those sets count whose names nobody else has, and as many alerts as there is room for.
-    pub(crate) fn admit<'a>(&mut self, taken: impl Iterator<Item = &'a Set>) {
-        let mut names: HashSet<String> = HashSet::new();
-        let mut room = ALERTS_MAX;
-        for set in taken {
-            names.insert(set.name.clone());
-            room = room.saturating_sub(set.alerts.len());
+    /// Lets those sets count whose names nobody else has. `own` are the module's other sets.
+    pub(crate) fn admit<'a>(&mut self, own: impl Iterator<Item = &'a Set>) {
+        self.own_names.clear();
+        self.own_size = Size::default();
+        for set in own {
+            self.own_names.insert(set.name.clone());
+            self.own_size.alerts += set.alerts.len();
         }
-        for set in self.readers.iter_mut().flat_map(|reader| &mut reader.sets) {
-            let was_admitted = std::mem::replace(&mut set.is_admitted, names.insert(set.set.name.clone()));
-            if set.is_admitted {
-                set.cut(room);
-                room -= set.set.alerts.len();
-            } else if was_admitted {
-                let set = &set.set.name;
-                tracing::warn!(set, "A set of the host is left out: another set of the module has its name");
+        let mut names = self.own_names.clone();
+        let mut alerts = Size::MAX.without(self.own_size).alerts;
+        for Reader { known, is_stale, .. } in &mut self.readers {
+            for set in &mut known.sets {
+                match (names.insert(set.set.name.clone()), set.is_admitted) {
+                    (true, true) => {
+                        set.cut(Size { alerts, problems: usize::MAX, schedules: usize::MAX });
+                        alerts -= set.set.alerts.len();
+                    }
+                    // Nothing was kept of it.
+                    (true, false) => *is_stale = true,
+                    (false, true) => set.leave_out(false),
+                    (false, false) => {}
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 //! | module | job |
 //! | --- | --- |
 //! | `service` | the classes, and the names of what is called |
-//! | `list` | all sets of a category: their names and their XML |
+//! | `list`, `progress` | all sets of a category: their names and their XML; how far they were read |
 //! | `named` | one set by its name: read, started, stopped |
 //! | `host_set` | what is kept of a set |
 //! | `starter` | sets that alerts start on the host |
@@ -16,6 +16,7 @@ mod host_set;
 mod list;
 mod live;
 mod named;
+mod progress;
 mod schedules;
 mod service;
 mod starter;
@@ -25,6 +26,7 @@ pub(crate) use self::host_set::HostSet;
 pub(crate) use self::list::{HostXml, Listed, Which, list};
 pub(crate) use self::live::{LiveSets, Wanted};
 pub(crate) use self::named::{AUDIT, NamedError, Order, control, read_named};
+pub(crate) use self::progress::Progress;
 pub(crate) use self::schedules::LocalTime;
 pub(crate) use self::service::{collection_service, set_service};
 pub(crate) use self::starter::{Started, Starter};

@@ -35,8 +35,11 @@ impl Set {
             problems: Vec::new(),
         };
         for (index, collector) in document.alerts.iter().enumerate() {
-            set.add_collector(collector, index);
+            if !set.add_collector(collector, index) {
+                break;
+            }
         }
+        set.distinguish();
         if set.origin == Origin::Host && !document.counters.is_empty() {
             let count = document.counters.len();
             let message =
@@ -56,7 +59,8 @@ impl Set {
         set
     }
 
-    fn add_collector(&mut self, collector: &AlertDataCollector, index: usize) {
+    /// Returns false at the limit, which is said.
+    fn add_collector(&mut self, collector: &AlertDataCollector, index: usize) -> bool {
         let named = collector.name.as_deref().map(clean).filter(|name| !name.is_empty());
         // As Windows names them.
         let name = named.unwrap_or_else(|| format!("DataCollector{:02}", index + 1));
@@ -83,7 +87,7 @@ impl Set {
                     ProblemKind::Limit,
                     format!("thresholds above {ALERTS_MAX} are not judged"),
                 );
-                break;
+                return false;
             }
             let logs_events = collector.logs_events.unwrap_or(true);
             self.alerts.push(Alert {
@@ -96,7 +100,7 @@ impl Set {
                 start_set: start_set.clone(),
             });
         }
-        self.distinguish(&name);
+        true
     }
 
     /// The task of a collector. Whether there is such a task is a matter of the module.
@@ -139,13 +143,13 @@ impl Set {
     }
 
     /// Two thresholds of one counter in one collector, such as one above and one below, get names of their own.
-    fn distinguish(&mut self, name: &str) {
-        let mut seen: HashMap<String, usize> = HashMap::new();
-        for alert in self.alerts.iter_mut().filter(|alert| alert.name == name) {
-            let times = seen.entry(alert.threshold.path.to_string()).or_default();
+    fn distinguish(&mut self) {
+        let mut seen: HashMap<(String, String), usize> = HashMap::new();
+        for alert in &mut self.alerts {
+            let times = seen.entry((alert.name.clone(), alert.threshold.path.to_string())).or_default();
             *times += 1;
             if *times > 1 {
-                alert.name = format!("{name} ({times})");
+                alert.name = format!("{} ({times})", alert.name);
             }
         }
     }

@@ -2,8 +2,10 @@
 
 use counter_log::SinkErrorKind;
 use log_writer::{LogCounts, LogQueue};
+use tokio::time::Instant;
 
 use super::open_log::OpenLog;
+use super::outage::{Outages, Trouble};
 use crate::logs::Recorder;
 
 /// A collector.
@@ -13,6 +15,7 @@ pub(crate) struct ActiveCollector {
     /// The log of this segment, from its first record on.
     pub(super) log: Option<OpenLog>,
     earlier: Earlier,
+    outages: Outages,
 }
 
 /// What is counted of a collector besides the log that is open.
@@ -22,6 +25,8 @@ struct Earlier {
     finishing: Vec<LogQueue>,
     /// Of those that are at their end; segments are of all logs.
     totals: Totals,
+    /// Where the newest one is, for people.
+    place: String,
 }
 
 /// What became of all records of a collector.
@@ -37,6 +42,8 @@ pub(crate) struct Totals {
     pub(crate) gaps: u64,
     /// Records that waited when the collection began, before it took one.
     pub(crate) waiting: u64,
+    /// Bytes of memory that these take.
+    pub(crate) waiting_bytes: u64,
     /// Logs that were begun.
     pub(crate) segments: u64,
     /// Failed writes by kind, in the order of [`SinkErrorKind::ALL`].
@@ -45,7 +52,7 @@ pub(crate) struct Totals {
 
 impl ActiveCollector {
     pub(super) fn new(recorder: Recorder) -> Self {
-        Self { recorder, log: None, earlier: Earlier::default() }
+        Self { recorder, log: None, earlier: Earlier::default(), outages: Outages::default() }
     }
 
     /// The name of the collector.
@@ -65,6 +72,7 @@ impl ActiveCollector {
 
     pub(super) fn begin(&mut self, log: OpenLog) {
         self.earlier.totals.segments += 1;
+        self.earlier.place.clone_from(&log.place);
         self.log = Some(log);
     }
 
@@ -79,6 +87,7 @@ impl ActiveCollector {
     pub(super) fn count_on(&mut self, before: &mut [Self]) {
         if let Some(before) = before.iter_mut().find(|before| before.name() == self.name()) {
             self.earlier = std::mem::take(&mut before.earlier);
+            self.outages = std::mem::take(&mut before.outages);
         }
     }
 
@@ -90,18 +99,38 @@ impl ActiveCollector {
         totals
     }
 
-    /// A collection begins: counts what waits, and forgets logs that are at their end, but for their counts.
-    pub(super) fn tidy(&mut self) {
-        let Earlier { finishing, totals } = &mut self.earlier;
-        totals.waiting = self.log.as_ref().map_or(0, |log| log.queue.counts().waiting);
+    /// Whether records cannot be written now.
+    pub(crate) const fn is_failing(&self) -> bool {
+        self.outages.is_now()
+    }
+
+    /// A collection of the set begins: counts what waits, and forgets logs that are at their end, but for their counts. Says whether
+    /// records are written.
+    pub(super) fn tidy(&mut self, set: &str, now: Instant) {
+        let Earlier { finishing, totals, place } = &mut self.earlier;
+        (totals.waiting, totals.waiting_bytes) = (0, 0);
+        let (mut trouble, mut has_logs) = (None, false);
+        let mut look = |counts: &LogCounts| {
+            totals.waiting += counts.waiting;
+            totals.waiting_bytes += counts.waiting_bytes;
+            trouble = trouble.take().or_else(|| Trouble::of(counts, now));
+            has_logs |= !counts.is_finished;
+            if counts.is_finished {
+                totals.add(counts);
+            }
+        };
         finishing.retain(|queue| {
             let counts = queue.counts();
-            totals.waiting += counts.waiting;
-            if counts.is_finished {
-                totals.add(&counts);
-            }
+            look(&counts);
             !counts.is_finished
         });
+        if let Some(log) = &self.log {
+            look(&log.queue.counts());
+        }
+        let place = std::mem::take(place);
+        let of = (set, &*self.recorder.collector.name, &*place);
+        self.outages.follow(of, &self.totals(), has_logs.then_some(trouble));
+        self.earlier.place = place;
     }
 }
 

@@ -45,7 +45,8 @@ pub(crate) struct SegmentState {
 /// The folder of a set. It is opened for each use: it may be away and come back.
 #[derive(Clone, Debug)]
 pub(crate) struct SetFolder {
-    /// That of the target. The folder above it is there.
+    /// That of the target. The folder above it is there, and whoever configured it says what it is: from the target's on no link is
+    /// followed.
     directory: PathBuf,
     /// One harmless component.
     name: String,
@@ -102,11 +103,15 @@ impl SetFolder {
 
     /// The folder of the target.
     pub(crate) fn target(&self) -> io::Result<Dir> {
-        match fs::create_dir(&self.directory) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-        Dir::open_ambient_dir(&self.directory, ambient_authority())
+        let (above, name) =
+            (self.directory.parent(), self.directory.file_name().and_then(|name| name.to_str()));
+        let Some((above, name)) = above.zip(name) else { return Err(ErrorKind::InvalidInput.into()) };
+        let above = Dir::open_ambient_dir(above, ambient_authority())?;
+        below(&above, name).map_err(|error| match error.kind() {
+            // As a disk that fails: it may become a folder. A link does not.
+            ErrorKind::InvalidData if !is_link(&above, name) => ErrorKind::NotADirectory.into(),
+            _ => error,
+        })
     }
 
     /// The folder of the set.
@@ -204,6 +209,10 @@ fn is_in(claim: &fs::File, folder: &Dir) -> io::Result<bool> {
     }
 }
 
+fn is_link(folder: &Dir, name: &str) -> bool {
+    folder.symlink_metadata(name).is_ok_and(|found| found.is_symlink())
+}
+
 fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
     match mkdirat(folder, name, Mode::from_raw_mode(0o777)) {
         Err(error) if error != Errno::EXIST => Err(error.into()),
@@ -272,21 +281,35 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_not_followed_even_within_the_folder() {
-        let (place, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("another"));
-        let link = |to: &std::path::Path, from: &str| {
-            std::os::unix::fs::symlink(to, place.path().join(from)).expect("a link");
-        };
-        link(other.path(), "Out");
-        fs::create_dir(place.path().join("Other set")).expect("a folder");
-        link(std::path::Path::new("Other set"), "Beside");
-        for set in ["Out", "Beside"] {
-            let folder = SetFolder::new(place.path().to_owned(), set);
-            let error = folder.save(&kept(1)).expect_err("a link").to_string();
-            assert_eq!(error, format!("`{set}` is a link, not a folder: delete it"));
-        }
-        for folder in [other.path(), &place.path().join("Other set")] {
-            assert_eq!(fs::read_dir(folder).expect("it is there").count(), 0);
+    fn a_link_is_followed_at_no_level_by_nobody_even_within_the_folder() {
+        for (levels, at) in [("web1", "web1"), ("web1/Nightly", "Nightly"), ("web1/Nightly/000001", "000001")]
+        {
+            for leads_out in [true, false] {
+                let place = tempfile::tempdir().expect("a folder");
+                let elsewhere = if leads_out { "elsewhere" } else { "storage/elsewhere" };
+                let (storage, elsewhere) = (place.path().join("storage"), place.path().join(elsewhere));
+                fs::create_dir_all(&elsewhere).expect("a folder");
+                let link = storage.join(levels);
+                fs::create_dir_all(link.parent().expect("it is below the storage")).expect("a folder");
+                std::os::unix::fs::symlink(&elsewhere, &link).expect("a link");
+                let folder = SetFolder::new(storage.join("web1"), "Nightly");
+                let of_set = levels != "web1/Nightly/000001";
+                let refused = [
+                    folder.run("000001").err(),
+                    folder.earlier_run("000001").err(),
+                    folder.cut_unfinished_rows("web1", "000001").err(),
+                    folder.save(&kept(1)).err().filter(|_| of_set),
+                    folder.load(0).err().filter(|_| of_set),
+                    folder.claim().err().filter(|_| of_set),
+                    folder.recover("web1").err().filter(|_| of_set),
+                ];
+                let refused: Vec<String> = refused.iter().flatten().map(io::Error::to_string).collect();
+                assert_eq!(refused.len(), if of_set { 7 } else { 3 }, "{levels}: {refused:?}");
+                for error in refused {
+                    assert_eq!(error, format!("`{at}` is a link, not a folder: delete it"));
+                }
+                assert_eq!(fs::read_dir(elsewhere).expect("it is there").count(), 0, "{levels}");
+            }
         }
     }
 

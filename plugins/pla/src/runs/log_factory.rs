@@ -13,6 +13,7 @@ use pla_engine::NameParts;
 use weak_map::WeakMap;
 
 use super::folder::SetFolder;
+use super::memory;
 use super::open_log::OpenLog;
 use super::sink::{AnySink, Server};
 use super::state::StateStore;
@@ -34,7 +35,8 @@ pub(crate) struct LogFactory {
 
 impl LogFactory {
     pub(crate) fn new(machine: String, settings: StorageSettings) -> Self {
-        let memory = MEMORY.get_or_insert_with(machine.clone(), || QueueMemory::new(BYTES_WAITING_MAX));
+        let make = || QueueMemory::of_pool(BYTES_WAITING_MAX, memory::pool());
+        let memory = MEMORY.get_or_insert_with(machine.clone(), make);
         Self { machine, settings, memory, logs: AtomicUsize::new(1) }
     }
 
@@ -117,13 +119,15 @@ impl LogFactory {
                 let existing = if *overwrites && !is_taken { Existing::Replace } else { Existing::Keep };
                 let circular_bytes_max = is_circular.then(|| bytes_max.unwrap_or(CIRCULAR_BYTES_MAX));
                 let (state, folder) = (Arc::clone(state?), folder.to_owned());
+                let place = self.folder(state.set_name()).map(|of_set| of_set.path_of(&folder));
+                let place = place.map(|path| path.display().to_string()).unwrap_or_default();
                 let open: OpenFolder = Arc::new(move || state.run(&folder));
                 let options = FileOptions { format, existing, circular_bytes_max };
                 let log = FileLog::new(open, &file, Arc::clone(&header), options);
                 let progress = log.progress();
                 Some(OpenLog::open(
                     header,
-                    AnySink::File(Box::new(log)),
+                    (place, AnySink::File(Box::new(log))),
                     Some(progress),
                     (interval, self.queue()),
                 ))
@@ -132,7 +136,8 @@ impl LogFactory {
                 let sink = self.database((database, log), &header).unwrap_or_else(|message| {
                     AnySink::Refused(SinkError { kind: SinkErrorKind::Refused, message })
                 });
-                Some(OpenLog::open(header, sink, None, (interval, self.queue())))
+                let place = format!("database `{database}`");
+                Some(OpenLog::open(header, (place, sink), None, (interval, self.queue())))
             }
         }
     }

@@ -6,6 +6,8 @@
 //! | `run` | the life of one set, by the state machine of `pla_engine` |
 //! | `active_collector`, `open_log` | a collector of it, and its log in one segment |
 //! | `log_factory`, `sink`, `turns` | where a log goes, and who writes to it |
+//! | `memory` | what records of all logs that wait may take |
+//! | `outage` | what is said while a log cannot be written |
 //! | `folder`, `state` | the folder of a set, and what is kept there of its life |
 //! | `work`, `report` | what is done beside the collections: limits, reports and the data manager |
 
@@ -15,7 +17,9 @@ mod folder;
 mod log_factory;
 #[cfg(test)]
 mod logged;
+mod memory;
 mod open_log;
+mod outage;
 mod report;
 mod run;
 mod sink;
@@ -36,6 +40,7 @@ use tokio::time::Instant;
 
 pub(crate) use self::active_collector::ActiveCollector;
 pub(crate) use self::log_factory::LogFactory;
+pub(crate) use self::memory::LibraryOptions;
 pub(crate) use self::open_log::OpenLog;
 pub(crate) use self::run::Run;
 pub(crate) use self::work::Ended;

@@ -16,6 +16,8 @@ use super::sink::AnySink;
 pub(crate) struct OpenLog {
     /// The side of the collection.
     pub(super) queue: LogQueue,
+    /// Its folder or its database, for people.
+    pub(super) place: String,
     /// What is known of its file.
     progress: Option<Arc<FileProgress>>,
     header: Arc<LogHeader>,
@@ -47,7 +49,7 @@ impl OpenLog {
     /// Must be called inside the library's runtime.
     pub(super) fn open(
         header: Arc<LogHeader>,
-        sink: AnySink,
+        (place, sink): (String, AnySink),
         progress: Option<Arc<FileProgress>>,
         (interval, options): (Option<Duration>, QueueOptions),
     ) -> Self {
@@ -55,7 +57,17 @@ impl OpenLog {
         let (queue, writer) = log_queue(columns, sink, &options);
         tokio::spawn(writer.run());
         let statistics = Statistics::new(columns);
-        Self { queue, progress, header, statistics, last: None, gaps: Vec::new(), interval, records: 0 }
+        Self {
+            queue,
+            place,
+            progress,
+            header,
+            statistics,
+            last: None,
+            gaps: Vec::new(),
+            interval,
+            records: 0,
+        }
     }
 
     /// Takes a record.

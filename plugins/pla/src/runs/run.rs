@@ -156,7 +156,8 @@ impl Run {
 
     /// Time has passed.
     pub(super) fn step(&mut self, is_triggered: bool, moment: Moment) {
-        self.collectors.iter_mut().for_each(ActiveCollector::tidy);
+        let now = Instant::now();
+        self.collectors.iter_mut().for_each(|one| one.tidy(&self.name, now));
         self.look_for_earlier();
         while let Ok(event) = self.events.1.try_recv() {
             self.take(event, moment);

@@ -47,6 +47,10 @@ impl StateStore {
         }
     }
 
+    pub(super) fn set_name(&self) -> &str {
+        &self.set
+    }
+
     /// This is the state from now on.
     pub(super) fn set(&self, kept: SetState) {
         let mut newest = self.newest();

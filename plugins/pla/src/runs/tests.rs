@@ -78,7 +78,12 @@ impl Source for Unwritten {
 fn unwritten() -> OpenLog {
     let header = LogHeader { columns: Vec::new(), zone: TimeZone::UTC, description: String::new() };
     let error = SinkError { kind: SinkErrorKind::Refused, message: "not today".to_owned() };
-    OpenLog::open(Arc::new(header), AnySink::Refused(error), None, (None, QueueOptions::default()))
+    OpenLog::open(
+        Arc::new(header),
+        (String::new(), AnySink::Refused(error)),
+        None,
+        (None, QueueOptions::default()),
+    )
 }
 
 fn collected(fake: &FakeInstance) -> Seen {

@@ -117,6 +117,18 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         ..OF_LOG
     },
     Family {
+        item: "Waiting Memory",
+        unit: "bytes",
+        help: "Memory that records of earlier samples took which still waited to be written when the exporter began to collect. Of all \
+               targets together it is at most plugins.settings.pla.log_memory.",
+        ..OF_LOG
+    },
+    Family {
+        item: "Failing",
+        help: "1 while records cannot be written into the log and wait in memory, or are lost; else 0. The exporter's log has the reason.",
+        ..OF_LOG
+    },
+    Family {
         item: "Left Out Instances",
         help: "Instances that the host has now and the log has not, or not with all of their counters: they came after the log had \
                begun, and are in the next segment, or they are above the limit of 20,000 columns. Each is counted once.",
@@ -148,8 +160,10 @@ pub(super) const SEGMENTS: usize = 11;
 pub(super) const GAPS: usize = 12;
 pub(super) const DROPPED: usize = 13;
 pub(super) const WAITING: usize = 14;
-pub(super) const LEFT_OUT: usize = 15;
-pub(super) const LOG_FAILURES: usize = 16;
+pub(super) const WAITING_BYTES: usize = 15;
+pub(super) const FAILING: usize = 16;
+pub(super) const LEFT_OUT: usize = 17;
+pub(super) const LOG_FAILURES: usize = 18;
 
 #[cfg(test)]
 mod tests {
@@ -181,7 +195,18 @@ mod tests {
             "Last Compile Duration",
         ];
         assert_eq!(of_runs.map(|index| items[index]), expected.map(|item| (RUN, item)));
-        let of_logs = [RECORDS, BYTES, SEGMENTS, GAPS, DROPPED, WAITING, LEFT_OUT, LOG_FAILURES];
+        let of_logs = [
+            RECORDS,
+            BYTES,
+            SEGMENTS,
+            GAPS,
+            DROPPED,
+            WAITING,
+            WAITING_BYTES,
+            FAILING,
+            LEFT_OUT,
+            LOG_FAILURES,
+        ];
         let expected = [
             "Records",
             "Bytes",
@@ -189,6 +214,8 @@ mod tests {
             "Gaps",
             "Dropped Records",
             "Waiting",
+            "Waiting Memory",
+            "Failing",
             "Left Out Instances",
             "Failures",
         ];

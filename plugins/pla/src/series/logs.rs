@@ -83,6 +83,8 @@ fn show_log<'a>(set: &'a str, active: &'a ActiveCollector, take: Take<'_, 'a>) {
     take(own(families::GAPS), real(totals.gaps));
     take(own(families::DROPPED), real(totals.dropped));
     take(own(families::WAITING), real(totals.waiting));
+    take(own(families::WAITING_BYTES), real(totals.waiting_bytes));
+    take(own(families::FAILING), f64::from(u8::from(active.is_failing())));
     take(own(families::LEFT_OUT), real(active.left_out()));
     for (kind, failures) in SinkErrorKind::ALL.into_iter().zip(totals.failures) {
         take(own(families::LOG_FAILURES).with("kind", kind.as_str()), real(failures));

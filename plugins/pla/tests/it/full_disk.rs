@@ -63,8 +63,11 @@ fn fill_the_disk() {
     let (records, waiting) = (of(&ended, "Records", ""), of(&ended, "Waiting", ""));
     assert!((2.0..20.0).contains(&records), "what fits is written: {records}");
     assert_eq!(records + waiting, 51.0, "the rest waits");
+    assert_eq!(of(&ended, "Failing", ""), 1.0);
+    assert!(of(&ended, "Waiting Memory", "") >= waiting * 16.0, "{}", ended.page());
     limit_files_to(None);
     let ended = until(&watch, |ended| of(ended, "Waiting", "") == 0.0);
+    assert_eq!((of(&ended, "Failing", ""), of(&ended, "Waiting Memory", "")), (0.0, 0.0));
     assert_eq!((of(&ended, "Records", ""), of(&ended, "Dropped Records", "")), (51.0, 0.0));
     plugin.end(watch);
     let files = place.files("Mill");

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ms_dtyp::FileTime;
 use ms_pla::Category;
+use plugin_host::testing::RecordedOutcome;
 use serde_json::json;
 use windows_sim::choices::PlaChoices;
 
@@ -179,4 +180,68 @@ fn five_hundred_sets_take_two_calls_each() {
     assert_eq!((calls(COLLECTION, 8), calls("pla-set", 52)), (500, 500));
     assert_eq!((calls("pla-set", 20), calls("pla-set", 33)), (0, 0), "the XML has name and status");
     assert_eq!(calls("rem-unknown", 5) + calls("rem-unknown2", 5), 8, "references are given back together");
+}
+
+#[test]
+fn sets_above_the_room_for_all_are_shown_without_alerts_that_are_left_out() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    let thresholds: Vec<String> = (0..9_990).map(|number| format!(r"\Water\Level>{number}")).collect();
+    let thresholds: Vec<&str> = thresholds.iter().map(String::as_str).collect();
+    objects.store("Mill 1", &thresholds);
+    objects.store("Mill 2", &thresholds[..20]);
+    // It has no series of the alerts.
+    let watch = plugin.watch_on_demand(&mill.sim, objects.settings(&each_time()));
+    for _ in 0..2 {
+        let ended = watch.full();
+        assert_eq!(ended.of("Set", "Info").len(), 2);
+        assert_eq!(ended.of("Set", "Alerts"), [("Mill 1".to_owned(), 9_990.0), ("Mill 2".to_owned(), 10.0)]);
+        let problems = ended.of("Set", "Problems");
+        assert!(problems.contains(&("Mill 1|limit".to_owned(), 0.0)), "{problems:?}");
+        assert!(problems.contains(&("Mill 2|limit".to_owned(), 1.0)), "{problems:?}");
+        mill.pass(15);
+    }
+}
+
+#[test]
+fn sets_of_a_slow_host_are_read_in_several_collections_and_shown_as_they_come() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    (0..40).for_each(|number| objects.store(&format!("Mill {number:02}"), &[r"\Water\Level<60"]));
+    let rule = "pla-set/52=delay:40ms".parse().expect("a rule of the simulator");
+    mill.sim.behave(|behaviour| behaviour.rules = vec![rule]);
+    let watch = plugin.watch(&mill.sim, objects.settings(&json!([{"host": ["Mill*"]}])));
+    let (mut shown, mut said) = (0, Vec::new());
+    loop {
+        // The sets get a third of it, and together they take longer.
+        let ended = watch.collect_within(Duration::from_secs(3));
+        let now = ended.of("Set", "Info").len();
+        assert!(now >= shown, "{now} after {shown}: {ended:?}");
+        shown = now;
+        mill.pass(15);
+        match &ended.outcome {
+            RecordedOutcome::Partial(..) => said.push(ended.partial().to_owned()),
+            _ => break,
+        }
+        assert!(said.len() < 100, "{said:?}");
+    }
+    assert_eq!(shown, 40);
+    // With those that the host comes with.
+    assert!(said.iter().any(|said| said.contains(" of 43 sets in the time that there was")), "{said:?}");
+    assert_eq!(objects.calls(COLLECTION, 8), 43, "nothing is read twice: {said:?}");
+}
+
+#[test]
+fn sets_that_were_read_stay_when_the_host_hangs_at_one_and_the_others_follow() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    (1..=5).for_each(|number| objects.store(&format!("Mill {number}"), &[r"\Water\Level<60"]));
+    let rule = "pla-set/52+2x1=stall".parse().expect("a rule of the simulator");
+    mill.sim.behave(|behaviour| behaviour.rules = vec![rule]);
+    let watch = plugin.watch(&mill.sim, objects.settings(&each_time()));
+    let ended = watch.collect_within(Duration::from_secs(9));
+    ended.partial();
+    assert_eq!(ended.of("Set", "Info").len(), 2);
+    mill.pass(15);
+    assert_eq!(watch.full().of("Set", "Info").len(), 5);
 }

@@ -38,18 +38,25 @@ impl SqliteFile {
         })
     }
 
-    /// Where the file is, without a link in the path: SQLite opens files by path, and is told to follow no link.
+    /// Where the file is, without a link in the path: SQLite opens files by path, and is told to follow no link. The folder itself,
+    /// which others may write into the one above, is none.
     pub(super) fn path(&self) -> Result<PathBuf, SinkError> {
         let unavailable = |error: std::io::Error| {
             let message = format!("{self}: {error}; create the folder, and give this account access to it");
             failure(SinkErrorKind::Unavailable, message)
         };
-        let folder = fs::canonicalize(&self.folder).map_err(unavailable)?;
+        let folder = match (self.folder.parent(), self.folder.file_name()) {
+            (Some(above), Some(name)) => fs::canonicalize(above).map_err(unavailable)?.join(name),
+            _ => self.folder.clone(),
+        };
+        let refused = |message| Err(failure(SinkErrorKind::Refused, message));
+        if fs::symlink_metadata(&folder).map_err(unavailable)?.is_symlink() {
+            return refused(format!("`{}` is a link, not a folder: delete it", folder.display()));
+        }
         let path = folder.join(&self.name);
         match fs::symlink_metadata(&path) {
             Ok(found) if !found.is_file() => {
-                let message = format!("{}: this is no file; remove it, or name another one", path.display());
-                Err(failure(SinkErrorKind::Refused, message))
+                refused(format!("{}: this is no file; remove it, or name another one", path.display()))
             }
             _ => Ok(path),
         }

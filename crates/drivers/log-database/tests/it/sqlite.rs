@@ -225,6 +225,15 @@ async fn a_link_leads_nowhere() {
     symlink(elsewhere.path().join("log.db"), folder.path().join("log.db")).expect("nothing is there");
     let mut sink = SqliteSink::new(file(&folder), log("Nightly", "WEB1", 1));
     expect_failure(&sink.write(&batch(1, 0..1)).await, SinkErrorKind::Refused, "this is no file");
+    // Nor does one in place of the folder, which others may write into the one above.
+    let link = folder.path().join("web1");
+    symlink(elsewhere.path(), &link).expect("nothing is there");
+    let mut sink = SqliteSink::new(
+        SqliteFile::at(&link.join("log.db")).expect("it is a path"),
+        log("Nightly", "WEB1", 1),
+    );
+    let text = "web1` is a link, not a folder: delete it";
+    expect_failure(&sink.write(&batch(1, 0..1)).await, SinkErrorKind::Refused, text);
     assert!(!elsewhere.path().join("log.db").exists());
 }
 

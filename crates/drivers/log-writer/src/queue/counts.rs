@@ -20,12 +20,14 @@ pub struct LogCounts {
     pub gaps: u64,
     /// Records that wait, those in flight among them.
     pub waiting: u64,
+    /// Bytes of memory that these take.
+    pub waiting_bytes: u64,
     /// Failures of writes and of the end of the log, by kind in the order of [`SinkErrorKind::ALL`].
     pub failures: [u64; SinkErrorKind::ALL.len()],
     /// The text of the last failure, also after the sink has recovered.
     pub last_failure: Option<Arc<str>>,
-    /// Whether the last write failed.
-    pub is_failing: bool,
+    /// Why the last attempt to write, or to bring the log to its end, failed; nothing if it did not.
+    pub failing: Option<SinkErrorKind>,
     /// Since when a write is in flight.
     pub write_began: Option<Instant>,
     /// Whether the log has ended.

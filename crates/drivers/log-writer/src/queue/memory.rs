@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::time::Instant;
 
@@ -14,6 +14,7 @@ use super::Shared;
 pub struct QueueMemory {
     bytes_max: usize,
     bytes: AtomicUsize,
+    pool: Option<Arc<MemoryPool>>,
     /// Logs that end, in the order in which they were told to. Whoever has this locked may lock the state of such a log, and not
     /// the other way round.
     ending: Mutex<VecDeque<Weak<Shared>>>,
@@ -23,7 +24,18 @@ impl QueueMemory {
     /// Memory for so many bytes of samples. The lists that these are in have room for at most a quarter more.
     #[must_use]
     pub fn new(bytes_max: usize) -> Self {
-        Self { bytes_max, bytes: AtomicUsize::new(0), ending: Mutex::default() }
+        Self::with(bytes_max, None)
+    }
+
+    /// The same, as a part of what a process has.
+    #[must_use]
+    pub fn of_pool(bytes_max: usize, pool: Arc<MemoryPool>) -> Self {
+        pool.members.fetch_add(1, Ordering::Relaxed);
+        Self::with(bytes_max, Some(pool))
+    }
+
+    fn with(bytes_max: usize, pool: Option<Arc<MemoryPool>>) -> Self {
+        Self { bytes_max, bytes: AtomicUsize::new(0), pool, ending: Mutex::default() }
     }
 
     /// Bytes that are taken.
@@ -32,11 +44,19 @@ impl QueueMemory {
     }
 
     pub(super) fn take(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        for all in self.counts() {
+            all.fetch_add(bytes, Ordering::Relaxed);
+        }
     }
 
     pub(super) fn give_back(&self, bytes: usize) {
-        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        for all in self.counts() {
+            all.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    fn counts(&self) -> impl Iterator<Item = &AtomicUsize> {
+        [&self.bytes].into_iter().chain(self.pool.as_ref().map(|pool| &pool.bytes))
     }
 
     /// A log is told to end.
@@ -69,6 +89,43 @@ impl QueueMemory {
     }
 
     fn bytes_lacking(&self, bytes: usize) -> usize {
-        self.bytes().saturating_add(bytes).saturating_sub(self.bytes_max)
+        let wanted = self.bytes().saturating_add(bytes);
+        let in_pool = self.pool.as_ref().map_or(0, |pool| pool.bytes_lacking(wanted, bytes));
+        wanted.saturating_sub(self.bytes_max).max(in_pool)
+    }
+}
+
+impl Drop for QueueMemory {
+    fn drop(&mut self) {
+        if let Some(pool) = &self.pool {
+            pool.members.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A limit on the records of all queues of a process, as parts with a [`QueueMemory`] each. Of one half each part has the same
+/// share, which no other part takes. The rest is for who comes first. One record of each log that goes on always fits.
+#[derive(Debug)]
+pub struct MemoryPool {
+    bytes_max: usize,
+    bytes: AtomicUsize,
+    members: AtomicUsize,
+}
+
+impl MemoryPool {
+    /// Memory for so many bytes of samples.
+    #[must_use]
+    pub fn new(bytes_max: usize) -> Self {
+        Self { bytes_max, bytes: AtomicUsize::new(0), members: AtomicUsize::new(0) }
+    }
+
+    /// What a part has to drop that wants so many bytes, some of which are new.
+    fn bytes_lacking(&self, wanted: usize, new: usize) -> usize {
+        let members = self.members.load(Ordering::Relaxed).max(1);
+        let share = self.bytes_max / 2 / members;
+        // Above this somebody takes what is a share of another.
+        let free_for_all = self.bytes_max - share * (members - 1);
+        let all = self.bytes.load(Ordering::Relaxed).saturating_add(new);
+        wanted.saturating_sub(share).min(all.saturating_sub(free_for_all))
     }
 }

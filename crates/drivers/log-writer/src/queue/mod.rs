@@ -17,7 +17,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 pub use self::counts::LogCounts;
-pub use self::memory::QueueMemory;
+pub use self::memory::{MemoryPool, QueueMemory};
 pub use self::writer::LogWriter;
 
 use self::state::{State, record_bytes};

@@ -150,18 +150,20 @@ impl State {
         self.counts.written += count(records);
         self.counts.bytes += bytes;
         self.counts.write_began = None;
-        self.counts.is_failing = failure.is_some();
+        self.counts.failing = None;
         if let Some(failure) = failure {
             self.fail(failure);
         }
     }
 
-    /// Counts bytes that the end of the log took.
-    pub(super) const fn add_bytes(&mut self, bytes: u64) {
+    /// The log has come to its end, which took so many bytes.
+    pub(super) const fn end_log(&mut self, bytes: u64) {
         self.counts.bytes += bytes;
+        self.counts.failing = None;
     }
 
     pub(super) fn fail(&mut self, failure: &SinkError) {
+        self.counts.failing = Some(failure.kind);
         let kind = SinkErrorKind::ALL.iter().position(|kind| *kind == failure.kind);
         if let Some(failures) = kind.and_then(|kind| self.counts.failures.get_mut(kind)) {
             *failures += 1;
@@ -199,7 +201,9 @@ impl State {
     }
 
     pub(super) fn counts(&self) -> LogCounts {
-        LogCounts { waiting: count(self.in_flight + self.times.len()), ..self.counts.clone() }
+        let waiting = self.in_flight + self.times.len();
+        let waiting_bytes = count(waiting * record_bytes(self.columns));
+        LogCounts { waiting: count(waiting), waiting_bytes, ..self.counts.clone() }
     }
 }
 

@@ -169,7 +169,7 @@ async fn a_failing_sink_is_tried_again_after_pauses_that_grow_and_gets_what_it_d
     assert_eq!(writes, [(0, 1, 2), (1, 2, 2), (3, 3, 2), (7, 5, 3), (8, 6, 5)]);
     assert_eq!(seen.kept(), [0, 1, 2, 3, 4]);
     let counts = queue.counts();
-    assert_eq!((counts.failures, counts.is_failing), ([3, 0, 0, 0, 1], false));
+    assert_eq!((counts.failures, counts.failing), ([3, 0, 0, 0, 1], None));
     assert_eq!(counts.last_failure.as_deref(), Some("the log took no record and gave no reason"));
 }
 

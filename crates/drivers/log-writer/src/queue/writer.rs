@@ -108,7 +108,7 @@ impl<S: LogSink> LogWriter<S> {
                 () = too_late(&self.shared) => return,
             };
             match finished {
-                Ok(bytes) => return self.shared.state().add_bytes(bytes),
+                Ok(bytes) => return self.shared.state().end_log(bytes),
                 Err(failure) => self.shared.state().fail(&failure),
             }
             if matches!(self.pause().await, Waited::TooLate) {

@@ -74,7 +74,11 @@ fn summary(html: &mut Html, sets: &[Set], tree: Option<&Tree>) {
     let sum = |figure: fn(&Set) -> Option<f64>| sets.iter().filter_map(figure).sum::<f64>();
     let figure = |value: f64| super::amount::number(value);
     html.ours("<ul class=\"tiles\">");
-    let running = sets.iter().filter(|set| set.status == "running").count();
+    let failing = sets.iter().filter(|set| set.is_failing).count();
+    if failing > 0 {
+        tile(html, "down", "✕", &count(failing as u64), "Sets failing");
+    }
+    let running = sets.iter().filter(|set| set.status == "running" && !set.is_failing).count();
     let (class, sign) = if running > 0 { ("up", "✓") } else { ("plain", "") };
     tile(html, class, sign, &count(running as u64), "Sets running");
     let failures = sum(|set| set.failures);

@@ -38,6 +38,8 @@ pub(super) struct Set {
     pub(super) gaps: Option<f64>,
     pub(super) waiting: Option<f64>,
     pub(super) failures: Option<f64>,
+    /// Whether records of it cannot be written now.
+    pub(super) is_failing: bool,
 }
 
 impl Set {
@@ -49,6 +51,10 @@ impl Set {
                 if value == 1.0 {
                     self.status = label_of(point, STATUS);
                 }
+                return;
+            }
+            What::Failing => {
+                self.is_failing |= value > 0.0;
                 return;
             }
             What::SerialNumber => &mut self.serial_number,
@@ -74,6 +80,7 @@ enum What {
     Gaps,
     Waiting,
     Failures,
+    Failing,
 }
 
 /// Object and item of the families that are read.
@@ -87,6 +94,7 @@ const FAMILIES: &[(&str, &str, What)] = &[
     (LOG, "Gaps", What::Gaps),
     (LOG, "Waiting", What::Waiting),
     (LOG, "Failures", What::Failures),
+    (LOG, "Failing", What::Failing),
 ];
 
 fn what_of(family: &Family) -> Option<What> {
@@ -96,7 +104,7 @@ fn what_of(family: &Family) -> Option<What> {
     Some(found.2)
 }
 
-/// All sets that log, by target and name.
+/// All sets that log: those that fail first, then by target and name.
 pub(super) fn sets(targets: &[Entry]) -> Vec<Set> {
     let mut sets = Vec::new();
     for entry in targets {
@@ -114,6 +122,7 @@ pub(super) fn sets(targets: &[Entry]) -> Vec<Set> {
             Set { target: entry.name.clone(), module, name, ..set }
         }));
     }
+    sets.sort_by_key(|set| !set.is_failing);
     sets
 }
 

@@ -40,7 +40,12 @@ fn write(html: &mut Html, set: &Set, now: SystemTime) {
     html.ours("</strong><span class=\"sub\"><a").href(&Url::of("targets").step(&set.target)).ours(">");
     html.name(&set.target).ours("</a> · ").name(&set.module).ours("</span></th>");
     html.ours("<td role=\"cell\" class=\"near\" data-label=\"Status\"><div>");
-    status(html, &set.status);
+    if set.is_failing {
+        status(html, "failing");
+        html.ours("<span class=\"sub\">records are not written: the log of the exporter says why</span>");
+    } else {
+        status(html, &set.status);
+    }
     html.ours("</div></td>");
     cell(html, "Serial", figure(set.serial_number));
     html.ours("<td role=\"cell\" data-label=\"Next start\"><div>");
@@ -69,7 +74,7 @@ fn status(html: &mut Html, status: &str) {
             html.ours("–");
             return;
         }
-        "failed" => ("down", "✕"),
+        "failed" | "failing" => ("down", "✕"),
         _ => ("waiting", "○"),
     };
     html.ours("<span class=\"state ").ours(class).ours("\"><span aria-hidden=\"true\">").ours(sign);

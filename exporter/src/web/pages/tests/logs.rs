@@ -13,12 +13,13 @@ const SERIAL_NUMBER: usize = 2;
 const RECORDS: usize = 3;
 const BYTES: usize = 4;
 const WAITING: usize = 5;
+const FAILING: usize = 6;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
 type Labels<'a> = &'a [(&'a str, &'a str)];
 
-fn families() -> [FamilyDef<'static>; 6] {
+fn families() -> [FamilyDef<'static>; 7] {
     let of = |object, item| FamilyDef {
         namespace: "pens",
         object,
@@ -32,6 +33,7 @@ fn families() -> [FamilyDef<'static>; 6] {
         of("Log", "Records"),
         of("Log", "Bytes"),
         of("Log", "Waiting"),
+        of("Log", "Failing"),
     ]
 }
 
@@ -40,7 +42,7 @@ fn offer(fleet: &Fleet, series: &[(usize, Labels<'_>, f64)]) {
     let (store, mut verdicts) = (&fleet.stores[0], Vec::new());
     store.register_families(&families(), &mut verdicts);
     for (family, labels, _) in series {
-        let family = u32::try_from(*family).expect("there are six");
+        let family = u32::try_from(*family).expect("there are seven");
         store.register_series(&[SeriesDef::new(family, labels, None)], &mut verdicts);
     }
     fleet.bring(0, &series.iter().map(|(.., value)| *value).collect::<Vec<_>>());
@@ -105,6 +107,39 @@ async fn each_set_has_what_its_series_say_of_it() {
     }
     assert!(hostile.contains("</span> stopped</span>") && !hostile.contains("<script>"), "{hostile}");
     assert!(body.contains("<a href=\"logs\" aria-current=\"page\">Counter logs</a>"), "{body}");
+}
+
+#[tokio::test]
+async fn a_set_whose_records_are_not_written_comes_first_and_is_not_green() {
+    let (fleet, _folder) = keeping(false);
+    let series = |failing: f64| {
+        let of = |set: &'static str| [("set", set), ("log", "a")];
+        let mut values = Vec::new();
+        for (set, failing) in [("Day", 0.0), ("Night", failing)] {
+            values.push((STATUS, vec![("set", set), ("status", "running")], 1.0));
+            values.push((FAILING, of(set).to_vec(), failing));
+        }
+        values
+    };
+    let offered = series(1.0);
+    offer(
+        &fleet,
+        &offered.iter().map(|(family, labels, value)| (*family, &labels[..], *value)).collect::<Vec<_>>(),
+    );
+    let body = fleet.page("/logs").await;
+    let [night, day] = &rows(&body, "Sets that log counters")[..] else { panic!("{body}") };
+    assert!(night.contains("<bdi>Night</bdi>") && night.contains("state down"), "{night}");
+    assert!(night.contains("</span> failing</span>") && !night.contains("state up"), "{night}");
+    assert!(day.contains("</span> running</span>"), "{day}");
+    let summary =
+        body.split("class=\"tiles\"").nth(1).and_then(|rest| rest.split("</ul>").next()).unwrap_or_default();
+    assert!(summary.contains("Sets failing"), "{summary}");
+
+    fleet.bring(0, &series(0.0).iter().map(|(.., value)| *value).collect::<Vec<_>>());
+    let body = fleet.page("/logs").await;
+    let [day, night] = &rows(&body, "Sets that log counters")[..] else { panic!("{body}") };
+    assert!(day.contains("<bdi>Day</bdi>") && night.contains("state up"), "{night}");
+    assert!(!body.contains("Sets failing"), "{body}");
 }
 
 #[tokio::test]

@@ -12,9 +12,10 @@ use plugin_session::{AttemptError, KeptConnection as _, ObjectConnection, Pause,
 use tokio::time::Instant;
 
 use super::super::category::CategoryWord;
-use super::super::host_set::HostSet;
-use super::super::list::{Listed, Which, list};
+use super::super::list::{Which, list};
+use super::super::progress::Progress;
 use super::super::service::collection_service;
+use super::known::{Known, Room};
 use crate::model::clean;
 
 /// The sets of one category.
@@ -24,11 +25,17 @@ pub(super) struct Reader {
     pub(super) names: Vec<NamePattern>,
     pub(super) refresh: Duration,
     pub(super) connection: ObjectConnection,
-    pub(super) refreshed: Option<Instant>,
-    pub(super) pause: Pause,
-    /// Why the sets could not be read the last time.
+    /// When all sets were read; nothing while they are to be read.
+    refreshed: Option<Instant>,
+    pause: Pause,
+    /// Why something is missing of the sets.
     pub(super) failure: Option<Failure>,
-    pub(super) sets: Vec<HostSet>,
+    pub(super) known: Known,
+    progress: Progress,
+    /// Whether all sets were read once by the settings of now.
+    was_complete: bool,
+    /// Whether they are to be read before it is time.
+    pub(super) is_stale: bool,
     /// Readings one after another in which something was missing.
     incomplete: u32,
     /// Whether the host answered in this collection.
@@ -49,16 +56,25 @@ impl Reader {
             refreshed: None,
             pause: Pause::default(),
             failure: None,
-            sets: Vec::new(),
+            known: Known::default(),
+            progress: Progress::default(),
+            was_complete: false,
+            is_stale: false,
             incomplete: 0,
             has_answered: false,
         }
     }
 
+    /// Reads the sets with the next collection, from the first one on.
+    pub(super) fn restart(&mut self) {
+        (self.refreshed, self.pause, self.progress) = (None, Pause::default(), Progress::default());
+        self.was_complete = false;
+    }
+
     /// Reads the sets if that is due. Returns whether a set became another one.
-    pub(super) async fn step(&mut self, collection: &Collection, deadline: Instant) -> bool {
+    pub(super) async fn step(&mut self, collection: &Collection, room: &Room<'_>, deadline: Instant) -> bool {
         self.has_answered = false;
-        let is_due = self.refreshed.is_none_or(|at| at.elapsed() >= self.refresh);
+        let is_due = self.is_stale || self.refreshed.is_none_or(|at| at.elapsed() >= self.refresh);
         if !is_due {
             self.keep_alive(deadline).await;
             return false;
@@ -66,95 +82,123 @@ impl Reader {
         if !self.pause.is_over() {
             return false;
         }
-        match self.read(collection, deadline).await {
-            Ok((listed, unread)) => {
-                (self.pause, self.refreshed, self.has_answered) =
-                    (Pause::default(), Some(Instant::now()), true);
-                self.take(listed, unread)
+        self.refreshed = None;
+        let mut has_changed = false;
+        match self.read(collection, room, deadline, &mut has_changed).await {
+            Ok(()) => {
+                (self.pause, self.has_answered) = (Pause::default(), true);
+                has_changed |= self.end_attempt();
             }
             Err(failure) => {
-                if self.failure.as_ref().is_none_or(|before| before.reason != failure.reason) {
-                    let (category, problem) = (self.category.as_str(), &failure.message);
-                    tracing::warn!(
-                        category,
-                        problem,
-                        "The sets of the host cannot be read; earlier ones hold"
-                    );
-                }
-                for set in &mut self.sets {
-                    set.problem = Some(failure.message.clone());
-                }
+                self.known.fail(&failure.message);
                 self.pause.extend();
-                (self.refreshed, self.failure) = (None, Some(failure));
-                false
+                self.tell(Some(failure));
             }
         }
+        has_changed
     }
 
-    /// Takes what was read. Returns whether a set became another one.
-    fn take(&mut self, listed: Vec<Result<HostSet, (String, String)>>, unread: Option<String>) -> bool {
-        let before = std::mem::take(&mut self.sets);
-        let mut problem = unread;
-        for one in listed {
-            match one {
-                Ok(set) => self.sets.push(set),
-                Err((name, why)) => {
-                    problem.get_or_insert_with(|| format!("set `{name}`: {why}"));
-                    tracing::warn!(set = name, problem = why, "A set of the host cannot be read");
-                    let known = before.iter().find(|set| set.set.name == clean(&name));
-                    self.sets.extend(known.map(|set| HostSet { problem: Some(why), ..set.clone() }));
-                }
+    /// The host answered all that it was asked. Returns whether sets are gone.
+    fn end_attempt(&mut self) -> bool {
+        let failed = |reason: GeneralReason, text| Failure::new(Stage::Query, reason, text);
+        if !self.progress.is_complete() {
+            // Until all were read once, some are missing; after that they are a little old.
+            if !self.was_complete {
+                let said = self.progress.in_the_time();
+                let category = self.category.as_str();
+                let text = format!(
+                    "the host's data collector sets ({category}): {said}; the next collections read the others: raise the \
+                     target's `interval` and `deadline`, or write fewer names in `host`"
+                );
+                self.tell(Some(failed(GeneralReason::Timeout, text)));
             }
+            return false;
         }
-        self.failure = problem.map(|text| Failure::new(Stage::Query, GeneralReason::Other, text));
-        self.incomplete = if self.failure.is_some() { self.incomplete + 1 } else { 0 };
+        let reason = if self.progress.is_cut() { GeneralReason::LimitExceeded } else { GeneralReason::Other };
+        let (problem, are_gone) = self.known.end(self.progress.unread());
+        self.incomplete = if problem.is_some() { self.incomplete + 1 } else { 0 };
+        self.tell(problem.map(|text| failed(reason, text)));
         if self.incomplete >= INCOMPLETE_MAX {
             // A right that was granted counts from the next logon on.
             self.connection.close(Recovery::Connection);
             self.incomplete = 0;
         }
-        for set in &mut self.sets {
-            match before.iter().find(|known| known.set.name == set.set.name) {
-                Some(known) => set.is_admitted = known.is_admitted,
-                None => set.tell_problems(),
-            }
-        }
-        before.iter().map(|known| &known.set).ne(self.sets.iter().map(|set| &set.set))
+        // What is gone may leave room for what was left out.
+        self.is_stale |= are_gone && self.known.is_cut();
+        (self.progress, self.was_complete, self.refreshed) =
+            (Progress::default(), true, Some(Instant::now()));
+        are_gone
     }
 
-    /// Reads all sets, over the kept object or another one if that is lost.
-    async fn read(&mut self, collection: &Collection, deadline: Instant) -> Result<Read, Failure> {
+    /// Keeps why something is missing, and says when that begins and ends.
+    fn tell(&mut self, failure: Option<Failure>) {
+        let category = self.category.as_str();
+        match (&self.failure, &failure) {
+            (before, Some(now)) if before.as_ref().is_none_or(|before| before.reason != now.reason) => {
+                let problem = &now.message;
+                tracing::warn!(
+                    category,
+                    problem,
+                    "The sets of the host cannot all be read; what was read earlier holds"
+                );
+            }
+            (Some(_), None) => tracing::info!(category, "All sets of the host were read"),
+            _ => {}
+        }
+        self.failure = failure;
+    }
+
+    /// Reads sets, over the kept object or another one if that is lost.
+    async fn read(
+        &mut self,
+        collection: &Collection,
+        room: &Room<'_>,
+        deadline: Instant,
+        has_changed: &mut bool,
+    ) -> Result<(), Failure> {
         let was_kept = self.connection.missing() == Recovery::Nothing;
-        match self.attempt(collection, deadline).await {
-            Ok(read) => Ok(read),
+        match self.attempt(collection, room, deadline, has_changed).await {
+            Ok(()) => Ok(()),
             Err(AttemptError { retry, .. })
                 if was_kept && retry != Retry::Never && Instant::now() < deadline =>
             {
                 self.connection.close(Recovery::Connection);
-                self.attempt(collection, deadline).await.map_err(|error| error.failure)
+                let retried = self.attempt(collection, room, deadline, has_changed).await;
+                retried.map_err(|error| error.failure)
             }
             Err(error) => Err(error.failure),
         }
     }
 
-    async fn attempt(&mut self, collection: &Collection, deadline: Instant) -> Result<Read, AttemptError> {
+    async fn attempt(
+        &mut self,
+        collection: &Collection,
+        room: &Room<'_>,
+        deadline: Instant,
+        has_changed: &mut bool,
+    ) -> Result<(), AttemptError> {
+        if self.connection.missing() != Recovery::Nothing {
+            self.progress.forget_list();
+        }
         let mut object = self.connection.take(collection, deadline).await?;
         let timer = object.start_stage(host_session::Stage::Query);
-        let names = &self.names;
+        let Self { names, known, progress, is_stale, .. } = self;
         let is_wanted = |name: &str| names.iter().any(|pattern| pattern.matches(&clean(name)));
         let is_all = names.iter().any(|pattern| pattern.as_str() == "*");
         let which = if is_all { Which::All } else { Which::Named(&is_wanted) };
-        let mut sets = Vec::new();
-        let take = |listed: Listed| {
-            sets.push(HostSet::new(&listed).map_err(|why| (listed.name.clone(), why.to_owned())));
-        };
-        let read = list(&mut object, which, take, deadline).await;
+        if !progress.is_filled() {
+            known.begin();
+            *is_stale = false;
+        }
+        let read =
+            list(&mut object, which, progress, |listed| *has_changed |= known.take(&listed, room), deadline)
+                .await;
         let report = object.stop_stage(timer);
         collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
         match read {
-            Ok(unread) => {
+            Ok(()) => {
                 self.connection.put_back(object);
-                Ok((sets, unread))
+                Ok(())
             }
             Err(error) => Err(self.connection.fail(object, &error)),
         }
@@ -180,9 +224,6 @@ impl Reader {
         answered.is_ok()
     }
 }
-
-/// Sets, each with the reason if it was not read, and why others are missing.
-type Read = (Vec<Result<HostSet, (String, String)>>, Option<String>);
 
 async fn count(object: &mut Object, deadline: Instant) -> Result<(), SessionError> {
     let mut proxy = object.proxy::<IDataCollectorSetCollection>(deadline).await?;

@@ -64,6 +64,41 @@ async fn logs_that_go_on_drop_their_own_records_and_keep_one_when_memory_is_shor
     assert_eq!((second.counts().dropped, second.counts().gaps), (2, 1));
 }
 
+#[tokio::test(start_paused = true)]
+async fn all_parts_of_a_process_have_their_share_and_together_no_more_than_it_has() {
+    let records = |bytes: usize| bytes / state::record_bytes(1);
+    let pool = Arc::new(MemoryPool::new(40 * state::record_bytes(1)));
+    let parts: Vec<_> =
+        (0..4).map(|_| Arc::new(QueueMemory::of_pool(usize::MAX, Arc::clone(&pool)))).collect();
+    let logs: Vec<_> = parts
+        .iter()
+        .map(|memory| {
+            log_queue(1, planned([]).0, &QueueOptions { memory: Arc::clone(memory), ..options(1_000, 2) })
+        })
+        .collect();
+    let push_to = |part: usize, times: std::ops::Range<i64>| push(&logs[part].0, times);
+    let taken = || parts.iter().map(|part| records(part.bytes())).collect::<Vec<_>>();
+    // All but the shares of the others, which are a fourth of one half each.
+    push_to(0, 0..100);
+    assert_eq!(taken(), [25, 0, 0, 0]);
+    (1..4).for_each(|part| push_to(part, 0..100));
+    assert_eq!(taken(), [25, 5, 5, 5]);
+    // Who has more gives back with its next record what is the share of others.
+    push_to(0, 100..110);
+    assert_eq!(taken(), [10, 5, 5, 5]);
+    for (queue, _) in &logs {
+        check_sum(&queue.counts());
+        let counts = queue.counts();
+        assert_eq!(counts.waiting_bytes, counts.waiting * state::record_bytes(1) as u64);
+    }
+    drop(logs);
+    drop(parts);
+    let memory = Arc::new(QueueMemory::of_pool(usize::MAX, pool));
+    let (queue, _writer) = log_queue(1, planned([]).0, &QueueOptions { memory, ..options(1_000, 2) });
+    push(&queue, 0..100);
+    assert_eq!(queue.counts().waiting, 40, "there is no other any more");
+}
+
 #[test]
 fn memory_that_a_dead_sink_needed_is_given_back_when_all_is_written() {
     let runtime = tokio::runtime::Builder::new_current_thread()
