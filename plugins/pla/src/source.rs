@@ -186,6 +186,9 @@ impl HostSource for PlaSource {
         collection: &mut Collection,
         deadline: Instant,
     ) -> Result<Coverage, AttemptError> {
+        if self.connection.take_was_away() {
+            self.counters.forget_failures();
+        }
         self.counters.begin_attempt(self.connection.missing() != Recovery::Connection);
         self.clock.pass(collection.began());
         if !self.needs_host() {
@@ -200,6 +203,12 @@ impl HostSource for PlaSource {
             self.counters.search(&mut open, collection, deadline).await.map(|()| Fetched::default());
         if fetched.is_ok() && !self.is_on_demand {
             fetched = self.counters.fetch(self.due(), &mut open, collection, deadline).await;
+        }
+        let has_values = fetched.as_ref().is_ok_and(|fetched| fetched.data.is_some());
+        if let Err(lost) = open.check_connected(has_values) {
+            open.end_calls(timer, collection);
+            self.counters.lose_connection();
+            return Err(lost);
         }
         if fetched.is_ok() && self.live.sets().any(|set| !set.schedules.is_empty()) {
             self.local_time.read(&mut open, collection, deadline).await;
@@ -242,7 +251,11 @@ impl PlaSource {
 
     /// Whether this collection has to ask the host for something.
     fn needs_host(&self) -> bool {
-        self.is_on_demand || self.counters.needs_search() || self.due().any()
+        // A host that did not answer is not up before it does.
+        self.connection.missing() == Recovery::Connection
+            || self.is_on_demand
+            || self.counters.needs_search()
+            || self.due().any()
     }
 
     /// What the alerts and the logs need that are due.

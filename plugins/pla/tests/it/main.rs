@@ -25,6 +25,7 @@ mod many;
 mod objects;
 mod outages;
 mod reports;
+mod restarts;
 mod segments;
 mod settings;
 mod settled;
