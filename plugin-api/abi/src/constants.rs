@@ -11,7 +11,7 @@ macro_rules! constants {
 
 constants! {
     ABI_MAJOR: u16 = 1;
-    ABI_MINOR: u16 = 6;
+    ABI_MINOR: u16 = 7;
     OK: i32 = 0;
     FULL: i32 = 1;
     WAIT: i32 = 2;
@@ -137,6 +137,8 @@ constants! {
     SETTING_SHOWN: u32 = 1;
     SOURCE_KEEPS_FILES: u32 = 1;
     CONFIGURE_ON_DEMAND: u32 = 1;
+    PROBLEM_ERROR: u32 = 0;
+    PROBLEM_WARNING: u32 = 1;
 }
 
 /// The symbol that a plugin exports.

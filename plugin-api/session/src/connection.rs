@@ -211,7 +211,9 @@ impl<H: Send> KeptConnection for HostConnection<H> {
 
     /// A provider that hangs costs its own values only, a host that is away costs all.
     async fn verify(&mut self, deadline: Instant) {
-        let Some(open) = self.kept.as_mut().filter(|open| open.is_in_doubt && open.is_alive()) else { return };
+        let Some(open) = self.kept.as_mut().filter(|open| open.is_in_doubt && open.is_alive()) else {
+            return;
+        };
         let now = Instant::now();
         let share = deadline.saturating_duration_since(now) / ECHO_PARTS;
         match open.session.echo(now + share).await {

@@ -106,7 +106,7 @@ fn another_major_version_is_refused_with_both_versions() {
     check_zoo(
         "wrong_major",
         &expect![
-            "load plugin FOLDER/libplugin_wrong_major.so: expected plugin ABI 1.6, found 2.6; install the plugin that was built for this version of the program"
+            "load plugin FOLDER/libplugin_wrong_major.so: expected plugin ABI 1.7, found 2.7; install the plugin that was built for this version of the program"
         ],
     );
 }
@@ -116,7 +116,7 @@ fn the_symbol_of_another_major_version_is_recognised() {
     check_zoo(
         "other_symbol",
         &expect![
-            "load plugin FOLDER/libplugin_other_symbol.so: expected plugin ABI 1.6, found 2.0; install the plugin that was built for this version of the program"
+            "load plugin FOLDER/libplugin_other_symbol.so: expected plugin ABI 1.7, found 2.0; install the plugin that was built for this version of the program"
         ],
     );
 }
