@@ -7,7 +7,7 @@ use dcom_runtime::Object;
 use host_session::{Recovery, SessionError, Target};
 use ms_pla::IDataCollectorSetCollection;
 use ms_pla::collection::Collection as _;
-use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
+use plugin_sdk::{Collection, Failure, Stage};
 use plugin_session::{AttemptError, KeptConnection as _, ObjectConnection, Pause, Retry, TransportSettings};
 use tokio::time::Instant;
 
@@ -16,6 +16,7 @@ use super::super::host_set::HostSet;
 use super::super::list::{Listed, Which, list};
 use super::super::service::collection_service;
 use crate::model::clean;
+use crate::reasons::SET_NOT_READ;
 
 /// The sets of one category.
 #[derive(Debug)]
@@ -106,7 +107,7 @@ impl Reader {
                 }
             }
         }
-        self.failure = problem.map(|text| Failure::new(Stage::Query, GeneralReason::Other, text));
+        self.failure = problem.map(|text| Failure::new(Stage::Query, SET_NOT_READ, text));
         self.incomplete = if self.failure.is_some() { self.incomplete + 1 } else { 0 };
         if self.incomplete >= INCOMPLETE_MAX {
             // A right that was granted counts from the next logon on.
