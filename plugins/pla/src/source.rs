@@ -23,7 +23,7 @@ use self::host_sets::share;
 use crate::actions::Actions;
 use crate::board::{Board, Watched};
 use crate::clock::SampleClock;
-use crate::config::{self, Module, Settings, StorageSettings};
+use crate::config::{self, Module, SetSource, Settings, StorageSettings};
 use crate::counters::{Counters, Fetched, Kinds, Paths};
 use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime, Starter};
@@ -74,7 +74,9 @@ impl Source for PlaSource {
 
     fn check(settings: &Settings, target: &Target) -> Vec<Problem> {
         let mut problems = match config::compile(settings) {
-            Ok(module) => config::check_storage(settings, &module),
+            Ok(module) => {
+                [config::check_storage(settings, &module), config::warnings(settings, &module)].concat()
+            }
             Err(problems) => problems,
         };
         // Without a host only the settings are checked.
@@ -90,7 +92,8 @@ impl Source for PlaSource {
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, handle, is_on_demand } = setup;
-        let Module { sets, wanted, control } = config::compile(&settings)?;
+        let Module { sets, wanted, control, .. } = config::compile(&settings)?;
+        warn_of_intervals(&settings, &sets);
         let (tasks, storage) = (config::tasks(&settings), StorageSettings::new(&settings, is_on_demand));
         let transport = settings.transport;
         let at = |port| host_session::Target::new(target.host.clone(), port);
@@ -124,7 +127,8 @@ impl Source for PlaSource {
 
     fn reconfigure(&mut self, settings: Settings) {
         // Per the calling order of a source the settings were checked before; invalid ones change nothing.
-        let Ok(Module { sets, wanted, control }) = config::compile(&settings) else { return };
+        let Ok(Module { sets, wanted, control, .. }) = config::compile(&settings) else { return };
+        warn_of_intervals(&settings, &sets);
         self.sets = sets::loaded(sets);
         self.actions.allow(config::tasks(&settings), control);
         self.connection.reconfigure(settings.transport.clone());
@@ -263,6 +267,14 @@ impl PlaSource {
         let now = self.clock.now();
         let due = |found| self.board.due(found, now).or(self.runs.due(found, now));
         self.counters.found().map_or(Kinds::default(), due)
+    }
+}
+
+fn warn_of_intervals(settings: &Settings, sets: &[SetSource]) {
+    for set in sets.iter().map(SetSource::set) {
+        if let Some(problem) = config::sampled_too_often(settings, set) {
+            tracing::warn!(set = set.name, problem, "A set gets fewer records than it asks for");
+        }
     }
 }
 

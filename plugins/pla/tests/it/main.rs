@@ -14,6 +14,7 @@ mod full_disk;
 mod handing_over;
 mod host_starts;
 mod hostile;
+mod judged_alike;
 mod limits;
 mod live;
 mod live_faults;

@@ -252,9 +252,15 @@ fn a_value_that_cannot_be_read_costs_only_itself_and_stays() {
     assert_eq!((set.serial_number, set.keywords.len(), set.schedules.len()), (Some(7), 1, 1));
     assert_eq!(set.counters[0].sample_interval_s, Some(5));
     let written = set.to_xml().unwrap();
-    assert!(written.contains("<StartDate>someday</StartDate>") && written.contains("<Age>old</Age>"), "{written}");
+    assert!(
+        written.contains("<StartDate>someday</StartDate>") && written.contains("<Age>old</Age>"),
+        "{written}"
+    );
     let error = DataCollectorSet::read(text.as_bytes(), &Limits::default()).unwrap_err();
-    assert_eq!(error.to_string(), "line 1, column 19: `DataCollectorSet/Duration` has `long`, which is no number of 32 bits");
+    assert_eq!(
+        error.to_string(),
+        "line 1, column 19: `DataCollectorSet/Duration` has `long`, which is no number of 32 bits"
+    );
 }
 
 #[test]
