@@ -155,9 +155,7 @@ impl Peer {
             Self::Cc => has("cc"),
             Self::Chromium => has("chromium") && has("chromedriver"),
             Self::Otelcol => go::OTELCOL.are_there(workspace),
-            Self::Prometheus3 => {
-                go::PROMETHEUS.are_there(workspace) && go::TEXTPARSE.are_there(workspace)
-            }
+            Self::Prometheus3 => go::PROMETHEUS.are_there(workspace) && go::TEXTPARSE.are_there(workspace),
             Self::VictoriaMetrics => go::VICTORIA_METRICS.are_there(workspace),
             Self::GoMsrpc => go::GOMSRPC.are_there(workspace),
             Self::Scapy => scapy(workspace).is_file(),

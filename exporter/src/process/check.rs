@@ -37,7 +37,7 @@ pub(super) struct Checked {
     /// With the targets of the target files.
     pub(super) config: Config,
     pub(super) libraries: Libraries,
-    /// What of the file itself will hardly be meant.
+    /// What of the file itself will hardly be meant, or is not done.
     suspicious: Vec<Problem>,
     /// What of it and of the target files together will hardly be meant.
     shared: Vec<SharedInstance>,
@@ -69,7 +69,7 @@ pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<Check
         Err(reports) => (Wanted { targets: config.targets.clone(), ..Wanted::default() }, reports),
     };
     let config = Config { targets, ..Arc::unwrap_or_clone(config) };
-    let mut problems = plugins::validate(&libraries, &config);
+    let (mut problems, of_plugins) = plugins::validate(&libraries, &config);
     problems.extend(of_transports);
     problems.extend(of_targets);
     let of_file = (!problems.is_empty()).then(|| Report::new(&shown, problems));
@@ -77,7 +77,7 @@ pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<Check
     match reports.next() {
         Some(first) => Err(Report { more: reports.collect(), ..first }),
         None => {
-            let suspicious = config.repeated_hosts(of_config);
+            let suspicious = [config.repeated_hosts(of_config), of_plugins].concat();
             Ok(Checked { config, libraries, suspicious, shared })
         }
     }

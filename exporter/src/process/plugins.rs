@@ -99,12 +99,15 @@ fn is_about_identity(pointer: &str, module: &Module) -> bool {
 
 const NO_IDENTITY: &str = "/target/identity";
 
-/// Asks the plugins what they think of every module's settings, for each transport that the module is used with.
-pub(super) fn validate(libraries: &Libraries, config: &Config) -> Vec<Problem> {
+/// Asks the plugins what they think of every module's settings, for each transport that the module is used with: what they refuse,
+/// and what they accept and do not do.
+pub(super) fn validate(libraries: &Libraries, config: &Config) -> (Vec<Problem>, Vec<Problem>) {
     let mut uses: BTreeMap<(&str, &str), Option<&Target>> = BTreeMap::new();
     for target in &config.targets {
         for module in &target.modules {
-            uses.entry((module, &target.transport)).or_insert(Some(target));
+            let used = uses.entry((module, &target.transport)).or_insert(Some(target));
+            // Whatever comes too rarely comes most rarely there.
+            *used = used.filter(|used| used.interval >= target.interval).or(Some(target));
         }
     }
     let used: BTreeSet<&str> = uses.keys().map(|(module, _)| *module).collect();
@@ -113,12 +116,17 @@ pub(super) fn validate(libraries: &Libraries, config: &Config) -> Vec<Problem> {
     let all = uses.into_iter().chain(unused);
     let mut problems: Vec<Problem> =
         libraries.iter().flat_map(|(name, library)| settings_problems(config, name, library)).collect();
+    let mut warnings = Vec::new();
     for ((name, transport), target) in all {
-        let found = validate_module(libraries, config, name, transport, target);
-        // One module behind two transports has its own mistakes once.
-        problems.extend(found.into_iter().filter(|problem| !problems.contains(problem)).collect::<Vec<_>>());
+        for (problem, is_warning) in validate_module(libraries, config, name, transport, target) {
+            let said = if is_warning { &mut warnings } else { &mut problems };
+            // One module behind two transports has its own mistakes once.
+            if !said.contains(&problem) {
+                said.push(problem);
+            }
+        }
     }
-    problems
+    (problems, warnings)
 }
 
 /// What a plugin does not accept of its settings as a whole.
@@ -131,6 +139,7 @@ fn settings_problems(config: &Config, name: &str, library: &Library) -> Vec<Prob
     match library.validate_settings(&settings.values) {
         Ok(problems) => problems
             .into_iter()
+            .filter(|problem| !problem.is_warning)
             .map(|problem| {
                 let hint = Some(problem.suggestion).filter(|suggestion| !suggestion.is_empty());
                 at(&problem.pointer, problem.message, hint)
@@ -167,29 +176,29 @@ fn validate_module(
     name: &str,
     transport: &str,
     target: Option<&Target>,
-) -> Vec<Problem> {
+) -> Vec<(Problem, bool)> {
     let module = &config.modules[name];
     let Some(library) = libraries.get(&module.plugin) else { return Vec::new() };
     let whole = |message: String, hint: Option<String>| {
-        vec![problem_at(name, module.source.locate("/plugin"), "", message, hint)]
+        vec![(problem_at(name, module.source.locate("/plugin"), "", message, hint), false)]
     };
     if module.settings.contains_key("transport") {
         let position = module.source.locate("/transport");
         let message = "`transport` belongs to the target".to_owned();
         let hint = Some("write `transport: NAME` at the target".to_owned());
-        return vec![problem_at(name, position, "", message, hint)];
+        return vec![(problem_at(name, position, "", message, hint), false)];
     }
     if module.schema.keeps_files && module.settings.contains_key(storage::SETTING) {
         let position = module.source.locate("/storage");
         let message = "`storage` belongs to the configuration as a whole".to_owned();
         let hint = Some("write `storage: {directory: …}` beside `modules`".to_owned());
-        return vec![problem_at(name, position, "", message, hint)];
+        return vec![(problem_at(name, position, "", message, hint), false)];
     }
     let source = match source_of(module, library) {
         Ok(source) => source,
         Err(UnknownSource { message, hint }) => {
             let key = if module.source_name.is_some() { "/source" } else { "/plugin" };
-            return vec![problem_at(name, module.source.locate(key), "", message, Some(hint))];
+            return vec![(problem_at(name, module.source.locate(key), "", message, Some(hint)), false)];
         }
     };
     let settings = storing_config(config, target, module, transport);
@@ -202,7 +211,7 @@ fn validate_module(
     let problems = of_settings.map(|problem| {
         let position = module.source.locate(&problem.pointer);
         let hint = Some(problem.suggestion).filter(|suggestion| !suggestion.is_empty());
-        problem_at(name, position, &problem.pointer, problem.message, hint)
+        (problem_at(name, position, &problem.pointer, problem.message, hint), problem.is_warning)
     });
     problems.collect()
 }
@@ -294,7 +303,7 @@ pub(super) fn storing_config(
     transport: &str,
 ) -> InstanceConfig {
     let mut made = instance_config(config, target, module, transport);
-    let storage = storage::setting_of(config, module, &made.target.name);
+    let storage = storage::setting_of(config, module, target);
     if let (Some(storage), Some(settings)) = (storage, made.settings.as_object_mut()) {
         settings.insert(storage::SETTING.to_owned(), storage);
     }

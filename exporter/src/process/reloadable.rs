@@ -115,7 +115,8 @@ pub(super) fn check(
     let refused = |problems| Report::new(&file.display().to_string(), problems);
     let libraries = library_cache.load(&config).map_err(refused)?;
     let mut problems = plugins::set_schemas(&libraries, &mut config);
-    problems.extend(plugins::validate(&libraries, &config));
+    // Plugins log their warnings themselves.
+    problems.extend(plugins::validate(&libraries, &config).0);
     config.logs_on = plugins::modules_that_log_on(&libraries, &config);
     problems.extend(config.without_identity());
     problems.extend(storage::prepare(&config));

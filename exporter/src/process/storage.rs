@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use config::{Config, Module, Problem};
+use config::{Config, Module, Problem, Target};
 use serde_json::{Value, json};
 
 use crate::storage::{Makes, check};
@@ -33,8 +33,10 @@ pub(super) fn directory_of(config: &Config, module: &Module, target: &str) -> Op
 }
 
 /// The same as sources get it.
-pub(super) fn setting_of(config: &Config, module: &Module, target: &str) -> Option<Value> {
+pub(super) fn setting_of(config: &Config, module: &Module, target: Option<&Target>) -> Option<Value> {
+    let name = target.map_or("", |target| &target.name);
     // What came from a configuration in UTF-8 is UTF-8.
-    let directory = directory_of(config, module, target)?.into_os_string().into_string().ok()?;
-    Some(json!({"directory": directory}))
+    let directory = directory_of(config, module, name)?.into_os_string().into_string().ok()?;
+    let interval_ms = target.and_then(|target| u64::try_from(target.interval.as_millis()).ok());
+    Some(json!({"directory": directory, "interval_ms": interval_ms}))
 }

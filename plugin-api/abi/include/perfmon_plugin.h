@@ -436,10 +436,15 @@ typedef struct perfmon_run {
 
 /* ------------------------------------------------------------------------------- what a plugin sends to the host */
 
+/* Since 1.7. How bad a problem with settings is. */
+#define PERFMON_PROBLEM_ERROR 0u   /* the settings are refused */
+#define PERFMON_PROBLEM_WARNING 1u /* they are accepted, and a part of them is not done; only validate() reports these, and answers
+                                    * INVALID. Hosts before 1.7 take them for errors: do not report them there */
+
 /* A problem with settings. */
 typedef struct perfmon_problem {
     uint32_t size;
-    uint32_t reserved;
+    uint32_t severity;      /* since 1.7: PERFMON_PROBLEM_...; 0 before */
     perfmon_str pointer;    /* RFC 6901 JSON pointer into the settings; empty for the whole. If the settings have no such
                              * member, `/target/identity` means that this target needs an identity and has none */
     perfmon_str message;    /* what is wrong */

@@ -139,6 +139,8 @@ constants! {
     SETTING_SHOWN: u32 = 1;
     SOURCE_KEEPS_FILES: u32 = 1;
     CONFIGURE_ON_DEMAND: u32 = 1;
+    PROBLEM_ERROR: u32 = 0;
+    PROBLEM_WARNING: u32 = 1;
 }
 
 /// The symbol that a plugin exports.

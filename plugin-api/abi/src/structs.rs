@@ -240,7 +240,7 @@ abi_structs! {
     /// `perfmon_problem`: a problem with settings.
     pub struct Problem as "perfmon_problem", size 56 {
         0 => size: u32,
-        4 => reserved: u32,
+        4 => severity: u32,
         8 => pointer: Str,
         24 => message: Str,
         40 => suggestion: Str,

@@ -142,7 +142,7 @@ fn ask_about(
         INVALID => {
             if problems.is_empty() && asking != Asking::Selects {
                 let message = if message.is_empty() { "not accepted".to_owned() } else { message };
-                problems.push(Problem { pointer: String::new(), message, suggestion: String::new() });
+                problems.push(Problem { message, ..Problem::default() });
             }
             Err(ConfigureError::Problems(problems))
         }

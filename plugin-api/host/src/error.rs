@@ -107,8 +107,8 @@ fn list(found: &[String]) -> String {
     if found.is_empty() { "no plugin".to_owned() } else { found.join(", ") }
 }
 
-/// One thing that a source does not accept about its configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One thing that a source does not accept about its configuration, or does not do of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problem {
     /// A JSON pointer into [`crate::InstanceConfig::settings`], empty for the whole.
     pub pointer: String,
@@ -116,6 +116,9 @@ pub struct Problem {
     pub message: String,
     /// A valid value; may be empty.
     pub suggestion: String,
+    /// Whether the configuration is accepted all the same, and a part of it is not done. Only
+    /// [`validate`](crate::Library::validate) has such.
+    pub is_warning: bool,
 }
 
 /// An instance that could not be made or changed.
@@ -206,7 +209,7 @@ fn first(problems: &[Problem]) -> String {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pointer, message, suggestion } = self;
+        let Self { pointer, message, suggestion, .. } = self;
         match pointer.as_str() {
             "" => write!(f, "the settings: {message}")?,
             pointer => write!(f, "the settings at `{pointer}`: {message}")?,

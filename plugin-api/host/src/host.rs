@@ -226,7 +226,12 @@ impl Library {
         }
         let is_empty = settings.as_object().is_some_and(serde_json::Map::is_empty);
         let (pointer, suggestion) = (String::new(), "leave them out".to_owned());
-        let problem = Problem { pointer, message: "the plugin takes no settings".to_owned(), suggestion };
+        let problem = Problem {
+            pointer,
+            message: "the plugin takes no settings".to_owned(),
+            suggestion,
+            is_warning: false,
+        };
         Ok(if is_empty { Vec::new() } else { vec![problem] })
     }
 

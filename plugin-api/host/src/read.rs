@@ -272,7 +272,7 @@ pub(crate) unsafe fn problem(raw: &abi::Problem, limits: &Limits) -> Result<Prob
     let (pointer, message) = (read(raw.pointer)?, read(raw.message)?);
     let suggestion = read(raw.suggestion)?;
     if pointer.is_empty() || pointer.starts_with('/') {
-        Ok(Problem { pointer, message, suggestion })
+        Ok(Problem { pointer, message, suggestion, is_warning: raw.severity == abi::PROBLEM_WARNING })
     } else {
         Err(Violation::BadName)
     }

@@ -294,7 +294,7 @@ impl Plugin {
             1 => {
                 let problem = abi::Problem {
                     size: size::<abi::Problem>(input),
-                    reserved: 0,
+                    severity: 0,
                     pointer: memory.text(input),
                     message: memory.text(input),
                     suggestion: memory.text(input),

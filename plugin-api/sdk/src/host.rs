@@ -10,8 +10,9 @@ use std::sync::OnceLock;
 use plugin_abi::{
     Array, ArrayMut, Batch, Bytes, CREDENTIAL_DISABLED, CREDENTIAL_LOCKED, CREDENTIAL_PASSWORD_EXPIRED,
     CellMemory, Completion, CredentialLease, CredentialRequest, DENIED, FULL, HistogramBatch, HostApi,
-    KIND_HISTOGRAM, Label, Log, Malformed, NOT_FOUND, OK, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN,
-    START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, VALUE_HISTOGRAM, Verdict, WAIT, struct_size,
+    KIND_HISTOGRAM, Label, Log, Malformed, NOT_FOUND, OK, PROBLEM_ERROR, PROBLEM_WARNING, Plain as _,
+    START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, VALUE_HISTOGRAM,
+    Verdict, WAIT, struct_size,
 };
 use zeroize::Zeroizing;
 
@@ -233,11 +234,18 @@ pub(crate) fn destroyed(instance: u64) {
     unsafe { function(instance) };
 }
 
+/// Whether the host tells warnings from errors.
+pub(crate) fn knows_warnings() -> bool {
+    HOST.get().is_some_and(|host| host.abi_minor >= WARNINGS_MINOR)
+}
+
+const WARNINGS_MINOR: u16 = 7;
+
 pub(crate) fn problem(report: u64, problem: &Problem) {
     let Some(function) = HOST.get().and_then(|host| host.problem) else { return };
     let row = plugin_abi::Problem {
         size: struct_size::<plugin_abi::Problem>(),
-        reserved: 0,
+        severity: if problem.is_warning { PROBLEM_WARNING } else { PROBLEM_ERROR },
         pointer: Str::of(&problem.pointer),
         message: Str::of(&problem.message),
         suggestion: Str::of(&problem.suggestion),

@@ -11,7 +11,7 @@ use crate::failure::DeclaredReason;
 use crate::problem::Problem;
 use crate::runtime;
 use crate::schema::Transport;
-use crate::settings::{checked, parse};
+use crate::settings::{checked, parse, problems};
 use crate::slot::{AsyncSlot, BlockingSlot};
 use crate::source::{BlockingSource, FamilyKey, LibrarySettings, Selects, Setup, Source};
 use crate::state::{Cancel, Slot, State};
@@ -63,7 +63,7 @@ impl SourceEntry {
             transports: S::TRANSPORTS,
             keeps_files: S::KEEPS_FILES,
             mode: MODE_ASYNC,
-            validate: |text, target| problems_of(checked(text, target, S::check)),
+            validate: |text, target| problems(text, target, S::check),
             selects: |text, family| Ok(S::selects(&parse(text).map_err(|problem| vec![problem])?, family)),
             create: |text, setup| {
                 let settings = checked(text, &setup.target, S::check)?;
@@ -84,7 +84,7 @@ impl SourceEntry {
             transports: S::TRANSPORTS,
             keeps_files: S::KEEPS_FILES,
             mode: MODE_BLOCKING,
-            validate: |text, target| problems_of(checked(text, target, S::check)),
+            validate: |text, target| problems(text, target, S::check),
             selects: |text, family| Ok(S::selects(&parse(text).map_err(|problem| vec![problem])?, family)),
             create: |text, setup| {
                 let settings = checked(text, &setup.target, S::check)?;
@@ -107,14 +107,14 @@ impl SettingsEntry {
     #[must_use]
     pub const fn of<S: LibrarySettings>() -> Self {
         Self {
-            validate: |text| problems_of(library_settings::<S>(text)),
-            configure: |text| library_settings::<S>(text)?.configure(),
+            validate: |text| problems(text, &Target::default(), check_library::<S>),
+            configure: |text| checked(text, &Target::default(), check_library::<S>)?.configure(),
         }
     }
 }
 
-fn library_settings<S: LibrarySettings>(text: &str) -> Result<S, Vec<Problem>> {
-    checked(text, &Target::default(), |settings: &S, _target| settings.check())
+fn check_library<S: LibrarySettings>(settings: &S, _: &Target) -> Vec<Problem> {
+    settings.check()
 }
 
 /// A type-erased [`Command`].
@@ -179,8 +179,4 @@ impl Plugin {
         // The runtime lives as long as the library, which is never closed.
         Ok(self.state.get_or_init(|| State::new(Box::leak(Box::new(runtime)))))
     }
-}
-
-fn problems_of<T>(result: Result<T, Vec<Problem>>) -> Vec<Problem> {
-    result.err().unwrap_or_default()
 }

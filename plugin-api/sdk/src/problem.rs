@@ -1,6 +1,6 @@
 //! Problems with settings.
 
-/// One thing that a source does not accept about its settings.
+/// One thing that a source does not accept about its settings, or does not do of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// A JSON pointer (`/countersets/2/name`), empty for the whole; [`Problem::NO_IDENTITY`] for a problem with the
@@ -10,6 +10,8 @@ pub struct Problem {
     pub message: String,
     /// A valid value; may be empty.
     pub suggestion: String,
+    /// Whether the settings are accepted all the same.
+    pub is_warning: bool,
 }
 
 impl Problem {
@@ -18,7 +20,17 @@ impl Problem {
 
     /// A problem without a suggestion.
     pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), message: message.into(), suggestion: String::new() }
+        Self {
+            pointer: pointer.into(),
+            message: message.into(),
+            suggestion: String::new(),
+            is_warning: false,
+        }
+    }
+
+    /// A part of the settings that is not done, or will hardly be meant. They are accepted.
+    pub fn warning(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { is_warning: true, ..Self::new(pointer, message) }
     }
 
     /// The same with a suggestion.

@@ -21,7 +21,7 @@ pub fn parse<T: DeserializeOwned>(settings: &str) -> Result<T, Problem> {
     serde_path_to_error::deserialize(Node(&value)).map_err(|error| {
         let pointer = pointer(error.path());
         let Refused { message, suggestion } = error.into_inner();
-        Problem { pointer, message, suggestion }
+        Problem::new(pointer, message).suggest(suggestion)
     })
 }
 
@@ -44,6 +44,15 @@ pub fn pointer_token(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
+/// What serde and the source say of settings.
+pub(crate) fn problems<T: DeserializeOwned>(
+    text: &str,
+    target: &Target,
+    check: fn(&T, &Target) -> Vec<Problem>,
+) -> Vec<Problem> {
+    parse(text).map_or_else(|problem| vec![problem], |settings| check(&settings, target))
+}
+
 /// Settings that serde and the source accept.
 pub(crate) fn checked<T: DeserializeOwned>(
     text: &str,
@@ -51,7 +60,8 @@ pub(crate) fn checked<T: DeserializeOwned>(
     check: fn(&T, &Target) -> Vec<Problem>,
 ) -> Result<T, Vec<Problem>> {
     let settings = parse(text).map_err(|problem| vec![problem])?;
-    let problems = check(&settings, target);
+    let mut problems = check(&settings, target);
+    problems.retain(|problem| !problem.is_warning);
     if problems.is_empty() { Ok(settings) } else { Err(problems) }
 }
 

@@ -31,6 +31,11 @@ pub trait KeptConnection: Send {
     /// What must be opened before a source can call, as far as it is known.
     fn missing(&self) -> Recovery;
 
+    /// Finds out whether it is there where that is in doubt, by `deadline` at the latest.
+    fn verify(&mut self, _deadline: Instant) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+
     /// Closes what must be reopened according to `recovery`.
     fn close(&mut self, recovery: Recovery);
 }
@@ -60,6 +65,7 @@ pub async fn collect_until<S: HostSource>(
     collection: &mut Collection,
     deadline: Instant,
 ) -> Result<Coverage, Failure> {
+    source.connection().verify(deadline).await;
     loop {
         let missing = source.connection().missing();
         let AttemptError { failure, retry } = match source.attempt(collection, deadline).await {

@@ -22,6 +22,8 @@ pub struct HostConnection<H = ()> {
     /// The last reported version of Windows.
     os_version: Option<OsVersion>,
     kept: Option<OpenSession<H>>,
+    /// Whether the host did not answer at all since the last time that this was asked.
+    was_away: bool,
 }
 
 impl<H> HostConnection<H> {
@@ -29,7 +31,16 @@ impl<H> HostConnection<H> {
     #[must_use]
     pub fn new(target: Target, service: Service, transport: TransportSettings) -> Self {
         let connector = connector::pinned(&transport);
-        Self { target, service, connector, transport, is_os_reported: false, os_version: None, kept: None }
+        Self {
+            target,
+            service,
+            connector,
+            transport,
+            is_os_reported: false,
+            os_version: None,
+            kept: None,
+            was_away: false,
+        }
     }
 
     /// Takes other settings, which close the connection.
@@ -49,7 +60,7 @@ impl<H> HostConnection<H> {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<OpenSession<H>, AttemptError> {
-        let open = match self.kept.take() {
+        let open = match self.kept.take().filter(OpenSession::is_alive) {
             Some(open) if open.is_bound() => open,
             Some(open) => self.reopen(open, collection, deadline).await?,
             None => self.connect(collection, deadline).await?,
@@ -60,7 +71,12 @@ impl<H> HostConnection<H> {
 
     /// Puts back a session that was taken.
     pub fn put_back(&mut self, open: OpenSession<H>) {
-        self.kept = Some(open);
+        self.kept = Some(OpenSession { is_kept: true, ..open });
+    }
+
+    /// Whether the host could not be reached since this was last asked. What it did not answer then says nothing of it.
+    pub const fn take_was_away(&mut self) -> bool {
+        std::mem::replace(&mut self.was_away, false)
     }
 
     /// Puts back the parts of a session that are usable after `error`, and converts the error.
@@ -71,7 +87,7 @@ impl<H> HostConnection<H> {
         collection: &Collection,
         deadline: Instant,
     ) -> AttemptError {
-        let failure = failure_of(error);
+        let failure = open.lost.clone().unwrap_or_else(|| failure_of(error));
         let verdict = error.verdict();
         if error.stage == host_session::Stage::Auth && is_refusal(verdict) {
             // The session had expired, and the host refused the credentials of the new logon, which had no lease.
@@ -97,7 +113,10 @@ impl<H> HostConnection<H> {
         collection.leave();
         let options = self.transport.options(self.service.names);
         let reached = Reached::connect(self.target.clone(), options, &self.connector, deadline).await;
-        let reached = reached.map_err(|error| not_opened(collection, &error))?;
+        let reached = reached.map_err(|error| {
+            self.was_away = true;
+            not_opened(collection, &error)
+        })?;
         // Not before: a host that does not answer must not delay others that wait for the verdict.
         let address = self.connector.reached();
         let credential = lease::lease(collection, address, deadline).await.inspect_err(|_withheld| {
@@ -118,7 +137,17 @@ impl<H> HostConnection<H> {
         let opened = logged_on.open(endpoint, interfaces, deadline).await;
         let session = opened.map_err(|error| not_opened(collection, &error))?;
         add_stages(collection, session.stages());
-        Ok(OpenSession { session, credentials, address, is_pipe_lost: false, handles: None, side_pipe: None })
+        Ok(OpenSession {
+            session,
+            credentials,
+            address,
+            is_pipe_lost: false,
+            is_kept: false,
+            lost: None,
+            is_in_doubt: false,
+            handles: None,
+            side_pipe: None,
+        })
     }
 
     /// Opens the endpoint over the existing connection. This is a logon, too, so it needs a lease; if the
@@ -172,11 +201,27 @@ impl<H> HostConnection<H> {
 
 impl<H: Send> KeptConnection for HostConnection<H> {
     fn missing(&self) -> Recovery {
-        match &self.kept {
+        match self.kept.as_ref().filter(|open| open.is_alive()) {
             None => Recovery::Connection,
             Some(open) if !open.is_bound() => Recovery::Pipe,
             Some(OpenSession { handles: None, .. }) => Recovery::Handle,
             Some(_) => Recovery::Nothing,
+        }
+    }
+
+    /// A provider that hangs costs its own values only, a host that is away costs all.
+    async fn verify(&mut self, deadline: Instant) {
+        let Some(open) = self.kept.as_mut().filter(|open| open.is_in_doubt && open.is_alive()) else {
+            return;
+        };
+        let now = Instant::now();
+        let share = deadline.saturating_duration_since(now) / ECHO_PARTS;
+        match open.session.echo(now + share).await {
+            Ok(()) => open.is_in_doubt = false,
+            Err(error) => {
+                tracing::debug!(target = %self.target, %error, "The host does not answer");
+                (self.kept, self.was_away) = (None, true);
+            }
         }
     }
 
@@ -192,6 +237,9 @@ impl<H: Send> KeptConnection for HostConnection<H> {
         }
     }
 }
+
+/// The share of a collection's time in which a host answers that it is there.
+const ECHO_PARTS: u32 = 4;
 
 /// The failure of opening something: an immediate retry would fail again.
 fn not_opened(collection: &Collection, error: &SessionError) -> AttemptError {

@@ -6,7 +6,7 @@ use host_session::{Reason, Recovery, SessionError};
 use ms_rrp::winreg::Key;
 use perflib_session::{PipeChannel, error_of_classic};
 use plugin_sdk::{Collection, Failure};
-use plugin_session::{OpenSession, failure_of};
+use plugin_session::OpenSession;
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
@@ -68,9 +68,9 @@ impl Classic {
             let hangs = error.is_timeout::<PipeChannel<'_>>() && poller.classic_stalls_met() < STALLS_MAX;
             let error = error_of_classic(open.session().target(), &error);
             let may_help = hangs || !is_retry && !is_new && error.recovery > Recovery::Nothing;
-            self.let_go(&error, open);
+            let failure = self.let_go(&error, open);
             if !may_help || Instant::now() >= deadline {
-                return Err(failure_of(&error));
+                return Err(failure);
             }
             tracing::debug!(%error, "Asking for classic objects again");
             is_retry = true;
@@ -79,18 +79,17 @@ impl Classic {
 
     /// Closes what `error` has made useless. A right that is granted counts from the next logon on, which is not tried
     /// with each collection.
-    fn let_go<H>(&mut self, error: &SessionError, open: &mut OpenSession<H>) {
+    fn let_go<H>(&mut self, error: &SessionError, open: &mut OpenSession<H>) -> Failure {
         if error.recovery > Recovery::Nothing {
             self.key = None;
         }
-        if error.recovery > Recovery::Handle {
-            open.close_side_pipe();
-        }
+        let failure = open.side_pipe_failed(error);
         if error.reason == Reason::AccessDenied {
-            self.backoff.failed(&failure_of(error));
+            self.backoff.failed(&failure);
         } else {
             self.backoff.reset();
         }
+        failure
     }
 
     /// The second pipe is another one.

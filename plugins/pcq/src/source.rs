@@ -149,6 +149,10 @@ impl HostSource for PcqSource {
         } else {
             Ok(())
         };
+        if let Err(lost) = open.check_connected(data.is_some()) {
+            self.classic.forget();
+            return Err(lost);
+        }
         let poll = self.poller.polls();
         if self.host_info.refresh(&mut open, collection, poll, deadline).await {
             self.classic.lose_key();

@@ -11,6 +11,7 @@ mod settings;
 mod storage;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use counter_types::{NamePattern, PatternText};
 use plugin_sdk::Problem;
@@ -21,7 +22,7 @@ pub(crate) use self::settings::Settings;
 pub(crate) use self::storage::{Database, Postgresql, StorageSettings};
 use crate::files::{FileSet, Overrides};
 use crate::host::Wanted;
-use crate::model::{NAME_CHARS_MAX, Set, Tasks};
+use crate::model::{self, NAME_CHARS_MAX, Set, Tasks};
 
 /// The key below a set that is wrong, and why.
 type Refusal = (String, String);
@@ -108,6 +109,8 @@ impl SetSource {
 pub(crate) struct Module {
     /// Its sets, but for those of the host.
     pub(crate) sets: Vec<SetSource>,
+    /// Where each of them is.
+    pub(crate) places: Vec<String>,
     /// Sets of the host itself.
     pub(crate) wanted: Vec<Wanted>,
     /// Sets of the host that may be started and stopped.
@@ -144,6 +147,36 @@ pub(crate) fn check_storage(settings: &Settings, module: &Module) -> Vec<Problem
         )
     };
     first.map(|set| Problem::new("/sets", message(set))).into_iter().collect()
+}
+
+/// What of the sets is not done here. The log says it in the same words.
+pub(crate) fn warnings(settings: &Settings, module: &Module) -> Vec<Problem> {
+    let of_set = |(source, place): (&SetSource, &String)| {
+        let set = source.set();
+        let said: Vec<String> = set
+            .problems
+            .iter()
+            .map(model::Problem::sentence)
+            .chain(sampled_too_often(settings, set))
+            .collect();
+        let named = move |text| format!("the set `{}`: {text}", set.name);
+        let place = place.clone();
+        said.into_iter().map(named).map(move |text| Problem::warning(place.clone(), text)).collect::<Vec<_>>()
+    };
+    module.sets.iter().zip(&module.places).flat_map(of_set).collect()
+}
+
+/// What is said of logs that have records less often than they say.
+pub(crate) fn sampled_too_often(settings: &Settings, set: &Set) -> Option<String> {
+    let interval = Duration::from_millis(settings.storage.as_ref()?.interval_ms?);
+    let periods = set.logs.iter().flat_map(|logs| &logs.collectors).filter_map(|one| one.interval.period());
+    let shortest = periods.min().filter(|period| *period < interval)?;
+    Some(format!(
+        "it samples every {} s, and its target is collected every {} s only, which is how often it gets a record: shorten \
+         `interval` of the target, or lengthen `sample_interval`",
+        shortest.as_secs_f64(),
+        interval.as_secs_f64()
+    ))
 }
 
 /// The tasks of settings that compile.

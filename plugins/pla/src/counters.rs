@@ -15,7 +15,7 @@ use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
 use perflib_session::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
-use plugin_session::{OpenSession, failure_of};
+use plugin_session::OpenSession;
 use tokio::time::Instant;
 
 pub(crate) use self::found::{Found, Meaning, Pick};
@@ -99,12 +99,31 @@ impl Counters {
     /// What the paths mean is searched for in the next collection: the host is another one, perhaps.
     pub(crate) fn search_again(&mut self) {
         (self.found, self.search, self.classic) = (None, None, None);
+        self.forget_failures();
+    }
+
+    /// Forgets what the host did not answer or refused: it was away meanwhile.
+    pub(crate) fn forget_failures(&mut self) {
+        (self.stalls, self.questions) = (Stalls::default(), Questions::default());
+        (self.classic_after, self.not_listed) = (0, (0, 0));
+        self.begin_questions();
+    }
+
+    /// The connection was lost in this attempt, so that nothing of what was asked over it is known.
+    pub(crate) fn lose_connection(&mut self) {
         self.classic_after = 0;
+        if self.found.as_ref().is_some_and(|found| found.searched == self.collections) {
+            self.found = None;
+        }
     }
 
     /// A collection begins.
     pub(crate) fn begin(&mut self) {
         self.collections += 1;
+        self.begin_questions();
+    }
+
+    fn begin_questions(&mut self) {
         self.stalls.begin(self.collections);
         self.questions.begin(self.collections);
     }
@@ -214,9 +233,9 @@ impl Counters {
             let error = added.err()?;
             let may_help = error.is_timeout::<PipeChannel<'_>>() && tries < TRIES_MAX;
             let error = error_of_classic(open.session().target(), &error);
-            self.let_go(&error, open);
+            let failure = self.let_go(&error, open);
             if !may_help || Instant::now() >= deadline {
-                return Some(failure_of(&error));
+                return Some(failure);
             }
         }
     }

@@ -62,8 +62,21 @@ pub(crate) fn document(path: &Path) -> Result<(DataCollectorSet, Stamp), String>
     if bytes.len() as u64 > BYTES_MAX {
         return Err(format!("`{}` has more than {BYTES_MAX} bytes", path.display()));
     }
-    let document = DataCollectorSet::read(&bytes, &LIMITS);
+    let document = DataCollectorSet::read_each(&bytes, &LIMITS);
     document.map(|document| (document, stamp)).map_err(|error| format!("`{}`: {error}", path.display()))
+}
+
+/// The set of a document, with all that is not done of it. This judges for the configuration and for `validate`.
+pub(crate) fn judge(path: &Path, document: &DataCollectorSet, overrides: &Overrides) -> Set {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut set = Set::of_document(document, &stem, Origin::File(PathBuf::from(path)));
+    if let Some(name) = &overrides.name {
+        name.clone_into(&mut set.name);
+    }
+    set.add_logs(document, &overrides.logs);
+    set.start = overrides.start;
+    set.duration = overrides.duration.unwrap_or(set.duration);
+    set
 }
 
 /// Reads the set of a file.
@@ -72,14 +85,7 @@ pub(crate) fn document(path: &Path) -> Result<(DataCollectorSet, Stamp), String>
 /// What is wrong with the file, for people.
 pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<FileSet, String> {
     let (document, stamp) = document(path)?;
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut set = Set::of_document(&document, &stem, Origin::File(PathBuf::from(path)));
-    if let Some(name) = &overrides.name {
-        name.clone_into(&mut set.name);
-    }
-    set.add_logs(&document, &overrides.logs);
-    set.start = overrides.start;
-    set.duration = overrides.duration.unwrap_or(set.duration);
+    let set = judge(path, &document, overrides);
     // A threshold that cannot be read would be an alert that never fires.
     let unread = |kind| matches!(kind, ProblemKind::Threshold | ProblemKind::Limit);
     let wrong: Vec<String> = set
@@ -87,11 +93,7 @@ pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<FileSet, String
         .iter()
         .filter(|problem| unread(problem.kind))
         .take(SHOWN_MAX)
-        .map(
-            |Problem { alert, message, .. }| {
-                if alert.is_empty() { message.clone() } else { format!("alert `{alert}`: {message}") }
-            },
-        )
+        .map(Problem::sentence)
         .collect();
     if wrong.is_empty() {
         Ok(FileSet { set, stamp })

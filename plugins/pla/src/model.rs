@@ -145,6 +145,10 @@ pub(crate) enum ProblemKind {
     LogFormat,
     /// A log without a folder of the exporter.
     Storage,
+    /// A value that cannot be read, so that it counts as missing.
+    Value,
+    /// Times of schedules and names that count as UTC, though nobody said so.
+    TimeZone,
     /// A counter of another host.
     OtherHost,
     /// A file that was good and is not any more, so that what it said before holds.
@@ -212,15 +216,31 @@ impl SampleInterval {
     }
 }
 
+impl Problem {
+    /// What is said about it, with its data collector.
+    pub(crate) fn sentence(&self) -> String {
+        let Self { alert, message, .. } = self;
+        if alert.is_empty() { message.clone() } else { format!("`{alert}`: {message}") }
+    }
+
+    /// Whether something that was asked for is lost by a mistake in the set, and not because it is done otherwise here.
+    pub(crate) const fn is_mistake(&self) -> bool {
+        use ProblemKind::{Counter, Limit, LogFormat, Threshold, Value};
+        matches!(self.kind, Threshold | Counter | Limit | LogFormat | Value)
+    }
+}
+
 impl ProblemKind {
     /// Those that a set which is judged may have.
-    pub(crate) const SHOWN: [Self; 12] = [
+    pub(crate) const SHOWN: [Self; 14] = [
         Self::Task,
         Self::TriggeredSet,
         Self::Collector,
         Self::Counter,
         Self::LogFormat,
         Self::Storage,
+        Self::Value,
+        Self::TimeZone,
         Self::OtherHost,
         Self::File,
         Self::Threshold,
@@ -239,6 +259,8 @@ impl ProblemKind {
             Self::Counter => "counter",
             Self::LogFormat => "log_format",
             Self::Storage => "storage",
+            Self::Value => "value",
+            Self::TimeZone => "time_zone",
             Self::OtherHost => "other_host",
             Self::File => "file",
             Self::Limit => "limit",

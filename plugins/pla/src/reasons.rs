@@ -6,7 +6,7 @@ use plugin_sdk::{DeclaredReason, Reason};
 use plugin_session::{DECLARED_REASONS, Explanation, ObjectStep};
 
 /// The reasons beyond the general ones. Their order is that of the constants below.
-pub(crate) const REASONS: [DeclaredReason; 5] = [
+pub(crate) const REASONS: [DeclaredReason; 6] = [
     DECLARED_REASONS[0],
     DECLARED_REASONS[1],
     DeclaredReason {
@@ -28,11 +28,20 @@ pub(crate) const REASONS: [DeclaredReason; 5] = [
                     'PerfLogsAlerts-*'. Let firewalls between pass the port that the message names: the host \
                     chooses it from the dynamic ports of RPC (TCP 49152 to 65535).",
     },
+    DeclaredReason {
+        word: "pla_set_not_read",
+        sentence: "A data collector set of the host is not read: it is too large, is no XML, or the host refuses it to the account. \
+                   The other sets are read.",
+        next_step: "The message names the set and says why. Split a set whose XML has more than 1,048,576 characters, give the \
+                    account the right to read the set, or leave it out of the names at `host`.",
+    },
 ];
 
 const ACCESS_DENIED: Reason = Reason::Declared(2);
 const NOT_REGISTERED: Reason = Reason::Declared(3);
 const PORT_BLOCKED: Reason = Reason::Declared(4);
+/// Of one set, while others are read.
+pub(crate) const SET_NOT_READ: Reason = Reason::Declared(5);
 
 /// What is known of an error on the way to a host's sets, and in calls of them.
 pub(crate) fn explain(error: &SessionError, step: ObjectStep) -> Option<Explanation> {
@@ -72,6 +81,7 @@ mod tests {
             (ACCESS_DENIED, "pla_access_denied"),
             (NOT_REGISTERED, "pla_not_registered"),
             (PORT_BLOCKED, "pla_port_blocked"),
+            (SET_NOT_READ, "pla_set_not_read"),
         ] {
             let Reason::Declared(index) = reason else { panic!("{word} is declared") };
             assert_eq!(REASONS[index as usize].word, word);

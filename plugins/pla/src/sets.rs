@@ -86,7 +86,7 @@ pub(crate) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
 pub(crate) fn log(Set { name, .. }: &Set, problems: &[Problem]) {
     for Problem { alert, kind, message } in problems {
         let kind = kind.as_str();
-        tracing::info!(set = name, alert, kind, problem = message, "A part of a set is not done here");
+        tracing::warn!(set = name, alert, kind, problem = message, "A part of a set is not done here");
     }
 }
 

@@ -23,7 +23,7 @@ use self::host_sets::share;
 use crate::actions::Actions;
 use crate::board::{Board, Watched};
 use crate::clock::SampleClock;
-use crate::config::{self, Module, Settings, StorageSettings};
+use crate::config::{self, Module, SetSource, Settings, StorageSettings};
 use crate::counters::{Counters, Fetched, Kinds, Paths};
 use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime, Starter};
@@ -75,8 +75,10 @@ impl Source for PlaSource {
     fn check(settings: &Settings, target: &Target) -> Vec<Problem> {
         let mut problems = match config::compile(settings) {
             // One that is asked on demand writes nothing, and is not told of a folder.
-            Ok(_) if target.is_on_demand => Vec::new(),
-            Ok(module) => config::check_storage(settings, &module),
+            Ok(module) if target.is_on_demand => config::warnings(settings, &module),
+            Ok(module) => {
+                [config::check_storage(settings, &module), config::warnings(settings, &module)].concat()
+            }
             Err(problems) => problems,
         };
         // Without a host only the settings are checked.
@@ -93,7 +95,8 @@ impl Source for PlaSource {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, handle } = setup;
         let is_on_demand = target.is_on_demand;
-        let Module { sets, wanted, control } = config::compile(&settings)?;
+        let Module { sets, wanted, control, .. } = config::compile(&settings)?;
+        warn_of_intervals(&settings, &sets);
         let (tasks, storage) = (config::tasks(&settings), StorageSettings::new(&settings, is_on_demand));
         let transport = settings.transport;
         let at = |port| host_session::Target::new(target.host.clone(), port);
@@ -127,7 +130,8 @@ impl Source for PlaSource {
 
     fn reconfigure(&mut self, settings: Settings) {
         // Per the calling order of a source the settings were checked before; invalid ones change nothing.
-        let Ok(Module { sets, wanted, control }) = config::compile(&settings) else { return };
+        let Ok(Module { sets, wanted, control, .. }) = config::compile(&settings) else { return };
+        warn_of_intervals(&settings, &sets);
         self.sets = sets::loaded(sets);
         self.actions.allow(config::tasks(&settings), control);
         self.connection.reconfigure(settings.transport.clone());
@@ -189,6 +193,9 @@ impl HostSource for PlaSource {
         collection: &mut Collection,
         deadline: Instant,
     ) -> Result<Coverage, AttemptError> {
+        if self.connection.take_was_away() {
+            self.counters.forget_failures();
+        }
         self.counters.begin_attempt(self.connection.missing() != Recovery::Connection);
         self.clock.pass(collection.began());
         if !self.needs_host() {
@@ -203,6 +210,12 @@ impl HostSource for PlaSource {
             self.counters.search(&mut open, collection, deadline).await.map(|()| Fetched::default());
         if fetched.is_ok() && !self.is_on_demand {
             fetched = self.counters.fetch(self.due(), &mut open, collection, deadline).await;
+        }
+        let has_values = fetched.as_ref().is_ok_and(|fetched| fetched.data.is_some());
+        if let Err(lost) = open.check_connected(has_values) {
+            open.end_calls(timer, collection);
+            self.counters.lose_connection();
+            return Err(lost);
         }
         if fetched.is_ok() && self.live.sets().any(|set| !set.schedules.is_empty()) {
             self.local_time.read(&mut open, collection, deadline).await;
@@ -245,7 +258,11 @@ impl PlaSource {
 
     /// Whether this collection has to ask the host for something.
     fn needs_host(&self) -> bool {
-        self.is_on_demand || self.counters.needs_search() || self.due().any()
+        // A host that did not answer is not up before it does.
+        self.connection.missing() == Recovery::Connection
+            || self.is_on_demand
+            || self.counters.needs_search()
+            || self.due().any()
     }
 
     /// What the alerts and the logs need that are due.
@@ -253,6 +270,14 @@ impl PlaSource {
         let now = self.clock.now();
         let due = |found| self.board.due(found, now).or(self.runs.due(found, now));
         self.counters.found().map_or(Kinds::default(), due)
+    }
+}
+
+fn warn_of_intervals(settings: &Settings, sets: &[SetSource]) {
+    for set in sets.iter().map(SetSource::set) {
+        if let Some(problem) = config::sampled_too_often(settings, set) {
+            tracing::warn!(set = set.name, problem, "A set gets fewer records than it asks for");
+        }
     }
 }
 

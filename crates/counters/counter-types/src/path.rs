@@ -10,7 +10,8 @@ use crate::pattern::{PatternText, WILDCARDS, same_name};
 /// \\Machine\Counterset(Parent/Instance#Index)\Counter
 /// ```
 ///
-/// Machine, instance, parent and index may be left out. `*` stands for any characters and `?` for one, in every part
+/// Machine, instance, parent and index may be left out, and the backslash before a counterset without a machine: `typeperf`,
+/// `Get-Counter` and templates of sets write `Memory\*`. `*` stands for any characters and `?` for one, in every part
 /// but the machine.
 ///
 /// Windows has no escapes, and names may contain any of these characters. A path is split like this:
@@ -26,7 +27,7 @@ use crate::pattern::{PatternText, WILDCARDS, same_name};
 /// - The first `/` ends the parent, unless one of the two would be empty. Instances in [MS-PCQ] have no parent:
 ///   compare them with [`InstancePath::matches`], which joins the two again.
 ///
-/// `Display` writes a parsed path exactly as it was.
+/// `Display` writes a parsed path exactly as it was, with a backslash before it.
 ///
 /// ```
 /// use counter_types::CounterPath;
@@ -172,17 +173,16 @@ impl FromStr for CounterPath {
 
     fn from_str(text: &str) -> Result<Self, PathError> {
         let fail = |at: &str, reason| Err(PathError { position: chars_before(text, at), reason });
-        if let Some((position, _)) = text.chars().enumerate().nth(PATH_CHARS_MAX) {
+        // With the backslash, which `Display` adds.
+        let chars_max = PATH_CHARS_MAX - usize::from(!text.starts_with('\\'));
+        if let Some((position, _)) = text.chars().enumerate().nth(chars_max) {
             return Err(PathError { position, reason: "it is longer than a path may be" });
         }
         if let Some(control) = text.find(char::is_control) {
             return fail(&text[control..], "a control character");
         }
-        let Some(after) = text.strip_prefix('\\') else {
-            return fail(text, "a path begins with `\\`");
-        };
-        let (machine, rest) = match after.strip_prefix('\\') {
-            None => (None, after),
+        let (machine, rest) = match text.strip_prefix(r"\\") {
+            None => (None, text.strip_prefix('\\').unwrap_or(text)),
             Some(after) => match after.split_once('\\') {
                 Some(("", _)) => return fail(after, "the name of the machine is empty"),
                 Some((machine, rest)) => (Some(machine.to_owned()), rest),

@@ -1,6 +1,7 @@
 //! The names of files and folders, [MS-PLA] 2.2.2.1.
 
-use jiff::ZonedDateTime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ZonedDateTime};
 use path_component::component;
 
 use crate::path_pattern::push_number;
@@ -73,6 +74,17 @@ impl NameFormat {
     #[must_use]
     pub fn component(&self, parts: &NameParts<'_>) -> Option<String> {
         Some(self.text(parts)).filter(|text| !text.is_empty()).map(|text| component(&text))
+    }
+
+    /// Whether names depend on the time, and so on the time zone.
+    #[must_use]
+    pub fn has_time(&self) -> bool {
+        let name = |second| {
+            let time = Timestamp::from_second(second).unwrap_or_default().to_zoned_datetime(TimeZone::UTC);
+            self.text(&NameParts { computer: "", base: "", serial_number: 0, time: &time })
+        };
+        // Of 1970-01-01 00:00 and 2001-12-23 13:47 all parts differ.
+        name(0) != name(1_009_115_220)
     }
 
     const fn has(&self, bit: u32) -> bool {

@@ -67,13 +67,7 @@ impl FromStr for Threshold {
         let at = at.ok_or_else(|| fail(text.len(), "`<` or `>` and a number are missing"))?;
         let comparison = if text[at..].starts_with('<') { Comparison::Below } else { Comparison::Above };
         let (before, behind) = (&text[..at], &text[at + 1..]);
-        // A counter's path begins with a backslash: this is the end of one threshold and the beginning of another.
-        let is_second =
-            |semicolon: &usize| before[semicolon + 1..].trim_start_matches(BLANKS).starts_with('\\');
-        let mut semicolons = before.match_indices(';').map(|(at, _)| at);
-        if before.contains(['<', '>'])
-            && let Some(semicolon) = semicolons.find(is_second)
-        {
+        if let Some(semicolon) = end_of_another(before) {
             return Err(fail(semicolon, SEMICOLON));
         }
         let path = before.trim_start_matches(BLANKS);
@@ -94,6 +88,20 @@ impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}{}", self.path, self.comparison.as_char(), self.limit)
     }
+}
+
+/// The semicolon between two thresholds, of which `before` has the first and the counter of the second. Paths may contain any of
+/// these signs.
+fn end_of_another(before: &str) -> Option<usize> {
+    let comparison = before.find(['<', '>'])?;
+    let is_path = |semicolon: &usize| before[semicolon + 1..].trim_start_matches(BLANKS).starts_with('\\');
+    let is_whole = |semicolon: &usize| {
+        limit(before[comparison + 1..*semicolon].trim_matches(BLANKS)).is_ok()
+            && before[..comparison].trim_matches(BLANKS).parse::<CounterPath>().is_ok()
+    };
+    let first = before[comparison..].find(';').map(|at| comparison + at);
+    let mut semicolons = before.match_indices(';').map(|(at, _)| at);
+    semicolons.find(is_path).or(first.filter(is_whole))
 }
 
 const SEMICOLON: &str = "a semicolon: write each threshold as an entry of its own";

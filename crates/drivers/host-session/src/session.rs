@@ -90,7 +90,7 @@ impl Session {
     ///
     /// # Errors
     /// If no answer comes in time.
-    pub async fn echo(&self, deadline: Instant) -> Result<(), SessionError> {
+    pub async fn echo(&mut self, deadline: Instant) -> Result<(), SessionError> {
         let operation = rpc_client::Operation::Echo;
         let outcome = match timeout_at(deadline, self.connection.lock()).await {
             Ok(mut smb) => smb.echo(deadline).await,

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 
 use ms_dtyp::FileTime;
 use tokio::net::TcpListener;
@@ -124,6 +124,19 @@ impl SimHost {
         self.shut();
         let (listener, _) = listen(&self.runtime, &self.host, self.ports, [self.port, self.objects]);
         *self.listener.lock().expect("nobody panicked") = listener;
+    }
+
+    /// The host answers nothing until what is returned is dropped. Connections stay.
+    #[must_use]
+    pub fn freeze(&self) -> mpsc::Sender<()> {
+        let ((frozen, is_frozen), (thaw, wait)) = (mpsc::channel(), mpsc::channel());
+        // Its runtime has one thread, which this takes.
+        self.runtime.spawn(async move {
+            frozen.send(()).expect("the test waits");
+            wait.recv().expect_err("nothing is sent");
+        });
+        is_frozen.recv().expect("the thread is there");
+        thaw
     }
 
     /// Connections so far.

@@ -9,7 +9,8 @@ pub fn path(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(Input::new(bytes).rest()) else { return };
     match text.parse::<CounterPath>() {
         Ok(path) => {
-            assert_eq!(path.to_string(), text, "a path is given back as it was");
+            let whole = if text.starts_with('\\') { text.to_owned() } else { format!(r"\{text}") };
+            assert_eq!(path.to_string(), whole, "a path is given back as it was");
             assert!(!path.counterset.is_empty() && !path.counter.is_empty());
             if let Some(instance) = &path.instance {
                 assert!(text.contains(&instance.to_string()));

@@ -31,7 +31,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let database = SocketAddr::from(([127, 0, 0, 1], free_port()?));
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let configuration = stage::configuration_of(any, "1s", &[target])
-        + &format!("otlp: [{{name: vm, endpoint: 'http://{database}/opentelemetry', protocol: http, interval: 1s}}]\n");
+        + &format!(
+            "otlp: [{{name: vm, endpoint: 'http://{database}/opentelemetry', protocol: http, interval: 1s}}]\n"
+        );
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
     stage::page_when_up(&mut exporter, address, "sim")?;
     let mut database_program = start(&stage, database, address)?;
@@ -48,11 +50,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         let all = scraped.keys().chain(pushed.keys());
         let different = all.into_iter().find(|series| scraped.get(*series) != pushed.get(*series));
         let values = different.map(|series| (scraped.get(series), pushed.get(series)));
-        let problem = format!(
-            "{} series scraped, {} pushed; {different:?} is {values:?}",
-            scraped.len(),
-            pushed.len()
-        );
+        let problem =
+            format!("{} series scraped, {} pushed; {different:?} is {values:?}", scraped.len(), pushed.len());
         return Err(database_program.complaint(&problem));
     }
     Ok(Outcome::Ran(format!("{} series have equal values by scrape and by OTLP", scraped.len())))

@@ -151,7 +151,7 @@ impl Asked {
 
     /// What a plugin says to do.
     fn next_steps(&self, problems: &[Problem]) -> Vec<String> {
-        let step = |Problem { pointer, message, suggestion }: &Problem| {
+        let step = |Problem { pointer, message, suggestion, .. }: &Problem| {
             let place = path_of(format!("modules.{}", self.module), pointer);
             let value = if suggestion.is_empty() { String::new() } else { format!(": `{suggestion}`") };
             format!("{place}: {message}{value}")

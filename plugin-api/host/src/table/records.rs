@@ -23,8 +23,10 @@ pub(super) unsafe extern "C" fn problem(report: u64, problem: *const abi::Proble
             .map_err(Violation::from)
             // SAFETY: its strings, valid until the call returns.
             .and_then(|raw| unsafe { read::problem(&raw, limits) });
+        let knows_warnings = it.library.info.abi.minor >= WARNINGS_MINOR;
         match problem {
-            Ok(problem) if !it.is_full() => {
+            Ok(mut problem) if !it.is_full() => {
+                problem.is_warning &= knows_warnings;
                 it.add(problem);
                 OK
             }
@@ -116,5 +118,7 @@ pub(super) unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -
 
 /// Fields of records that are about a target, though of no instance.
 const HOST_FIELDS: [&str; 2] = ["target", "host"];
+/// The minor version from which on plugins say how bad a problem is. The number was reserved.
+const WARNINGS_MINOR: u16 = 7;
 /// The minor version from which on plugins say which fields identify an alert. The number was reserved.
 const ALERT_LABELS_MINOR: u16 = 5;

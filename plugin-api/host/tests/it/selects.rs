@@ -15,6 +15,7 @@ fn asked(library: &Library, source: &str, family: [&str; 4]) -> Selects {
 fn a_plugin_says_what_its_settings_collect_and_which_would() {
     let library = World::new().load("zoo/selects.c");
     let problem = |pointer: &str, message: &str, suggestion: &str| Problem {
+        is_warning: false,
         pointer: pointer.to_owned(),
         message: message.to_owned(),
         suggestion: suggestion.to_owned(),

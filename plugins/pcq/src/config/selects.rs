@@ -94,7 +94,7 @@ mod tests {
             Selects::Yes => "yes".to_owned(),
             Selects::Unknown => "unknown".to_owned(),
             Selects::No(problems) => {
-                let shown = |Problem { pointer, message, suggestion }: &Problem| {
+                let shown = |Problem { pointer, message, suggestion, .. }: &Problem| {
                     format!("{pointer}: {message}: {suggestion}")
                 };
                 problems.iter().map(shown).collect::<Vec<_>>().join("\n")

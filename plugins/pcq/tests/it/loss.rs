@@ -60,6 +60,25 @@ fn a_connection_that_was_cut_is_made_again() {
 }
 
 #[test]
+fn a_host_that_ends_is_down_with_the_reason_until_it_returns_whatever_it_is_asked_for() {
+    for names in [&["Memory"][..], &["Thermal Zone Information"], &["Memory", "Thermal Zone Information"]] {
+        let (sim, plugin) = (SimHost::new(), Plugin::new());
+        let watch = plugin.watch(&sim, countersets(names));
+        watch.full();
+        for _ in 0..2 {
+            sim.shut();
+            for _ in 0..3 {
+                let ended = watch.collect();
+                let (_, reason, message) = ended.failed();
+                assert!(reason.starts_with("connection_re"), "{names:?}: {reason}: {message}");
+            }
+            sim.cut();
+            watch.full();
+        }
+    }
+}
+
+#[test]
 fn a_connection_that_ends_in_the_middle_of_a_call_is_made_again() {
     let (sim, _plugin, watch) = started();
     sim.rule("6x1=drop");

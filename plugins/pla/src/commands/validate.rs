@@ -1,13 +1,15 @@
 //! `validate`: what of exported sets is ignored, in conflict, or not done here, [MS-PLA] 2.2.2.11.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use ms_pla::xml::DataCollectorSet;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::CommandError;
 
-use crate::files;
-use crate::model::{LogFormat, Neglected};
+use super::text::printable;
+use crate::files::{self, Overrides};
+use crate::model::{LogFormat, LogOverrides, Neglected, Problem, ProblemKind};
 
 /// Validates exported sets.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ pub(crate) struct ValidateArguments {
 
 impl Command for Validate {
     const NAME: &'static str = "validate";
-    const HELP: &'static str = "Lists the properties of exported data collector sets that are ignored or in conflict, with the codes of Windows";
+    const HELP: &'static str = "Lists what of exported data collector sets is ignored, in conflict or not done, with the codes of Windows";
     type Arguments = ValidateArguments;
 
     async fn run(run: Run, arguments: ValidateArguments) -> Exit {
@@ -37,30 +39,94 @@ impl Command for Validate {
 }
 
 fn validate(run: &Run, arguments: &ValidateArguments) -> Result<Exit, CommandError> {
-    let mut has_conflict = false;
-    for path in &arguments.files {
+    let mut is_wrong = false;
+    let mut said: Vec<Said> = Vec::new();
+    for (index, path) in arguments.files.iter().enumerate() {
         let read = files::document(path);
         let next_step = "export the set again: logman export -n NAME -xml FILE";
-        let (set, _) = read.map_err(|error| CommandError::failed(error, next_step))?;
-        let items = Neglected::of(&set, arguments.log_format);
-        let mut text = format!("{}:\n", path.display());
-        if items.is_empty() {
-            text += "  nothing is ignored, and nothing is in conflict\n";
+        let (document, _) = read.map_err(|error| CommandError::failed(error, next_step))?;
+        let (items, has_mistake) = items(path, &document, arguments.log_format);
+        is_wrong |= has_mistake;
+        for text in items {
+            match said.iter_mut().find(|said| said.text == text) {
+                Some(said) => said.files.push(index),
+                None => said.push(Said { text, files: vec![index] }),
+            }
         }
-        for Neglected { property, code, sentence } in &items {
-            has_conflict |= !code.is_success();
-            // Writing to a string does not fail.
-            let _ = writeln!(text, "  {property}\t{:#010x} {}\t{sentence}", code.0, Neglected::name(*code));
-        }
-        run.out(&text);
     }
-    Ok(if has_conflict { Exit::Failure } else { Exit::Success })
+    run.out(&printed(&arguments.files, &said));
+    Ok(if is_wrong { Exit::Failure } else { Exit::Success })
 }
+
+/// A line, and the files that it is about.
+struct Said {
+    text: String,
+    files: Vec<usize>,
+}
+
+/// What is said of a set, and whether it has a mistake.
+fn items(path: &Path, document: &DataCollectorSet, format: Option<LogFormat>) -> (Vec<String>, bool) {
+    let neglected = Neglected::of(document, format);
+    let overrides = Overrides { logs: LogOverrides::of_set(document, format), ..Overrides::default() };
+    let set = files::judge(path, document, &overrides);
+    // Collectors that are not run, and formats, are among the properties.
+    let is_new = |problem: &&Problem| match problem.kind {
+        ProblemKind::LogFormat => false,
+        ProblemKind::Collector => !problem.alert.is_empty(),
+        _ => true,
+    };
+    let problems: Vec<&Problem> = set.problems.iter().filter(is_new).collect();
+    let is_wrong = neglected.iter().any(|item| !item.code.is_success())
+        || problems.iter().any(|problem| problem.is_mistake());
+    let of_properties = neglected.iter().map(|Neglected { property, code, sentence }| {
+        format!("{property}\t{:#010x} {}\t{sentence}", code.0, Neglected::name(*code))
+    });
+    let of_set = problems.iter().map(|problem| format!("{}\t{}", problem.kind.as_str(), problem.sentence()));
+    let lines = of_properties.chain(of_set).map(|line| printable(&line.replace('\t', "  ")));
+    (lines.collect(), is_wrong)
+}
+
+/// What is said of several files stands there once.
+fn printed(files: &[PathBuf], said: &[Said]) -> String {
+    let mut text = String::new();
+    let lines = |text: &mut String, of: &dyn Fn(&Said) -> bool| {
+        for said in said.iter().filter(|said| of(said)) {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "  {}", said.text);
+        }
+    };
+    for (index, path) in files.iter().enumerate() {
+        let path = printable(&path.display().to_string());
+        if said.iter().any(|said| said.files == [index]) {
+            let _ = writeln!(text, "{path}:");
+            lines(&mut text, &|said| said.files == [index]);
+        } else if !said.iter().any(|said| said.files.contains(&index)) {
+            let _ = writeln!(text, "{path}:\n  nothing is ignored, and nothing is in conflict");
+        }
+    }
+    let mut shared: Vec<&[usize]> =
+        said.iter().map(|said| &said.files[..]).filter(|files| files.len() > 1).collect();
+    shared.sort_unstable();
+    shared.dedup();
+    for group in shared {
+        let names: Vec<String> = group
+            .iter()
+            .take(FILES_SHOWN)
+            .map(|index| printable(&files[*index].display().to_string()))
+            .collect();
+        let more = group.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let _ = writeln!(text, "{}{more}:", names.join(", "));
+        lines(&mut text, &|said| said.files == group);
+    }
+    text
+}
+
+/// Of files that have the same said of them.
+const FILES_SHOWN: usize = 3;
 
 #[cfg(test)]
 mod tests {
-    use ms_pla::xml::DataCollectorSet;
-
     use super::*;
 
     fn said(xml: &str, format: Option<LogFormat>) -> Vec<String> {
@@ -90,7 +156,8 @@ mod tests {
         assert!(is_there(&with, &format!("{format} {ignored}")) && !is_there(&with, &conflict), "{with:?}");
         let appends = set.replace("<LogFileFormat>", "<LogAppend>-1</LogAppend><LogFileFormat>");
         let append = format!("PerformanceCounterDataCollector[1]/LogAppend {ignored}");
-        assert_eq!(said(&appends, None).iter().filter(|item| **item == append).count(), 1);
+        assert_eq!(said(&appends, Some(LogFormat::Csv)).iter().filter(|item| **item == append).count(), 1);
+        assert!(!said(&appends, None).contains(&append), "there is no log");
         let csv = "<PerformanceCounterDataCollector><LogFileFormat>0</LogFileFormat></PerformanceCounterDataCollector>";
         assert!(!said(csv, None).iter().any(|item| item.contains("LogFileFormat")));
     }

@@ -33,8 +33,8 @@ pub(crate) fn compile(settings: &Settings) -> Result<Module, Vec<Problem>> {
     if compiled.problems.is_empty() {
         compiled.link(settings);
     }
-    let Compiled { sets, wanted, problems, .. } = compiled;
-    if problems.is_empty() { Ok(Module { sets, wanted, control }) } else { Err(problems) }
+    let Compiled { sets, places, wanted, problems, .. } = compiled;
+    if problems.is_empty() { Ok(Module { sets, places, wanted, control }) } else { Err(problems) }
 }
 
 #[derive(Default)]

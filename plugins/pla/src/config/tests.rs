@@ -46,7 +46,7 @@ fn a_threshold_that_cannot_be_read_is_refused_where_it_is_wrong() {
         ),
         (
             r#"{"counter": "Memory", "above": 1}"#,
-            "/counter: counter path: a path begins with `\\`, at character 1",
+            "/counter: counter path: `\\` and a counter are missing, at character 7",
         ),
         (
             r#"{"counter": "\\A\\B", "above": "1,5"}"#,

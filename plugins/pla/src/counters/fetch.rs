@@ -7,7 +7,6 @@ use host_session::{Reason, Recovery, SessionError};
 use ms_rrp::winreg::RegistryClient;
 use perflib_session::{PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, Stage};
-use plugin_session::failure_of;
 use tokio::time::Instant;
 
 use super::{COLLECTIONS_BETWEEN_SEARCHES, Counters, Fetched, Kinds, Open, TRIES_MAX};
@@ -78,10 +77,10 @@ impl Counters {
                 Err(error) => {
                     let hangs = error.is_timeout::<PipeChannel<'_>>() && tries < TRIES_MAX;
                     let error = error_of_classic(open.session().target(), &error);
-                    self.let_go(&error, open);
                     let is_lost = !is_new && tries == 1 && error.recovery > Recovery::Nothing;
+                    let failure = self.let_go(&error, open);
                     if !(hangs || is_lost) || Instant::now() >= deadline {
-                        return Err(failure_of(&error));
+                        return Err(failure);
                     }
                 }
             }
@@ -90,13 +89,11 @@ impl Counters {
 
     /// Closes what `error` has made useless. A right that is granted counts from the next logon on, which is not tried
     /// with each collection.
-    pub(super) fn let_go(&mut self, error: &SessionError, open: &mut Open) {
-        if error.recovery > Recovery::Handle {
-            open.close_side_pipe();
-        }
+    pub(super) fn let_go(&mut self, error: &SessionError, open: &mut Open) -> Failure {
         if error.reason == Reason::AccessDenied {
             self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
         }
+        open.side_pipe_failed(error)
     }
 }
 

@@ -1,12 +1,10 @@
 //! Which countersets the host has.
 
 use counter_poll::WELL_KNOWN;
-use host_session::Recovery;
 use ms_dtyp::Guid;
 use ms_rrp::RegisteredCounterSets;
 use perflib_session::{PcqError, PerflibSession as _, error_of_registry, registry};
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
-use plugin_session::failure_of;
 use tokio::time::Instant;
 
 use super::{COLLECTIONS_BETWEEN_SEARCHES, Counters, Open};
@@ -63,10 +61,7 @@ impl Counters {
             }
             Err(error) => {
                 let error = error_of_registry(open.session().target(), &error);
-                if error.recovery > Recovery::Handle {
-                    open.close_side_pipe();
-                }
-                Err(failure_of(&error))
+                Err(open.side_pipe_failed(&error))
             }
         }
     }

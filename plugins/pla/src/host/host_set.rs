@@ -124,7 +124,7 @@ impl HostSet {
     pub(super) fn tell_problems(&self) {
         for problem in &self.set.problems {
             let (set, alert, kind) = (&self.set.name, &problem.alert, problem.kind.as_str());
-            tracing::info!(
+            tracing::warn!(
                 set,
                 alert,
                 kind,

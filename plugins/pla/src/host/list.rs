@@ -199,7 +199,7 @@ pub(super) async fn read_xml(
         Ok(text) => text,
         Err(why) => return Ok(Err(why)),
     };
-    let document = match DataCollectorSet::read(text.as_bytes(), &LIMITS) {
+    let document = match DataCollectorSet::read_each(text.as_bytes(), &LIMITS) {
         Ok(document) => document,
         Err(error) => return Ok(Err(format!("the XML of the set: {error}"))),
     };

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use ms_pla::xml::Schedule;
 use ms_rrp::winreg::{RegistryClient, RegistryValue, ValueRoom};
-use perflib_session::{PipeChannel, registry};
+use perflib_session::{PipeChannel, error_of_registry, registry};
 use pla_engine::StartSchedule;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use tokio::time::Instant;
@@ -42,7 +42,8 @@ impl LocalTime {
                     problem = failure.message,
                     "The offset of the host's local time is not known"
                 );
-                self.pause = COLLECTIONS_BETWEEN;
+                // Another connection is another attempt.
+                self.pause = if open.is_connected() { COLLECTIONS_BETWEEN } else { 0 };
             }
         }
         collection.enter(Stage::Query);
@@ -63,7 +64,10 @@ async fn ask(open: &mut Open, collection: &Collection, deadline: Instant) -> Res
     let mut client = registry(pipe.association, deadline);
     let asked = value(&mut client).await;
     let failed = |text: String| Failure::new(Stage::Query, GeneralReason::Other, text);
-    let value = asked.map_err(|error| failed(error.to_string()))?;
+    let value = asked.map_err(|error| {
+        let error = error_of_registry(open.session().target(), &error);
+        open.side_pipe_failed(&error)
+    })?;
     let west_min = value.number().map_err(|error| failed(error.to_string()))?.cast_signed();
     if west_min.unsigned_abs() <= MINUTES_OF_A_DAY {
         Ok(west_min)

@@ -34,6 +34,14 @@ impl Set {
             collectors,
             problems: Vec::new(),
         };
+        for error in document.unread() {
+            let instead = if error.path.contains("/Schedule/") {
+                "the schedule starts nothing"
+            } else {
+                "it counts as missing"
+            };
+            set.report("", ProblemKind::Value, format!("{error}: {instead}"));
+        }
         for (index, collector) in document.alerts.iter().enumerate() {
             if !set.add_collector(collector, index) {
                 break;

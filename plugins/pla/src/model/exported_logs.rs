@@ -40,6 +40,15 @@ pub(crate) struct LogOverrides {
 /// Why a collector is not run.
 type Refusal = (ProblemKind, String);
 
+impl LogOverrides {
+    /// For a set that no configuration names: logs go wherever the set says.
+    pub(crate) fn of_set(document: &DataCollectorSet, binary: Option<LogFormat>) -> Self {
+        let sources = document.counters.iter().map(|collector| collector.data_source_name.as_deref());
+        let databases = sources.map(|source| data_source(source.unwrap_or_default()).0).collect();
+        Self { binary, databases, ..Self::default() }
+    }
+}
+
 impl Set {
     /// Takes the data collectors of performance counters. What cannot be logged is among the set's problems; a set with a
     /// format that there is not logs nothing.
@@ -83,6 +92,9 @@ impl Set {
         if let Some(manager) = document.data_manager.as_ref().filter(|_| !overrides.sends_cabinets) {
             self.report_unsent_cabinets(manager);
         }
+        if overrides.zone.is_none() {
+            self.report_time_zone(document, &folder, &collectors);
+        }
         let seconds = |seconds: Option<u32>| {
             seconds.filter(|seconds| *seconds > 0).map(|seconds| Duration::from_secs(seconds.into()))
         };
@@ -120,7 +132,30 @@ impl Set {
             );
             self.report("", ProblemKind::Limit, message);
         }
-        document.schedules.iter().take(SCHEDULES_MAX).filter_map(schedule).collect()
+        // One that cannot be read never starts the set; without any it would run always.
+        let schedules = document.schedules.iter().take(SCHEDULES_MAX);
+        schedules.map(|one| schedule(one).unwrap_or_default()).collect()
+    }
+
+    /// The file does not say where the host is.
+    fn report_time_zone(
+        &mut self,
+        document: &DataCollectorSet,
+        folder: &Name,
+        collectors: &[Arc<CounterCollector>],
+    ) {
+        let is_scheduled = document.are_schedules_enabled == Some(true) && !document.schedules.is_empty();
+        let has_date = |collector: &Arc<CounterCollector>| matches!(&collector.destination, Destination::File { name, .. } if name.format.has_time());
+        let what = match (is_scheduled, folder.format.has_time() || collectors.iter().any(has_date)) {
+            (true, true) => {
+                "the times of its schedules and of the names of its folders and files count as UTC"
+            }
+            (true, false) => "the times of its schedules count as UTC",
+            (false, true) => "the times in the names of its folders and files are UTC",
+            (false, false) => return,
+        };
+        let message = format!("{what}: write `time_zone: Europe/Berlin`, for example, or `UTC` at the set");
+        self.report("", ProblemKind::TimeZone, message);
     }
 
     /// A share of Windows is no folder of this machine.
@@ -230,10 +265,8 @@ fn remarks(document: &DataCollectorSet, overrides: &LogOverrides) -> Vec<String>
 
 /// [MS-PLA] 3.2.4.6.2: `SQL:DSN-Name!LogsetName`.
 fn database(name: &str, source: &str, overrides: &LogOverrides) -> Result<Destination, Refusal> {
-    let text = source.trim();
-    let text = text.get(..4).filter(|start| start.eq_ignore_ascii_case("SQL:")).map_or(text, |_| &text[4..]);
-    let (own, log) = text.split_once('!').unwrap_or((text, ""));
-    let database = overrides.database.clone().unwrap_or_else(|| clean(own));
+    let (own, log) = data_source(source);
+    let database = overrides.database.clone().unwrap_or(own);
     if !overrides.databases.contains(&database) {
         let message = format!(
             "DataSourceName: 0x80300101 PLA_E_PROPERTY_CONFLICT: `databases` names no `{database}`: add it there, or write \
@@ -241,8 +274,16 @@ fn database(name: &str, source: &str, overrides: &LogOverrides) -> Result<Destin
         );
         return Err((ProblemKind::LogFormat, message));
     }
-    let log = Some(clean(log)).filter(|log| !log.is_empty()).unwrap_or_else(|| name.to_owned());
+    let log = Some(log).filter(|log| !log.is_empty()).unwrap_or_else(|| name.to_owned());
     Ok(Destination::Database { database, log })
+}
+
+/// The database and the log of a data source.
+fn data_source(source: &str) -> (String, String) {
+    let text = source.trim();
+    let text = text.get(..4).filter(|start| start.eq_ignore_ascii_case("SQL:")).map_or(text, |_| &text[4..]);
+    let (database, log) = text.split_once('!').unwrap_or((text, ""));
+    (clean(database), clean(log))
 }
 
 fn name_of(
@@ -256,8 +297,11 @@ fn name_of(
     Ok(Name { base: base.map(clean).unwrap_or_default(), format })
 }
 
-/// A schedule of a set. None of one with a date that no calendar has.
+/// A schedule of a set. None of one with a value that cannot be read, or a date that no calendar has.
 pub(crate) fn schedule(schedule: &Schedule) -> Option<StartSchedule> {
+    if !schedule.unread().is_empty() {
+        return None;
+    }
     let time = |time: ms_pla::xml::Time| {
         civil::Time::new(number(time.hour)?, number(time.minute)?, number(time.second)?, 0).ok()
     };

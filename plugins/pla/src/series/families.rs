@@ -118,7 +118,8 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         help: "What of the data collector set is not done here, by kind: a task or a set that an alert would start (task, \
                triggered_set) and that is not there or not allowed, a collector that is not run \
                (collector), a counter of a log that cannot be read (counter), a log in a format or a database that there is not \
-               (log_format), a log without a directory for files (storage), a counter of another host (other_host), a file that \
+               (log_format), a log without a directory for files (storage), a value that cannot be read and counts as missing (value), \
+               times that count as UTC though the set does not say so (time_zone), a counter of another host (other_host), a file that \
                cannot be read any more (file), a set of the host that cannot be read any more (host), a threshold that cannot \
                be read (threshold), alerts above the limit (limit), sets of the host with the same name, which are left out \
                (name). The exporter's log has the details.",

@@ -23,7 +23,7 @@ impl Document {
     /// When it is no set; the text has file, line and column.
     pub(super) fn read(file: &str, stem: &str, bytes: &[u8]) -> Result<Self, String> {
         let read = || -> Result<_, Error> {
-            let set = DataCollectorSet::read(bytes, &Limits::default())?;
+            let set = DataCollectorSet::read_each(bytes, &Limits::default())?;
             Ok((set, Element::read(bytes, &Limits::default())?))
         };
         let (set, root) = read().map_err(|error| {

@@ -21,7 +21,7 @@ mod text;
 mod translate;
 mod yaml;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -141,6 +141,12 @@ fn read_file(file: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     let limit = bytes_max.saturating_add(1);
     let read = if file == Path::new(STANDARD_INPUT) {
         io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else if fs::metadata(file).is_ok_and(|found| !found.is_file()) {
+        // A pipe or a device would keep the reader waiting.
+        return Err(format!(
+            "{}: is not a file; write `{STANDARD_INPUT}` for the standard input",
+            file.display()
+        ));
     } else {
         File::open(file).and_then(|opened| opened.take(limit).read_to_end(&mut bytes))
     };

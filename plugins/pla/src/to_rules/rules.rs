@@ -33,6 +33,8 @@ pub(super) struct Group {
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) alert: String,
+    /// The counterset that the exporter has to collect, and whether with its totals.
+    pub(super) needs: (String, bool),
     pub(super) expr: String,
     pub(super) labels: Vec<(&'static str, String)>,
     pub(super) summary: String,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use counter_types::CounterPath;
+use counter_types::{CounterPath, InstancePath};
 use ms_pla::xml::{AlertDataCollector, Position};
 use pla_engine::{Comparison, Threshold};
 
@@ -87,6 +87,9 @@ impl Work<'_> {
     fn note_set(&mut self) {
         let set = &self.document.set;
         let at = self.document.position;
+        for error in set.unread() {
+            self.note(error.position, format!("`{}` {}: it counts as missing", error.path, error.reason));
+        }
         if set.are_schedules_enabled != Some(false) && !set.schedules.is_empty() {
             self.note(at, "its schedules are not kept: rules are evaluated all the time".to_owned());
         }
@@ -226,6 +229,13 @@ impl Work<'_> {
             ));
         }
         matchers.extend(self.setting.matchers.iter().cloned());
+        let is_total = path.instance.as_ref().is_some_and(is_total);
+        if is_total {
+            notes.push(
+                "totals such as `_Total` are left out by default: write `totals: keep` at the counterset"
+                    .to_owned(),
+            );
+        }
         let value = cooked(counterset, counter, &matchers, window, self.setting.names)?;
         for name in value.metrics.iter().filter(|name| !name.starts_with("perfmon")) {
             notes.push(format!(
@@ -244,6 +254,7 @@ impl Work<'_> {
         labels.extend(self.setting.severity.iter().map(|severity| ("severity", template(severity))));
         Ok(Rule {
             alert: String::new(),
+            needs: (counterset.name.clone(), is_total),
             expr: format!("{} {} {limit}", value.text, comparison.as_char()),
             labels,
             summary: format!(
@@ -270,6 +281,12 @@ impl Work<'_> {
     fn remark(&mut self, position: Position, is_left_out: bool, text: String) {
         self.remarks.push(Remark { file: self.document.file.clone(), position, is_left_out, text });
     }
+}
+
+/// Whether only totals are meant. Where all instances are, their parts are there.
+fn is_total(instance: &InstancePath) -> bool {
+    let name = instance.whole_name().to_ascii_lowercase();
+    name.ends_with("_total")
 }
 
 /// A text in which Prometheus finds no template.

@@ -1,5 +1,7 @@
 //! The rules as a file of Prometheus. Names come from files and hosts, so that any text has to be quoted.
 
+use std::collections::BTreeMap;
+
 use super::rules::{Group, Rule, Translated};
 use super::text::{one_line, quoted};
 
@@ -14,6 +16,22 @@ pub(super) fn write(translated: &Translated, host: &str) -> String {
         comment(&mut text, "", &format!("{} ({}):", set.name, set.file));
         for remark in &set.remarks {
             comment(&mut text, "  ", &remark.without_file());
+        }
+    }
+    let mut needs: BTreeMap<&str, bool> = BTreeMap::new();
+    for rule in translated.sets.iter().flat_map(|set| &set.groups).flat_map(|group| &group.rules) {
+        *needs.entry(&rule.needs.0).or_default() |= rule.needs.1;
+    }
+    if !needs.is_empty() {
+        text.push_str("#\n");
+        comment(
+            &mut text,
+            "",
+            "The rules watch what a module of the plugin `pcq` exports with these countersets:",
+        );
+        for (counterset, has_total) in needs {
+            let totals = if has_total { ", totals: keep" } else { "" };
+            comment(&mut text, "  ", &format!("- {{name: {}{totals}}}", quoted(counterset)));
         }
     }
     let groups: Vec<&Group> = translated.sets.iter().flat_map(|set| &set.groups).collect();

@@ -79,5 +79,5 @@ fn a_file_that_is_no_set_is_refused_with_its_place() {
     write(&path, r"<Alert>\Wheels(*)\Load&gt;8,5</Alert>");
     let [found] = &check()[..] else { panic!("it is refused once") };
     assert!(found.ends_with("thousands without a separator, at character 18"), "{found}");
-    assert!(found.contains(r"alert `High`: `\Wheels(*)\Load>8,5`: threshold: a comma"), "{found}");
+    assert!(found.contains(r"`High`: `\Wheels(*)\Load>8,5`: threshold: a comma"), "{found}");
 }

@@ -110,7 +110,7 @@ fn what_is_left_out_is_told_with_its_place_and_makes_it_fail() {
 
 #[test]
 fn files_that_are_not_what_they_should_be_are_refused_with_their_places() {
-    let bad_set = file("bad.xml", "<DataCollectorSet>\n  <Duration>x</Duration>\n</DataCollectorSet>");
+    let bad_set = file("bad.xml", "<DataCollectorSet>\n  <Duration>x\n</DataCollectorSet>");
     let bad_host = file("bad.json", "{\"host\": \"web1\",\n \"countersets\": 7}");
     let (bad_set, bad_host) = (bad_set.to_str().unwrap(), bad_host.to_str().unwrap());
     let check = |host: &str, set: &str, expected: &str| {
@@ -119,7 +119,14 @@ fn files_that_are_not_what_they_should_be_are_refused_with_their_places() {
         assert!(err.contains(expected), "{expected}: {err}");
     };
     let (host, set) = (data("web1.json"), data("nightly.xml"));
-    check(&host, bad_set, &format!("{bad_set}:2:3: `DataCollectorSet/Duration` has `x`"));
+    check(&host, bad_set, &format!("{bad_set}:3:"));
+    // Nobody writes into it, so that a reader would wait.
+    let pipe = file("pipe.xml", "").with_extension("pipe");
+    let _ = fs::remove_file(&pipe);
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let pipe = pipe.to_str().unwrap();
+    check(&host, pipe, &format!("{pipe}: is not a file; write `-` for the standard input"));
+    check(pipe, &set, &format!("{pipe}: is not a file"));
     check(bad_host, &set, &format!("{bad_host}:2:"));
     check(&host, "/nonexistent/a.xml", "/nonexistent/a.xml: No such file");
     check("/nonexistent/a.json", &set, "/nonexistent/a.json: No such file");

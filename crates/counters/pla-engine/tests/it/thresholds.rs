@@ -22,6 +22,8 @@ fn a_threshold_is_a_path_a_comparison_and_a_number() {
         ("\t\\\\web1\\System\\Threads>\t1.5e3 ", r"\\web1\System\Threads", Comparison::Above, 1500.0),
         (r"\Thing(a>b)\Depth<-2", r"\Thing(a>b)\Depth", Comparison::Below, -2.0),
         (r"\Thing(*)\Depth>+.5", r"\Thing(*)\Depth", Comparison::Above, 0.5),
+        (r"\Thing(a<1;b)\Depth>2", r"\Thing(a<1;b)\Depth", Comparison::Above, 2.0),
+        (r"Memory\Available MBytes<4", r"\Memory\Available MBytes", Comparison::Below, 4.0),
     ] {
         assert_eq!(parse(text), Ok((path.to_owned(), comparison, limit)), "{text}");
     }
@@ -47,7 +49,8 @@ fn a_mistake_is_told_with_its_position() {
         (r"\Memory\Pages/sec>0x10", 19, "this does not belong to a number"),
         (r"\Memory\Pages/sec>1-2", 18, "this is not a number"),
         (r"\Memory\Pages/sec>1e999", 18, "the number is too large"),
-        (r" Memory\Pages/sec>1", 1, "a path begins with `\\`"),
+        (r" Memory>1", 7, "`\\` and a counter are missing"),
+        (r"A\B>1;A\C>2", 5, "a semicolon: write each threshold as an entry of its own"),
         ("", 0, "`<` or `>` and a number are missing"),
     ] {
         assert_eq!(parse(text), Err((position, reason)), "{text}");

@@ -97,6 +97,19 @@ async fn a_second_association_does_not_touch_the_first() {
 }
 
 #[tokio::test]
+async fn a_share_that_the_host_let_go_of_ends_the_connection() {
+    let world = World::new(|_| {});
+    let mut session = world.connect().await.unwrap();
+    for (status, is_connected) in
+        [(NtStatus::STATUS_ACCESS_DENIED, true), (NtStatus::STATUS_NETWORK_NAME_DELETED, false)]
+    {
+        world.rules.open_refusals.lock().unwrap().push_back(status);
+        session.open_association(PIPE, &[INTERFACE], soon()).await.unwrap_err();
+        assert_eq!(session.is_connected(), is_connected, "{status}");
+    }
+}
+
+#[tokio::test]
 async fn each_interface_that_is_asked_for_has_an_answer() {
     let world = World::new(|_| {});
     let elsewhere = dcerpc::SyntaxId::new(ms_dtyp::Guid::from_u128(1), 1, 0);

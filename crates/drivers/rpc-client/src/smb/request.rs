@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::PoisonError;
 
+use ms_dtyp::NtStatus;
 use ms_smb2::client::{ClientConnection, Event, FileId, Reply, RequestId};
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
@@ -135,7 +136,13 @@ impl SmbConnection {
     /// The same; `None` if a READ was answered, whose result is kept for its pipe.
     pub(super) async fn any_event(&mut self, operation: Operation) -> Result<Option<Event>, Error> {
         match self.next_event(operation).await {
-            Ok(event) => Ok(self.keep_read(event)),
+            Ok(event) => {
+                if let Event::Completed { result: Err(NtStatus::STATUS_NETWORK_NAME_DELETED), .. } = event {
+                    // There is one tree, and all pipes are in it.
+                    self.state = State::Broken;
+                }
+                Ok(self.keep_read(event))
+            }
             Err(error) => {
                 self.state = State::Broken;
                 Err(error)

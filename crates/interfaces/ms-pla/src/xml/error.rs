@@ -3,7 +3,7 @@ use core::fmt;
 use super::element::Position;
 
 /// Why a document is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Error {
     /// Where: the beginning of what is wrong.
     pub position: Position,

@@ -12,17 +12,25 @@ use crate::values::parse_number;
 
 /// What an element of a known name is.
 pub(super) trait Field: Sized {
-    /// Reads it; the element itself if it says nothing.
-    fn read(element: Element) -> Result<Result<Self, Element>, Error>;
+    /// Reads it; the element itself if it cannot be read, or says nothing.
+    fn read(element: Element) -> Result<Self, Element>;
 
     /// Writes it.
     fn write(&self, name: &str) -> Element;
+
+    /// Why an element cannot be read, if it says something.
+    fn unread(_element: &Element) -> Option<Error> {
+        None
+    }
+
+    /// Why parts of it were not read.
+    fn unread_parts(&self, _name: &str, _unread: &mut Vec<Error>) {}
 }
 
 /// As it stands.
 impl Field for Element {
-    fn read(element: Element) -> Result<Result<Self, Element>, Error> {
-        Ok(Ok(element))
+    fn read(element: Element) -> Result<Self, Element> {
+        Ok(element)
     }
 
     fn write(&self, _name: &str) -> Element {
@@ -41,18 +49,17 @@ trait Scalar: Sized {
 }
 
 impl<T: Scalar> Field for T {
-    fn read(element: Element) -> Result<Result<Self, Element>, Error> {
-        let Some(text) = element.text() else {
-            return Err(Error::new(element.position, "", "has elements, and should be text"));
+    fn read(element: Element) -> Result<Self, Element> {
+        element.text().and_then(T::parse).ok_or(element)
+    }
+
+    fn unread(element: &Element) -> Option<Error> {
+        let reason = match element.text() {
+            None => "has elements, and should be text".to_owned(),
+            Some(text) if text.trim().is_empty() => return None,
+            Some(text) => format!("has `{}`, which is no {}", super::read::shown(text), T::WHAT),
         };
-        if let Some(value) = T::parse(text) {
-            return Ok(Ok(value));
-        }
-        if text.trim().is_empty() {
-            return Ok(Err(element));
-        }
-        let reason = format!("has `{}`, which is no {}", super::read::shown(text), T::WHAT);
-        Err(Error::new(element.position, "", reason))
+        Some(Error::new(element.position, "", reason))
     }
 
     fn write(&self, name: &str) -> Element {
@@ -140,7 +147,10 @@ impl Scalar for Guid {
     }
 }
 
-/// A day: `9/14/2020` or `09/14/2020`. It is written as the latter.
+/// A day: `9/14/2020` or `09/14/2020`, as Windows writes it by default. It is written as the latter.
+///
+/// Tools and other languages of Windows write it otherwise: `2020-09-14`, `14.09.2020`, `14-9-2020`, and `14/9/2020`, where the
+/// first number can be no month. A time behind it that is midnight says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Date {
     /// The year, with four digits.
@@ -161,9 +171,27 @@ impl Scalar for Date {
     const WHAT: &'static str = "date as month/day/year";
 
     fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.trim().split('/');
-        let [month, day, year] =
-            [number(parts.next()?, 2)?, number(parts.next()?, 2)?, number(parts.next()?, 4)?];
+        let text = text.trim();
+        let (date, time) = text.split_once(['T', ' ', '\u{a0}', '\u{202f}']).unwrap_or((text, ""));
+        if !time.is_empty() && Time::parse(time)? != (Time { hour: 0, minute: 0, second: 0 }) {
+            return None;
+        }
+        let separator = date.chars().find(|c| matches!(c, '/' | '.' | '-'))?;
+        let mut parts = date.split(separator);
+        let [first, second, third] = [parts.next()?, parts.next()?, parts.next()?];
+        let is_year_first = first.len() == 4;
+        let (year, [one, two]) = if is_year_first {
+            (number(first, 4)?, [number(second, 2)?, number(third, 2)?])
+        } else {
+            (number(third, 4)?, [number(first, 2)?, number(second, 2)?])
+        };
+        let is_day_first = !is_year_first
+            && match separator {
+                '.' => true,
+                '-' => two <= 12,
+                _ => one > 12,
+            };
+        let (month, day) = if is_day_first { (two, one) } else { (one, two) };
         let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         let days = match month {
             2 if is_leap => 29,
@@ -181,7 +209,8 @@ impl Scalar for Date {
     }
 }
 
-/// A time of day: `16:00:00` or `4:00:00 PM`. It is written as the former.
+/// A time of day: `16:00:00` or `4:00:00 PM`. It is written as the former. Seconds may be left out, the signs between the numbers
+/// may be points, and blanks before AM and PM may be of any kind or missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Time {
     /// 0 to 23.
@@ -202,17 +231,20 @@ impl Scalar for Time {
     const WHAT: &'static str = "time as hours:minutes:seconds";
 
     fn parse(text: &str) -> Option<Self> {
-        let (clock, half) =
-            text.trim().split_once(' ').map_or((text.trim(), None), |(clock, half)| (clock, Some(half)));
-        let mut parts = clock.split(':');
+        let text = text.trim();
+        let end = text.find(|c: char| !matches!(c, '0'..='9' | ':' | '.')).unwrap_or(text.len());
+        let (clock, half) = text.split_at(end);
+        let separator = if clock.contains(':') { ':' } else { '.' };
+        let mut parts = clock.split(separator);
         let [hour, minute, second] =
-            [number(parts.next()?, 2)?, number(parts.next()?, 2)?, number(parts.next()?, 2)?];
-        let hour = match half.map(str::trim) {
-            None => hour,
+            [number(parts.next()?, 2)?, number(parts.next()?, 2)?, number(parts.next().unwrap_or("0"), 2)?];
+        let half: String = half.chars().filter(|c| !c.is_whitespace() && *c != '.').collect();
+        let hour = match half.to_ascii_uppercase().as_str() {
+            "" => hour,
             // Noon and midnight are 12.
-            Some(half) if (1..=12).contains(&hour) && half.eq_ignore_ascii_case("AM") => hour % 12,
-            Some(half) if (1..=12).contains(&hour) && half.eq_ignore_ascii_case("PM") => hour % 12 + 12,
-            Some(_) => return None,
+            "AM" if (1..=12).contains(&hour) => hour % 12,
+            "PM" if (1..=12).contains(&hour) => hour % 12 + 12,
+            _ => return None,
         };
         let is_time = parts.next().is_none() && hour < 24 && minute < 60 && second < 60;
         let [hour, minute, second] = [hour, minute, second].map(|part| part.try_into().unwrap_or_default());

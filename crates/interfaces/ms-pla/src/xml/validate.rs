@@ -201,7 +201,8 @@ impl Findings {
     fn counters(&mut self, set: &DataCollectorSet) {
         for (index, one) in set.counters.iter().enumerate() {
             let at = format!("PerformanceCounterDataCollector[{}]/", index + 1);
-            let ignored: &[&str] = match one.log_file_format.unwrap_or_default() {
+            let ignored: &[&str] = match one.log_file_format.unwrap_or(FileFormat::BINARY) {
+                // Without a format Windows writes the binary one.
                 FileFormat::SQL => &[CIRCULAR, OVERWRITE, APPEND],
                 FileFormat::COMMA_SEPARATED | FileFormat::TAB_SEPARATED => &[APPEND],
                 _ => &[],

@@ -301,7 +301,8 @@ fn a_session_that_runs_keeps_its_buffers_and_its_file() {
 
 #[test]
 fn collectors_are_counted_by_their_kind_from_one() {
-    let inner = format!("<{ALERT}/><{COUNTERS}/><{COUNTERS}><LogAppend>0</LogAppend></{COUNTERS}>");
+    let text = "<LogFileFormat>0</LogFileFormat>";
+    let inner = format!("<{ALERT}/><{COUNTERS}/><{COUNTERS}>{text}<LogAppend>0</LogAppend></{COUNTERS}>");
     assert_eq!(found(&inner), ["PerformanceCounterDataCollector[2]/LogAppend: ignored"]);
 }
 

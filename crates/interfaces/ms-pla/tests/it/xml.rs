@@ -161,7 +161,7 @@ fn a_boolean_is_zero_or_any_other_number_or_a_word() {
 }
 
 #[test]
-fn dates_and_times_are_read_in_both_forms() {
+fn dates_and_times_are_read_in_the_forms_that_are_common() {
     let start = |date: &str, time: &str| {
         let inner = format!("<StartDate>{date}</StartDate><StartTime>{time}</StartTime>");
         let set = set(&format!("<Schedule>{inner}</Schedule>"));
@@ -172,16 +172,43 @@ fn dates_and_times_are_read_in_both_forms() {
     assert_eq!(start("09/14/2020", "16:00:59"), of("09/14/2020", "16:00:59"));
     assert_eq!(start("2/29/2020", "12:00:00 AM"), of("02/29/2020", "00:00:00"));
     assert_eq!(start("12/31/1999", "12:30:00 pm"), of("12/31/1999", "12:30:00"));
+    // Other languages of Windows, and tools.
+    for (date, expected) in [
+        ("2020-09-14", "09/14/2020"),
+        ("2020/9/14", "09/14/2020"),
+        ("2020-09-14T00:00:00", "09/14/2020"),
+        ("14.09.2020", "09/14/2020"),
+        ("4.9.2020 00:00:00", "09/04/2020"),
+        ("14/9/2020", "09/14/2020"),
+        ("9/14/2020 12:00:00 AM", "09/14/2020"),
+        ("14-9-2020", "09/14/2020"),
+        ("09-14-2020", "09/14/2020"),
+    ] {
+        assert_eq!(start(date, "0:00").0, expected, "{date}");
+    }
+    for (time, expected) in [
+        ("4:00", "04:00:00"),
+        ("16.30.15", "16:30:15"),
+        ("4:00 pm", "16:00:00"),
+        ("4:00:00PM", "16:00:00"),
+        ("4:00:00 p.m.", "16:00:00"),
+        ("4:00:00\u{202f}AM", "04:00:00"),
+    ] {
+        assert_eq!(start("1/1/2020", time).1, expected, "{time}");
+    }
     for date in [
         "2/29/2021",
-        "13/1/2020",
+        "13/13/2020",
+        "2020-13-01",
+        "1/1/2020 04:00:00",
+        "1.1/2020",
+        "14 Sep 2020",
         "0/1/2020",
         "1/0/2020",
         "1/1/20",
         "1/1",
         "1/1/2020/1",
         "+1/1/2020",
-        "2020-01-01",
     ] {
         assert!(
             refused(&format!("<Schedule><StartDate>{date}</StartDate></Schedule>")).contains("is no date"),
@@ -189,13 +216,51 @@ fn dates_and_times_are_read_in_both_forms() {
         );
     }
     for time in
-        ["24:00:00", "0:60:00", "0:0:60", "0:00", "13:00:00 PM", "0:00:00 AM", "1:00:00 XM", "1:00:00:00"]
+        ["24:00:00", "0:60:00", "0:0:60", "0", "13:00:00 PM", "0:00:00 AM", "1:00:00 XM", "1:00:00:00"]
     {
         assert!(
             refused(&format!("<Schedule><StartTime>{time}</StartTime></Schedule>")).contains("is no time"),
             "{time}"
         );
     }
+}
+
+#[test]
+fn a_value_that_cannot_be_read_costs_only_itself_and_stays() {
+    let inner = "<Duration>long</Duration><Segment>perhaps</Segment><Keyword><x/></Keyword><Keyword>k</Keyword>\n\
+                 <Schedule><StartDate>someday</StartDate><StartTime/><Days>127</Days></Schedule>\n\
+                 <PerformanceCounterDataCollector><Name>n</Name><LogFileFormat>csv</LogFileFormat><SampleInterval>5</SampleInterval>\
+                 </PerformanceCounterDataCollector>\n\
+                 <TraceDataCollector><Guid>x</Guid><TraceDataProvider><Guid>y</Guid></TraceDataProvider>\
+                 </TraceDataCollector><SerialNumber>7</SerialNumber><SerialNumber>x</SerialNumber><New>y</New>\
+                 <DataManager><MaxSize>much</MaxSize><FolderAction><Age>old</Age></FolderAction></DataManager>";
+    let text = format!("<DataCollectorSet>{inner}</DataCollectorSet>");
+    let set = DataCollectorSet::read_each(text.as_bytes(), &Limits::default()).unwrap();
+    let unread: Vec<String> = set.unread().iter().map(|error| error.path.clone()).collect();
+    let expected = [
+        "Duration",
+        "Segment",
+        "Keyword",
+        "Schedule/StartDate",
+        "PerformanceCounterDataCollector/LogFileFormat",
+        "TraceDataCollector/Guid",
+        "TraceDataCollector/TraceDataProvider/Guid",
+        "DataManager/MaxSize",
+        "DataManager/FolderAction/Age",
+    ];
+    assert_eq!(unread, expected.map(|path| format!("DataCollectorSet/{path}")));
+    assert_eq!((set.serial_number, set.keywords.len(), set.schedules.len()), (Some(7), 1, 1));
+    assert_eq!(set.counters[0].sample_interval_s, Some(5));
+    let written = set.to_xml().unwrap();
+    assert!(
+        written.contains("<StartDate>someday</StartDate>") && written.contains("<Age>old</Age>"),
+        "{written}"
+    );
+    let error = DataCollectorSet::read(text.as_bytes(), &Limits::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 1, column 19: `DataCollectorSet/Duration` has `long`, which is no number of 32 bits"
+    );
 }
 
 #[test]

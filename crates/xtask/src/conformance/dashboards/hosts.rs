@@ -48,7 +48,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let program = Command::new(go::PROMETHEUS.path(workspace, "prometheus"));
     let by_metrics = answered(workspace, start_program(program, &stage, &all)?, "perfmon")?;
     // What `/metrics` has with `metrics_targets: false`.
-    let own = "metric_relabel_configs: [{source_labels: [__name__], regex: 'perfmon_exporter_.+', action: keep}]";
+    let own =
+        "metric_relabel_configs: [{source_labels: [__name__], regex: 'perfmon_exporter_.+', action: keep}]";
     let each = format!(
         "  - {{job_name: windows, http_sd_configs: [{{url: 'http://{exporter}/sd', refresh_interval: 1s}}]}}\n\
          \x20 - {{job_name: perfmon, static_configs: [{{targets: ['{exporter}']}}], {own}}}\n"

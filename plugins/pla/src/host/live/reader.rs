@@ -17,6 +17,7 @@ use super::super::progress::Progress;
 use super::super::service::collection_service;
 use super::known::{Known, Room};
 use crate::model::clean;
+use crate::reasons::SET_NOT_READ;
 
 /// The sets of one category.
 #[derive(Debug)]
@@ -100,7 +101,6 @@ impl Reader {
 
     /// The host answered all that it was asked. Returns whether sets are gone.
     fn end_attempt(&mut self) -> bool {
-        let failed = |reason: GeneralReason, text| Failure::new(Stage::Query, reason, text);
         if !self.progress.is_complete() {
             // Until all were read once, some are missing; after that they are a little old.
             if !self.was_complete {
@@ -110,14 +110,20 @@ impl Reader {
                     "the host's data collector sets ({category}): {said}; the next collections read the others: raise the \
                      target's `interval` and `deadline`, or write fewer names in `host`"
                 );
-                self.tell(Some(failed(GeneralReason::Timeout, text)));
+                self.tell(Some(Failure::new(Stage::Query, GeneralReason::Timeout, text)));
             }
             return false;
         }
-        let reason = if self.progress.is_cut() { GeneralReason::LimitExceeded } else { GeneralReason::Other };
         let (problem, are_gone) = self.known.end(self.progress.unread());
         self.incomplete = if problem.is_some() { self.incomplete + 1 } else { 0 };
-        self.tell(problem.map(|text| failed(reason, text)));
+        let is_cut = self.progress.is_cut();
+        self.tell(problem.map(|text| {
+            if is_cut {
+                Failure::new(Stage::Query, GeneralReason::LimitExceeded, text)
+            } else {
+                Failure::new(Stage::Query, SET_NOT_READ, text)
+            }
+        }));
         if self.incomplete >= INCOMPLETE_MAX {
             // A right that was granted counts from the next logon on.
             self.connection.close(Recovery::Connection);

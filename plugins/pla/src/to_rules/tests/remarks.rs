@@ -1,15 +1,11 @@
 //! What is said about what rules do not say, and where it stands.
 
-use super::{Document, Host, collector, document, thresholds, told, translated};
+use super::{Document, Host, collector, document, thresholds, told, translated, yaml};
 
 #[test]
 fn a_document_that_is_no_set_is_refused_with_its_place() {
-    let error =
-        Document::read("a.xml", "a", b"<DataCollectorSet>\n <Duration>x</Duration></DataCollectorSet>");
-    assert_eq!(
-        error.unwrap_err(),
-        "a.xml:2:2: `DataCollectorSet/Duration` has `x`, which is no number of 32 bits"
-    );
+    let error = Document::read("a.xml", "a", b"\n <Other/>");
+    assert_eq!(error.unwrap_err(), "a.xml:2:2: `Other` is the root, where `DataCollectorSet` should be");
     let error = Host::read(b"{\"host\": \"x\",\n \"countersets\": [7]}").unwrap_err();
     assert_eq!((error.line(), error.column() > 0), (2, true));
 }
@@ -84,4 +80,30 @@ fn alerts_and_groups_have_names_of_their_own() {
     alerts.sort_unstable();
     alerts.dedup();
     assert_eq!(alerts.len(), 6);
+}
+
+#[test]
+fn rules_say_what_the_configuration_has_to_export_for_them() {
+    let totals = "totals such as `_Total` are left out by default: write `totals: keep` at the counterset";
+    let translated = translated(thresholds(&[
+        r"\Processor Information(0,_Total)\% Processor Time>80",
+        r"\Processor Information(*)\% Processor Time>90",
+        r"\Memory\Available MBytes<100",
+    ]));
+    let text = yaml::write(&translated, "web1");
+    assert_eq!(text.matches(totals).count(), 1, "{text}");
+    let needs = "#   - {name: 'Memory'}\n#   - {name: 'Processor Information', totals: keep}\n";
+    assert!(text.contains(needs), "{text}");
+}
+
+#[test]
+fn a_value_that_cannot_be_read_costs_no_rule() {
+    let told = told(&translated(collector(
+        r"<SampleInterval>often</SampleInterval><Alert>\Memory\Available MBytes&lt;100</Alert>",
+    )));
+    assert!(told[0].ends_with("< 100"), "{told:?}");
+    assert!(
+        told[1].contains("SampleInterval` has `often`, which is no number of 32 bits: it counts as missing"),
+        "{told:?}"
+    );
 }
