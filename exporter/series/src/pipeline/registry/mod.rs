@@ -124,6 +124,11 @@ impl Registry {
         &self.roster
     }
 
+    /// The start times that a collection brought hold for those after it.
+    pub(super) fn keep_start_times(&mut self, collected: &Values) {
+        self.roster.keep_start_times(collected);
+    }
+
     pub(super) fn reused(&self) -> &[u32] {
         &self.reused
     }
