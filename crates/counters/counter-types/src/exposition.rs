@@ -139,6 +139,19 @@ impl Exposition {
         }
     }
 
+    /// Whether a value of which it is only known when the host or the instance began can be said to count since then. Not
+    /// so one that may have wrapped before it was seen, and not a time stamp.
+    #[must_use]
+    pub const fn counts_since_beginning(&self) -> bool {
+        matches!(self.kind, Kind::Counter) && !self.wraps && !self.is_time_stamp()
+    }
+
+    /// Whether values are those of a clock, whose zero is no start: the base of a precision timer.
+    #[must_use]
+    pub const fn is_time_stamp(&self) -> bool {
+        matches!((self.part, self.unit), (Part::Base, Unit::Seconds))
+    }
+
     /// Whether values are integers.
     #[must_use]
     pub const fn is_integer(&self) -> bool {
