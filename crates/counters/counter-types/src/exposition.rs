@@ -108,11 +108,12 @@ impl Exposition {
         })
     }
 
-    /// The same with the documented unit of a momentary value.
+    /// The same with what is documented of a momentary value.
     pub(crate) fn in_quantity(self, properties: &Properties, quantity: Option<Quantity>) -> Self {
         match quantity {
-            Some(Quantity { unit, scale }) if properties.measure == Measure::Momentary => {
-                Self { unit, scale, ..self }
+            Some(Quantity { kind, unit, scale }) if properties.measure == Measure::Momentary => {
+                let wraps = kind == Kind::Counter && properties.width() == Width::Bits32;
+                Self { kind, unit, scale, wraps, ..self }
             }
             _ => self,
         }
