@@ -38,7 +38,9 @@ impl Number {
 pub(super) fn growth(before: Value, now: Value) -> Option<Value> {
     match (before, now) {
         (Value::U64(before), Value::U64(now)) => now.checked_sub(before).map(Value::U64),
-        (Value::I64(before), Value::I64(now)) if now >= before => Some(Value::I64(now.saturating_sub(before))),
+        (Value::I64(before), Value::I64(now)) if now >= before => {
+            Some(Value::I64(now.saturating_sub(before)))
+        }
         (Value::F64(before), Value::F64(now)) if now >= before => Some(Value::F64(now - before)),
         _ => None,
     }

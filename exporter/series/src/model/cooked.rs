@@ -73,8 +73,7 @@ pub enum ShownUnit {
 /// anew between the two, or no time has passed. Where nothing happened that could be averaged, Windows shows 0.
 #[must_use]
 pub fn cooked(previous: Option<&Sample>, sample: &Sample, rule: DisplayRule) -> Option<Shown> {
-    let previous =
-        previous.filter(|previous| previous.start_time_unix_nanos == sample.start_time_unix_nanos);
+    let previous = previous.filter(|previous| previous.start_time_unix_nanos == sample.start_time_unix_nanos);
     let now = sample.value.as_f64();
     let base = || sample.base.map(Value::as_f64);
     let gained = || previous.and_then(|previous| gained(previous.value, sample.value));

@@ -15,7 +15,8 @@ impl Run<'_> {
     pub(crate) fn write_histograms(&self, writing: &mut Writing<'_>) -> usize {
         let (values, time) = (self.part.snapshot.values(), self.part.time_unix_nanos);
         self.write_each(writing, |id, _, now, out| {
-            let numbers = HistogramNumbers { start: start(values, id, time), time, count: now.count, sum: now.sum };
+            let numbers =
+                HistogramNumbers { start: start(values, id, time), time, count: now.count, sum: now.sum };
             out(numbers, &mut now.counts.iter().copied());
             true
         })

@@ -191,6 +191,8 @@ fn a_collector_reads_what_the_model_says() {
                     version: "1.2".to_owned(),
                     ..InstrumentationScope::default()
                 }),
+                // Names of the source.
+                schema_url: String::new(),
                 metrics: vec![
                     metric(
                         "perfmon_x_busy_seconds",
@@ -214,9 +216,8 @@ fn a_collector_reads_what_the_model_says() {
                     ),
                     metric("perfmon_x_signed", "", "", gauge(vec![without_instance])),
                 ],
-                ..ScopeMetrics::default()
             }],
-            ..ResourceMetrics::default()
+            schema_url: "https://opentelemetry.io/schemas/1.38.0".to_owned(),
         }],
     };
     pretty(&found, &expected);
@@ -429,7 +430,11 @@ fn a_reset_is_told_by_start_times_and_no_whole_count_is_growth() {
     let (meanwhile, now, ahead) = (at(T1 + 7), at(T2), at(T2 + 9_000_000_000));
     let check = |then, now, counts, delta: Option<(u64, u64)>, cumulative: u64| {
         let expected = delta.map_or(vec![], |point| vec![point; 2]);
-        assert_eq!(after_a_reset(then, now, counts), (expected, vec![cumulative; 2]), "{then} {now} {counts:?}");
+        assert_eq!(
+            after_a_reset(then, now, counts),
+            (expected, vec![cumulative; 2]),
+            "{then} {now} {counts:?}"
+        );
     };
     check(long_ago, long_ago, [4, 9], Some((T1, 5)), T1 - 9_000_000_000);
     // A host that was started between the two exports, whether it counted less or more since.
@@ -513,7 +518,11 @@ fn an_event_becomes_a_log_record() {
     assert_eq!(records.len(), 2);
     let record = &records[0];
     assert_eq!((record.time_unix_nano, record.observed_time_unix_nano), (5, T1));
-    assert_eq!((records[1].time_unix_nano, records[1].observed_time_unix_nano), (0, T2));
+    assert_eq!(
+        (records[1].time_unix_nano, records[1].observed_time_unix_nano),
+        (T2, T2),
+        "no other is known"
+    );
     assert_eq!((record.severity_number, record.severity_text.as_str()), (13, "WARN"));
     assert_eq!(record.event_name, "pla.alert");
     assert_eq!(record.body, text("", "The disk is full").value);
