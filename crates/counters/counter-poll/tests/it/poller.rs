@@ -102,7 +102,8 @@ fn counters_count_since_the_start_of_the_host_that_has_the_name_now() {
         let mut kept = RecordingSink::default();
         let mut poller = CountersetPoller::new(&counterset, &wanted, &mut kept);
         // Nothing falls: the values are the same in all replies.
-        for clocks in [began, clocks(9_015, 15), newer, RawClocks { perf_time: newer.perf_time + 1, ..newer }] {
+        for clocks in [began, clocks(9_015, 15), newer, RawClocks { perf_time: newer.perf_time + 1, ..newer }]
+        {
             let data = data.data();
             data.blocks().for_each(|block| poller.emit(&block.unwrap(), clocks, &wanted, &mut kept));
         }
@@ -112,7 +113,11 @@ fn counters_count_since_the_start_of_the_host_that_has_the_name_now() {
     // A counter of 32 bits may have gone round before it was seen, and a gauge counts nothing.
     assert_eq!(anew(first, clocks(9_030, 30)), [vec![boot(first); 4], vec![None; 4], vec![None; 4]]);
     for newer in [moved, clocks(20, 30), RawClocks { perf_freq: 3_000_000, ..clocks(9_030, 30) }] {
-        assert_eq!(anew(first, newer), [vec![boot(newer); 4], vec![boot(newer); 4], vec![None; 4]], "{newer:?}");
+        assert_eq!(
+            anew(first, newer),
+            [vec![boot(newer); 4], vec![boot(newer); 4], vec![None; 4]],
+            "{newer:?}"
+        );
     }
     // The time of day was set.
     assert_eq!(anew(first, clocks(9_030, 3_600)), [vec![boot(first); 4], vec![None; 4], vec![None; 4]]);

@@ -235,7 +235,8 @@ fn what_is_averaged_over_no_operation_is_zero_and_only_that() {
     for row in with_formula(&[Formula::Share, Formula::Mean, Formula::MeanTime]) {
         let check = |n: [u64; 2], b: [Option<u64>; 2], expected| {
             let [older, newer] = readings(row);
-            let pair = [Reading { value: n[0], base: b[0], ..older }, Reading { value: n[1], base: b[1], ..newer }];
+            let pair =
+                [Reading { value: n[0], base: b[0], ..older }, Reading { value: n[1], base: b[1], ..newer }];
             assert_eq!(cooked(row.counter_type, &pair), expected, "{} {n:?} {b:?}", row.counter_type);
         };
         check([7, 7], [Some(4), Some(4)], Cooked::Value(0.0));
