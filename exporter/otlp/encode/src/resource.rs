@@ -84,7 +84,7 @@ pub(super) fn put_owner(out: &mut Vec<u8>, message: &[u8], is_conventional: bool
 }
 
 /// The version of the semantic conventions that names are of: those of resources, and of metrics by the profile `otel`.
-const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.38.0";
+const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.40.0";
 
 /// `Resource.attributes`
 const ATTRIBUTES: u8 = key(1, BYTES);

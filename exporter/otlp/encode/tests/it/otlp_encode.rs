@@ -217,7 +217,7 @@ fn a_collector_reads_what_the_model_says() {
                     metric("perfmon_x_signed", "", "", gauge(vec![without_instance])),
                 ],
             }],
-            schema_url: "https://opentelemetry.io/schemas/1.38.0".to_owned(),
+            schema_url: "https://opentelemetry.io/schemas/1.40.0".to_owned(),
         }],
     };
     pretty(&found, &expected);

@@ -72,7 +72,7 @@ fn an_attribute_that_is_an_integer_is_sent_as_one() {
     complete(&store, Outcome::Full);
     let found = encode(vec![part(store.snapshot(), T1, None)], Temporality::Cumulative);
     let scope = &found.resource_metrics[0].scope_metrics[0];
-    assert_eq!(scope.schema_url, "https://opentelemetry.io/schemas/1.38.0");
+    assert_eq!(scope.schema_url, "https://opentelemetry.io/schemas/1.40.0");
     let Some(Data::Sum(sum)) = &scope.metrics[0].data else { panic!("{scope:?}") };
     let sent = sum.data_points.iter().map(|point| {
         let value = point.attributes.first().and_then(|one| one.value.clone()).and_then(|any| any.value);
