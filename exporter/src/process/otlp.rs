@@ -7,7 +7,12 @@ use config::Config;
 use otlp_encode::Scope;
 use otlp_push::OtlpEndpoint;
 use otlp_push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
-use series::pipeline::Store;
+use plugin_contract::{
+    Batch, CollectionId, Column, Completion, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef,
+    ValueKind,
+};
+use series::model::Target;
+use series::pipeline::{Catalog, Limits, NoObserver, Store};
 use telemetry::ProcessUsage;
 use tracing::warn;
 
@@ -19,6 +24,8 @@ pub(super) struct SnapshotSupply {
     target_registry: Arc<TargetRegistry>,
     /// The plugin of each module.
     scopes: Mutex<Scopes>,
+    /// The exporter itself, which says whether targets are up.
+    own_scope: Arc<Scope>,
     known: Mutex<Stores>,
 }
 
@@ -28,6 +35,9 @@ type Scopes = BTreeMap<String, Arc<Scope>>;
 #[derive(Default)]
 struct Stores {
     stores: HashMap<usize, StoreState>,
+    /// By address of the target, with what keeps that from being another's.
+    ups: HashMap<usize, (Weak<TargetState>, Arc<Store>)>,
+    catalog: Arc<Catalog>,
     keys: u64,
 }
 
@@ -42,7 +52,8 @@ struct StoreState {
 
 impl SnapshotSupply {
     pub(super) fn new(target_registry: Arc<TargetRegistry>, config: &Config, libraries: &Libraries) -> Self {
-        let supply = Self { target_registry, scopes: Mutex::default(), known: Mutex::default() };
+        let own_scope = Arc::new(Scope::new("perfmon-exporter", env!("CARGO_PKG_VERSION")));
+        let supply = Self { target_registry, scopes: Mutex::default(), own_scope, known: Mutex::default() };
         supply.set_config(config, libraries);
         supply
     }
@@ -71,13 +82,38 @@ impl Supply for SnapshotSupply {
                 let Some(scope) = scopes.get(module) else { continue };
                 items.push(known.item(entry, store, scope, now_unix_nanos));
             }
+            if let Some(up) = known.up(entry) {
+                items.push(known.item(entry, &up, &self.own_scope, now_unix_nanos));
+            }
         }
+        known.ups.retain(|_, (target, _)| target.strong_count() > 0);
         known.stores.retain(|_, store| store.store.strong_count() > 0);
         items
     }
 }
 
 impl Stores {
+    /// A store that says whether a target is up, as of now: silence could be anything. Nothing before a collection ended.
+    fn up(&mut self, entry: &Arc<TargetState>) -> Option<Arc<Store>> {
+        let is_up = match entry.health() {
+            TargetHealth::Waiting => return None,
+            TargetHealth::Down => 0,
+            TargetHealth::Partial | TargetHealth::Up => 1,
+        };
+        let (_, store) = self.ups.entry(Arc::as_ptr(entry).addr()).or_insert_with(|| {
+            let target = Target::new(&entry.name);
+            let scope = series::pipeline::Scope::new(Arc::clone(&self.catalog), target, Limits::default());
+            let store = scope.store(Arc::new(NoObserver));
+            store.register_families(&[UP], &mut Vec::new());
+            store.register_series(&[SeriesDef::new(0, &[], None)], &mut Vec::new());
+            (Arc::downgrade(entry), store)
+        });
+        let values = Column::U64(&[is_up]);
+        store.batch(&Batch { ids: &[0], values, timestamps: None, start_times: None });
+        store.complete(CollectionId(0), Completion { outcome: Outcome::Full, stages: &[] });
+        Some(Arc::clone(store))
+    }
+
     fn item(
         &mut self,
         entry: &TargetState,
@@ -105,6 +141,21 @@ impl Stores {
         }
     }
 }
+
+/// The same as on `/metrics`.
+const UP: FamilyDef<'static> = FamilyDef {
+    namespace: "exporter",
+    object: "target",
+    item: "up",
+    part: "",
+    kind: Kind::Gauge,
+    unit: "",
+    help: "Whether anything was collected from the target: 1 if its state is up or partial, 0 if it is down.",
+    origin: "",
+    value: ValueKind::U64,
+    bounds: &[],
+    display: Display::NONE,
+};
 
 /// Begins to send the exporter's own figures to `endpoint`.
 pub(super) fn own_telemetry(

@@ -14,8 +14,15 @@ pub(super) struct Identity {
 /// What is known of it by now.
 #[derive(Debug)]
 struct Known {
-    system: OperatingSystem,
+    facts: SaidFacts,
     resource: Arc<Resource>,
+}
+
+/// What a target said of itself. What it has not said is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct SaidFacts {
+    host_name: String,
+    system: OperatingSystem,
 }
 
 /// The operating system that a target said it runs. What it has not said is empty.
@@ -27,15 +34,16 @@ pub struct OperatingSystem {
     pub version: String,
 }
 
-impl OperatingSystem {
-    /// The same with one of the facts that targets tell; nothing where that is none of these.
-    fn with(&self, fact: &str, value: &str) -> Option<Self> {
-        let value = value.to_owned();
+impl SaidFacts {
+    /// The same with one of the facts that targets tell; others are passed over.
+    fn with(mut self, fact: &str, value: &str) -> Self {
         match fact {
-            "os.type" => Some(Self { name: value, ..self.clone() }),
-            "os.version" => Some(Self { version: value, ..self.clone() }),
-            _ => None,
+            "host.name" => value.clone_into(&mut self.host_name),
+            "os.type" => value.clone_into(&mut self.system.name),
+            "os.version" => value.clone_into(&mut self.system.version),
+            _ => {}
         }
+        self
     }
 }
 
@@ -46,25 +54,24 @@ impl Identity {
         let labelled = labels.fold(model::Target::new(&target.name), |labelled, (name, value)| {
             labelled.with_label(name, value)
         });
-        let system = OperatingSystem::default();
-        let resource = resource(&labelled, &target.host, &system);
-        Self { target: labelled, host: target.host.clone(), now: Mutex::new(Known { system, resource }) }
+        let facts = SaidFacts::default();
+        let resource = resource(&labelled, &target.host, &facts);
+        Self { target: labelled, host: target.host.clone(), now: Mutex::new(Known { facts, resource }) }
     }
 
     /// What the target said of itself.
     pub(super) fn set_fact(&self, name: &str, value: &str) {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(system) = now.system.with(name, value)
-            && system != now.system
-        {
-            let resource = resource(&self.target, &self.host, &system);
-            *now = Known { system, resource };
+        let facts = now.facts.clone().with(name, value);
+        if facts != now.facts {
+            let resource = resource(&self.target, &self.host, &facts);
+            *now = Known { facts, resource };
         }
     }
 
     /// What it runs, as far as it said so.
     pub(super) fn operating_system(&self) -> OperatingSystem {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner).system.clone()
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).facts.system.clone()
     }
 
     /// Its resource, as far as it is known by now.
@@ -73,7 +80,9 @@ impl Identity {
     }
 }
 
-fn resource(target: &model::Target, host: &str, system: &OperatingSystem) -> Arc<Resource> {
-    let facts = Facts { host, os_type: &system.name, os_version: &system.version };
+/// The host is called by its own name, once it said that, else as the configuration does.
+fn resource(target: &model::Target, host: &str, said: &SaidFacts) -> Arc<Resource> {
+    let host = if said.host_name.is_empty() { host } else { &said.host_name };
+    let facts = Facts { host, os_type: &said.system.name, os_version: &said.system.version };
     Arc::new(Resource::of(target, &facts))
 }

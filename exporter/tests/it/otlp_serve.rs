@@ -139,17 +139,18 @@ telemetry: {{endpoint: 'http://127.0.0.1:{port}', interval: 1h, headers: {{x-tok
     );
 }
 
-/// The last point of the number in a request, and whether it is there to say that there is none any more.
-fn number(received: &Received) -> Option<(bool, f64)> {
+/// The last point of a gauge in a request, and whether it is there to say that there is none any more.
+#[expect(clippy::cast_precision_loss, reason = "it is 0 or 1")]
+fn number(received: &Received, name: &str) -> Option<(bool, f64)> {
     use opentelemetry_proto::tonic::metrics::v1::{metric::Data, number_data_point::Value};
     let scopes = received.message.resource_metrics.iter().flat_map(|resource| &resource.scope_metrics);
-    let metric =
-        scopes.flat_map(|scope| &scope.metrics).find(|metric| metric.name == "perfmon_zoo_number")?;
+    let metric = scopes.flat_map(|scope| &scope.metrics).find(|metric| metric.name == name)?;
     let Some(Data::Gauge(gauge)) = &metric.data else { panic!("{metric:?}") };
     let point = gauge.data_points.last()?;
     let value = match point.value {
         Some(Value::AsDouble(value)) => value,
-        _ => 0.0,
+        Some(Value::AsInt(value)) => value as f64,
+        None => 0.0,
     };
     Some((point.flags & 1 == 1, value))
 }
@@ -172,11 +173,12 @@ otlp: [{{endpoint: 'http://127.0.0.1:{port}', protocol: http, interval: 1s}}]
     exporter.wait_for_line("Target is up");
     folder.write("mood", "f");
     // Each wait ends with the request that it is for: values, their end, and values again.
-    let mut seen = 0;
+    let (mut seen, mut ups) = (0, Vec::new());
     let mut wait_for = |ends: bool| loop {
         seen += 1;
         let received = runtime.block_on(collector.received(seen));
-        if let Some((ended, value)) = number(&received[seen - 1])
+        ups.extend(number(&received[seen - 1], "perfmon_exporter_target_up").map(|(_, up)| up));
+        if let Some((ended, value)) = number(&received[seen - 1], "perfmon_zoo_number")
             && ended == ends
         {
             return value;
@@ -186,6 +188,10 @@ otlp: [{{endpoint: 'http://127.0.0.1:{port}', protocol: http, interval: 1s}}]
     wait_for(true);
     folder.write("mood", "g");
     assert!(wait_for(false) > 0.0);
+    // Each round says whether the target is up; the last one began after the collection had ended for all.
+    wait_for(false);
+    ups.dedup();
+    assert_eq!(ups, [1.0, 0.0, 1.0]);
 }
 
 #[test]

@@ -20,6 +20,27 @@ impl RawClocks {
         Self { object_time: time.or(self.object_time), object_freq: freq.or(self.object_freq), ..self }
     }
 
+    /// Whether these are later clocks of the host of `older`, which was not started anew since. On another host that took
+    /// over the name, the performance clock has another frequency, is behind, or gained more than the time of day did; a
+    /// time of day that was set back is no other host.
+    #[must_use]
+    pub fn continue_from(&self, older: &Self) -> bool {
+        if self.perf_time < older.perf_time {
+            return false;
+        }
+        // There may be no clock at all.
+        if self.perf_freq == 0 || older.perf_freq == 0 {
+            return true;
+        }
+        let by_perf = seconds(self.perf_time - older.perf_time, self.perf_freq);
+        let by_day = self.time_100ns.checked_sub(older.time_100ns).filter(|_| older.time_100ns > UNIX_EPOCH);
+        let is_ahead = by_day.is_some_and(|by_day| {
+            let by_day = seconds(by_day, INTERVALS_PER_SECOND);
+            by_perf - by_day > by_day / 8.0 + CLOCKS_APART_S
+        });
+        self.perf_freq == older.perf_freq && !is_ahead
+    }
+
     /// The object's clock; the performance clock if it has none.
     #[must_use]
     pub(crate) fn object(&self) -> (u64, u64) {
@@ -78,6 +99,8 @@ fn seconds(ticks: u64, freq: u64) -> f64 {
 const INTERVALS_PER_SECOND: u64 = ms_dtyp::FileTime::INTERVALS_PER_SECOND;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 const NANOS_PER_INTERVAL: u128 = 100;
+/// By so much the time of day may be set back between two samples.
+const CLOCKS_APART_S: f64 = 5.0;
 /// 1970 in 100 ns since 1601.
 pub(crate) const UNIX_EPOCH: u64 = 116_444_736_000_000_000;
 
@@ -94,6 +117,35 @@ mod tests {
         // 30,000,000 ticks at 3 MHz are 10 s.
         assert_eq!(boot_time(30_000_000, 3_000_000, NEW_YEAR), Some(NEW_YEAR_NS - 10_000_000_000));
         assert_eq!(boot_time(0, 10_000_000, NEW_YEAR), Some(NEW_YEAR_NS));
+    }
+
+    #[test]
+    fn another_host_is_told_by_its_clocks_and_a_time_of_day_that_was_set_is_none() {
+        let at = |perf_s: u64, day_s: u64| RawClocks {
+            perf_time: perf_s * 3_000_000,
+            perf_freq: 3_000_000,
+            time_100ns: NEW_YEAR + day_s * INTERVALS_PER_SECOND,
+            ..RawClocks::default()
+        };
+        let older = at(5_000, 5_000);
+        let check = |newer: RawClocks, expected| {
+            assert_eq!(newer.continue_from(&older), expected, "{newer:?}");
+        };
+        check(at(5_015, 5_015), true);
+        check(at(5_000, 5_000), true);
+        check(at(90_000, 88_000), true);
+        check(at(4_999, 5_015), false);
+        check(at(5_100, 5_015), false);
+        check(at(90_000, 5_015), false);
+        check(RawClocks { perf_freq: 10_000_000, ..at(5_015, 5_015) }, false);
+        // The time of day was set: forward, back, and back by less than has passed.
+        check(at(5_015, 9_000), true);
+        check(at(5_015, 1_000), true);
+        check(at(5_015, 5_011), true);
+        // Without a clock nothing is told.
+        check(RawClocks { perf_freq: 0, ..at(90_000, 5_015) }, true);
+        let dayless = RawClocks { time_100ns: 0, ..older };
+        assert!(RawClocks { time_100ns: 0, ..at(90_000, 0) }.continue_from(&dayless));
     }
 
     #[test]

@@ -23,10 +23,10 @@ pub enum Cooked {
     Value(f64),
     /// One sample is not enough for this type.
     NeedsTwo,
-    /// The counter, its base or the host's clock was reset between the two. The next pair gives a value again.
+    /// The counter, its base or the host's clock was reset between the two, or another host has the name. The next pair gives
+    /// a value again.
     Restarted,
-    /// The formula has no result: the base did not change, no time has passed, or the base or a clock is missing or
-    /// stopped.
+    /// The formula has no result: no time has passed, or the base or a clock is missing or stopped.
     Undefined,
     /// The type is not a number.
     NoValue,
@@ -39,11 +39,12 @@ pub enum Cooked {
 ///
 /// - 32-bit counters and bases wrap around: differences are computed in 32 bits. If a decrease would mean a
 ///   difference of 2³¹ or more, it is a reset and not a wrap; a decrease of a 64-bit counter is always a reset.
-/// - The host was restarted: its performance clock went back, and all counters were reset.
+/// - The host was restarted: its performance clock went back, and all counters were reset. Or another host took over the
+///   name: see [`RawClocks::continue_from`].
 /// - The time of day was set. `PerfTime100NSec` then jumps; if the intervals of the two clocks differ by more than
 ///   an eighth and 100 ms (its own steps may be 16 ms), the performance clock is used.
-/// - The base did not change: without operations there is no average. The result is [`Cooked::Undefined`], not
-///   zero.
+/// - The base did not change: without operations Windows shows and logs an average, and a share, of zero. Only there:
+///   where the base is missing the result is [`Cooked::Undefined`].
 ///
 /// ```
 /// use counter_types::{Cooked, CounterType, RawClocks, Reading, cook};
@@ -94,8 +95,8 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     fn cook(&self) -> Result<f64, Cooked> {
-        // If the performance clock went back, the host was restarted, even if the counters increased.
-        if self.newer.clocks.perf_time < self.older.clocks.perf_time {
+        // Counters of another start of the host may have increased, too.
+        if !self.newer.clocks.continue_from(&self.older.clocks) {
             return Err(Cooked::Restarted);
         }
         let n = restarted(delta(self.older.value, self.newer.value, self.row.width()))?;
@@ -106,11 +107,20 @@ impl Pair<'_> {
             Formula::Idle => Ok(100.0 * (1.0 - quotient(n, Some(self.ticks()?))?).max(0.0)),
             Formula::BusyOfMany => quotient(100.0 * n, Some(self.ticks()? * self.things()?)),
             Formula::IdleOfMany => Ok(100.0 * (self.things()? - quotient(n, Some(self.ticks()?))?).max(0.0)),
-            Formula::Share => quotient(100.0 * n, Some(self.base()?)),
-            Formula::MeanTime => quotient(n, Some(self.freq()? * self.base()?)),
-            Formula::Mean => quotient(n, Some(self.base()?)),
+            Formula::Share if self.row.can_lack_base() && self.newer.base.is_none() => {
+                quotient(100.0 * n, Some(self.ticks()?))
+            }
+            Formula::Share => self.over_base(100.0 * n, 1.0),
+            Formula::MeanTime => self.over_base(n, self.freq()?),
+            Formula::Mean => self.over_base(n, 1.0),
             _ => Ok(n),
         }
+    }
+
+    /// A mean over the operations between the two samples, in parts of `unit`.
+    fn over_base(&self, sum: f64, unit: f64) -> Result<f64, Cooked> {
+        let base = self.base()?;
+        Ok(if base > 0.0 { sum / (unit * base) } else { 0.0 })
     }
 
     /// F of the performance clock.

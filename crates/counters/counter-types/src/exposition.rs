@@ -108,11 +108,12 @@ impl Exposition {
         })
     }
 
-    /// The same with the documented unit of a momentary value.
+    /// The same with what is documented of a momentary value.
     pub(crate) fn in_quantity(self, properties: &Properties, quantity: Option<Quantity>) -> Self {
         match quantity {
-            Some(Quantity { unit, scale }) if properties.measure == Measure::Momentary => {
-                Self { unit, scale, ..self }
+            Some(Quantity { kind, unit, scale }) if properties.measure == Measure::Momentary => {
+                let wraps = kind == Kind::Counter && properties.width() == Width::Bits32;
+                Self { kind, unit, scale, wraps, ..self }
             }
             _ => self,
         }
@@ -137,6 +138,19 @@ impl Exposition {
             };
             Self { kind, unit: Unit::None, scale: Scale::One, part, wraps }
         }
+    }
+
+    /// Whether a value of which it is only known when the host or the instance began can be said to count since then. Not
+    /// so one that may have wrapped before it was seen, and not a time stamp.
+    #[must_use]
+    pub const fn counts_since_beginning(&self) -> bool {
+        matches!(self.kind, Kind::Counter) && !self.wraps && !self.is_time_stamp()
+    }
+
+    /// Whether values are those of a clock, whose zero is no start: the base of a precision timer.
+    #[must_use]
+    pub const fn is_time_stamp(&self) -> bool {
+        matches!((self.part, self.unit), (Part::Base, Unit::Seconds))
     }
 
     /// Whether values are integers.

@@ -15,7 +15,8 @@ use core::fmt;
 ///   moments after that of the reply. Values above 100 % are kept, because two processors do twice the work of one.
 /// - [`Formula::Share`] of a precision timer: its base is a time stamp that is taken with the value; the reply's
 ///   own clock is not used. That is the purpose of the type. [MS-PCQ] gives `PERF_PRECISION_OBJECT_TIMER` the
-///   object's clock instead; By winperf.h and the other two types it has a base.
+///   object's clock instead; by winperf.h and the other two types it has a base. Where there is no base, it is
+///   [`Formula::Busy`] by the object's clock.
 /// - [`Formula::Elapsed`]: [MS-PCQ] swaps the operands, which would give a negative value.
 /// - [`Formula::Rate`] uses the performance clock for all of its types. In [MS-PCQ] the clocks of
 ///   `PERF_COUNTER_COUNTER` and `PERF_SAMPLE_COUNTER` differ; in winperf.h they do not.

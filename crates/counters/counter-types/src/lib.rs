@@ -14,7 +14,7 @@
 //! | inverse timers | the same with part `inactive` |
 //! | fractions and averages | numerator, and part `base` |
 //! | timers of several things | counter in seconds, and part `base`: how many things |
-//! | momentary values | gauge |
+//! | momentary values | gauge; counter where [`quantity`] knows that they only grow |
 //! | elapsed time | gauge in seconds since 1970 with part `start_time` |
 //! | text | info |
 //! | a type without a row | raw, of unknown kind |

@@ -111,7 +111,9 @@ impl<'a> CounterIndex<'a> {
     /// The formula of a counter, if everything that it needs exists.
     fn formula(&self, item: &CounterRegInfo) -> Option<Formula> {
         let row = properties(item.counter_type)?;
-        base_id(item, row).is_none_or(|base| self.find(base).is_some()).then_some(row.formula)
+        let has_base = base_id(item, row).is_none_or(|base| self.find(base).is_some());
+        let without = row.can_lack_base().then_some(Formula::Busy);
+        if has_base { Some(row.formula) } else { without }
     }
 
     fn family(&self, item: &CounterRegInfo, source: CounterId, exposition: Exposition) -> Family {

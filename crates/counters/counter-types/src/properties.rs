@@ -31,6 +31,12 @@ impl Properties {
         if matches!(self.size, Size::Dword) { Width::Bits32 } else { Width::Bits64 }
     }
 
+    /// Whether the type's formula takes the object's clock where there is no base. [MS-PCQ] gives
+    /// `PERF_PRECISION_OBJECT_TIMER` that clock, and winperf.h a base.
+    pub(crate) const fn can_lack_base(&self) -> bool {
+        self.needs.base && self.needs.object_clock
+    }
+
     /// Whether the value goes up and wraps to zero at 2³².
     #[must_use]
     pub const fn wraps_at_32_bits(&self) -> bool {

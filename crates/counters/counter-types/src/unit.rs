@@ -9,6 +9,8 @@ pub enum Unit {
     Seconds,
     /// Bytes.
     Bytes,
+    /// Bits.
+    Bits,
     /// Parts of one.
     Ratio,
     /// Cycles per second.
@@ -25,6 +27,7 @@ impl Unit {
             Self::None => "",
             Self::Seconds => "seconds",
             Self::Bytes => "bytes",
+            Self::Bits => "bits",
             Self::Ratio => "ratio",
             Self::Hertz => "hertz",
             Self::Celsius => "celsius",

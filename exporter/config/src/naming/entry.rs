@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use series::model::{Factor, Kind, OtlpNames};
+use series::model::{Factor, Kind, OtlpAttribute, OtlpNames};
 use series::pipeline::{Entry, LabelMap, MappedMetric};
 
 use super::labels::Labels;
@@ -224,7 +224,11 @@ impl Named<'_> {
     }
 
     fn otlp_names(&self, labels: &Labels) -> OtlpNames {
-        let attributes = labels.names().map(|name| (Style::OpenTelemetry.label(name), name.to_owned()));
+        let attributes = labels.names().map(|name| OtlpAttribute {
+            label: Style::OpenTelemetry.label(name),
+            name: name.to_owned(),
+            is_integer: style::is_integer(name),
+        });
         OtlpNames {
             name: self.name.to_owned(),
             unit: self.unit.to_owned(),

@@ -43,6 +43,21 @@ pub(super) fn unit_word(unit: &str, kind: Kind) -> Option<&'static str> {
     UNITS.iter().find(|(code, _)| *code == unit).map(|(_, word)| *word)
 }
 
+/// Whether the semantic conventions have integers as the values of an attribute.
+pub(super) fn is_integer(attribute: &str) -> bool {
+    INTEGERS.contains(&attribute)
+}
+
+/// Attributes of Windows hosts that are integers in the semantic conventions.
+const INTEGERS: &[&str] = &[
+    "cpu.logical_number",
+    "process.parent_pid",
+    "process.pid",
+    "process.session_leader.pid",
+    "server.port",
+    "thread.id",
+];
+
 /// `system.cpu.time` in seconds, a counter, is `system_cpu_time_seconds_total`.
 pub(super) fn sample_name(name: &str, unit: &str, kind: Kind) -> String {
     let mut sample = underscored(name);

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use config::{BUILT_IN_PROFILES, Config, parse};
+use config::{BUILT_IN_PROFILES, Config, built_in_profile, parse};
 use expect_test::{Expect, expect, expect_file};
 use exporter_testing::plugin::{complete, family, send_column, series};
 use exposition::{Format, page};
 use plugin_contract::{Column, Display, DropReason, FamilyDef, Kind, Outcome, ValueKind};
 use series::model::Target;
-use series::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
+use series::pipeline::{Catalog, Limits, MappedSource, NoObserver, Scope, Store};
 
 /// A family with its values, as the plugin for performance counters sends it.
 struct Sent {
@@ -410,4 +410,58 @@ fn a_mistake_in_naming_itself_has_a_way_out() {
         ],
     );
     check("[native]", expect!["perfmon.yml:1:21: normalize.naming: expected a mapping, found a list"]);
+}
+
+/// What windows_exporter takes for a count, and what goes down again, is a share, or is of a type that says so itself.
+const NO_COUNTS: &[&str] = &[
+    "# of CCWs",
+    "# of Stubs",
+    "Bandwidth Savings Using DFS Replication",
+    "CPU Wait Time Per Dispatch",
+    "CPU stolen time",
+    "Clock Frequency Adjustment (ppb)",
+    "DS Name Cache hit rate",
+    "DS Security Descriptor Propagator Runtime Queue",
+    "NonSnapshot Version Transactions",
+    "Pending Connections",
+    "Queue Length Peak",
+    "Read Count",
+    "Snapshot Transactions",
+    "Throughput",
+    "Update Snapshot Transactions",
+    "Update conflict ratio",
+    "Write Count",
+];
+
+/// What windows_exporter takes for a state, and what only grows.
+const NO_STATES: &[&str] = &["RejectedRequests"];
+
+// A count is a counter whoever names it: native names and OTLP have the kind from the table, profiles from their files.
+#[test]
+fn what_a_profile_takes_for_a_count_is_one_by_its_native_name() {
+    let is_count = |object: &str, item: &str| {
+        counter_types::quantity(object, item).is_some_and(|known| known.kind == counter_types::Kind::Counter)
+    };
+    // Their types say that they grow.
+    let is_typed = |item: &str| {
+        let item = item.to_lowercase();
+        ["/sec", "/ sec", "%"].iter().any(|word| item.contains(word)) || item.starts_with("avg.")
+    };
+    let mut seen = 0;
+    for profile in BUILT_IN_PROFILES {
+        let map = built_in_profile(profile, false).unwrap();
+        let own = |source: &&MappedSource| source.namespace.is_empty() && source.part.is_empty();
+        for MappedSource { kind, objects, item, .. } in map.sources().iter().filter(own) {
+            let expected = match kind {
+                Kind::Counter if is_typed(item) => continue,
+                Kind::Counter => !NO_COUNTS.contains(&&**item),
+                _ => NO_STATES.contains(&&**item),
+            };
+            seen += usize::from(expected);
+            for object in objects {
+                assert_eq!(is_count(object, item), expected, "{profile}: {object}, {item}");
+            }
+        }
+    }
+    assert!(seen > 500, "{seen} counts of profiles");
 }

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use exporter_testing::peer;
 use exporter_testing::plugin::{
-    complete, counter, family, gauge, instances, send, send_column, store, store_with,
+    complete, counter, family, gauge, histogram, instances, send, send_column, store, store_with,
 };
 use exposition::{Encoder, Format, OwnMetrics, page, page_bytes};
-use plugin_contract::{Batch, Column, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef, ValueKind};
+use plugin_contract::{
+    Batch, Column, FamilyDef, HistogramBatch, InstanceSink, Kind, Outcome, SeriesDef, ValueKind,
+};
 use prometheus_client::encoding::prometheus_protobuf;
 use prometheus_client::metrics::histogram::{Histogram, NativeHistogramConfig};
 use prometheus_client::registry::{Registry, Unit};
@@ -84,6 +86,37 @@ fn start_times_are_told_where_they_are_known() {
          # EOF\n"
     );
     assert!(!page(Format::Text, vec![store.snapshot()], None).contains("_created"));
+}
+
+#[test]
+fn a_new_start_time_is_told_from_then_on() {
+    let store = store("web1");
+    let mut verdicts = Vec::new();
+    store.register_families(&[counter("A"), histogram("B", &[1.0])], &mut verdicts);
+    let began = Some(1_500_000_000_000_000_000);
+    let series = |family| SeriesDef::new(family, &[], began);
+    store.register_series(&[series(0), series(1)], &mut verdicts);
+    for collection in 0..8 {
+        let restarted = [1_700_000_000_000_000_000];
+        let start_times = Some(&restarted[..]).filter(|_| collection == 2);
+        store.batch(&Batch { ids: &[0], values: Column::F64(&[1.0]), timestamps: None, start_times });
+        let (counts, sums) = (&[1, 0][..], &[0.5][..]);
+        let (family, buckets, ids, timestamps) = (1, 2, &[1][..], None);
+        store.histograms(&HistogramBatch { family, buckets, ids, counts, sums, timestamps, start_times });
+        complete(&store, Outcome::Full);
+        let expected = if collection < 2 { 1_500_000_000 } else { 1_700_000_000 };
+        let text = page(Format::OpenMetrics, vec![store.snapshot()], None);
+        for name in ["perfmon_x_a_created", "perfmon_x_b_created"] {
+            assert!(text.contains(&format!("{name}{{target=\"web1\"}} {expected}")), "{collection}: {text}");
+        }
+        let read = families(&page_bytes(Format::Protobuf, vec![store.snapshot()], None)).unwrap();
+        let [counter, histogram] = [&read[0].metric[0], &read[1].metric[0]];
+        let counter = counter.counter.as_ref().unwrap().start_timestamp.as_ref();
+        let histogram = histogram.histogram.as_ref().unwrap().start_timestamp.as_ref();
+        for start in [counter, histogram] {
+            assert_eq!(start.map(|time| time.seconds), Some(expected), "collection {collection}");
+        }
+    }
 }
 
 /// A registry with each kind of histogram.

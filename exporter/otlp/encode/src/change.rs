@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use series::model::{Block, Chunk, HistogramPoint, Kind, Layout, Snapshot, Value};
+use series::model::{Block, Chunk, Kind, Layout, Snapshot, Values};
 
 use super::part::Earlier;
 
@@ -88,16 +88,10 @@ impl Before {
         self.ids.get(prefix).copied()
     }
 
-    /// The value of the series that had this id then.
+    /// The values of that export, by the ids of then.
     #[inline]
-    pub(super) fn value(&self, id: u32) -> Option<Value> {
-        self.counts.values().value(id)
-    }
-
-    /// The same of a histogram of `chunk`, by its id now.
-    pub(super) fn histogram(&self, chunk: &Arc<Chunk>, id: u32, prefix: &[u8]) -> Option<HistogramPoint<'_>> {
-        let then = if self.keeps_ids_of(chunk) { Some(id) } else { self.id_of(prefix) };
-        self.counts.values().histogram(then?)
+    pub(super) fn values(&self) -> &Values {
+        self.counts.values()
     }
 }
 

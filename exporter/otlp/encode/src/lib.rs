@@ -18,7 +18,9 @@
 //!
 //! **Start times.** A cumulative sum or histogram says when it began where that is known. Where it is not, the field is 0,
 //! which the protocol defines as "unknown"; a guess would turn into a wrong rate at the reader, who sees a restart
-//! by the value that falls. A delta's start is the time of what it is compared with.
+//! by the value that falls. A delta's start is the time of what it is compared with. Where the start is another one than
+//! then, the growth is counted from there if that was since the last export; else, and where the value fell, there is no
+//! point, since nobody knows the growth.
 //!
 //! **What vanished** since the part before is sent once more with the flag "no recorded value"; not so the
 //! sums of delta endpoints, where silence says as much.

@@ -11,9 +11,9 @@ impl Record {
     pub fn of_event(event: &Event<'_>, observed_unix_nanos: u64) -> Self {
         let mut out = Vec::new();
         let (number, word) = severity(event.level);
-        if let Some(time) = event.time_unix_nanos.and_then(|time| u64::try_from(time).ok()) {
-            put_fixed64(&mut out, key(1, FIXED64) /* time_unix_nano */, time);
-        }
+        // Readers sort and delete by this, and not all of them know the other time.
+        let time = event.time_unix_nanos.and_then(|time| u64::try_from(time).ok());
+        put_fixed64(&mut out, key(1, FIXED64) /* time_unix_nano */, time.unwrap_or(observed_unix_nanos));
         out.extend_from_slice(&[key(2, VARINT) /* severity_number */, number]);
         put_text(&mut out, key(3, BYTES) /* severity_text */, word);
         let mut body = Vec::new();

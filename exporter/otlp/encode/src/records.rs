@@ -28,9 +28,9 @@ pub fn put_records<'a>(
 ) {
     let mut nest = Nest::default();
     nest.open(out, 1 /* resource_logs, resource_spans */);
-    put_owner(out, &resource.message);
+    put_owner(out, &resource.message, true);
     nest.open(out, 2 /* scope_logs, scope_spans */);
-    put_owner(out, &scope.message);
+    put_owner(out, &scope.message, false);
     for record in records {
         put_bytes(out, key(2, BYTES) /* log_records, spans */, &record.0);
     }

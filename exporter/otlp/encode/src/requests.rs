@@ -118,11 +118,8 @@ fn write_blocks(
             position.series = match (kind, temporality) {
                 (Kind::Counter, Temporality::Delta) => run.write_growth(before, writing),
                 (Kind::Counter, _) => run.write(writing, |id| {
-                    Some(Numbers {
-                        start: start(values, id),
-                        time: part.time_unix_nanos,
-                        value: Number::of(values.value(id)?),
-                    })
+                    let (time, value) = (part.time_unix_nanos, Number::of(values.value(id)?));
+                    Some(Numbers { start: start(values, id, time), time, value })
                 }),
                 (Kind::Histogram, Temporality::Delta) => run.write_histogram_growth(before, writing),
                 (Kind::Histogram, _) => run.write_histograms(writing),

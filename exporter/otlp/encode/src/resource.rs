@@ -74,10 +74,17 @@ impl Scope {
     }
 }
 
-/// Field 1 of `ResourceMetrics` and `ResourceLogs`, or of `ScopeMetrics` and `ScopeLogs`: whose it is.
-pub(super) fn put_owner(out: &mut Vec<u8>, message: &[u8]) {
+/// Field 1 of `ResourceMetrics` and `ResourceLogs`, or of `ScopeMetrics` and `ScopeLogs`: whose it is. Names are those of the
+/// semantic conventions if `is_conventional`.
+pub(super) fn put_owner(out: &mut Vec<u8>, message: &[u8], is_conventional: bool) {
     put_bytes(out, key(1, BYTES), message);
+    if is_conventional {
+        put_text(out, key(3, BYTES) /* schema_url */, SCHEMA_URL);
+    }
 }
+
+/// The version of the semantic conventions that names are of: those of resources, and of metrics by the profile `otel`.
+const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.40.0";
 
 /// `Resource.attributes`
 const ATTRIBUTES: u8 = key(1, BYTES);

@@ -4,7 +4,7 @@ mod histograms;
 
 use std::sync::Arc;
 
-use series::model::{Block, Chunk, Value, Values};
+use series::model::{Block, Chunk, Values};
 
 use super::change::Before;
 use super::part::{Part, Position, Temporality};
@@ -76,7 +76,7 @@ impl Run<'_> {
         match before {
             None => self.chunk.len(),
             Some(before) if before.keeps_ids_of(self.chunk) => {
-                self.write(writing, |id| self.growth(before, id, before.value(id)))
+                self.write(writing, |id| self.growth(before, id, Some(id)))
             }
             Some(before) => self.write_moved_growth(before, writing),
         }
@@ -85,8 +85,7 @@ impl Run<'_> {
     /// The same for series whose ids may be others than before, one by one.
     fn write_moved_growth(&self, before: &Before, writing: &mut Writing<'_>) -> usize {
         for (series, (id, prefix)) in self.chunk.iter().enumerate().skip(self.at.series) {
-            let then = before.id_of(prefix).and_then(|id| before.value(id));
-            let Some(numbers) = self.growth(before, id, then) else { continue };
+            let Some(numbers) = self.growth(before, id, before.id_of(prefix)) else { continue };
             let (begin, end) = (self.template.begin(series), self.template.ends[series] as usize);
             if !self.begin_point(writing, end - begin) {
                 return series;
@@ -99,16 +98,31 @@ impl Run<'_> {
         self.chunk.len()
     }
 
-    /// What a series grew by since it had the value `then`. Nothing for one that is seen for the first time, unless it is
-    /// known to have begun since the last export: what it counted before that nobody knows.
+    /// What a series grew by since it had the id `then`.
     #[inline]
-    fn growth(&self, before: &Before, id: u32, then: Option<Value>) -> Option<Numbers> {
-        let (values, time) = (self.part.snapshot.values(), self.part.time_unix_nanos);
-        let (now, start) = (values.value(id)?, start(values, id));
-        if start > before.time_unix_nanos {
-            return Some(Numbers { start, time, value: Number::of(now) });
-        }
-        Some(Numbers { start: before.time_unix_nanos, time, value: Number::of(growth(then?, now)) })
+    fn growth(&self, before: &Before, id: u32, then: Option<u32>) -> Option<Numbers> {
+        let (time, now) = (self.part.time_unix_nanos, self.part.snapshot.values().value(id)?);
+        let then = then.and_then(|then| Some((before.values().value(then)?, then)));
+        let (start, value) = match then.filter(|&(_, then)| self.counts_on(before, id, then)) {
+            Some((then, _)) => (before.time_unix_nanos, growth(then, now)?),
+            None => (self.began_since(before, id)?, now),
+        };
+        Some(Numbers { start, time, value: Number::of(value) })
+    }
+
+    /// Whether a series counts from the same start as then. Start times are the host's, so that they are compared with each
+    /// other only.
+    #[inline]
+    fn counts_on(&self, before: &Before, id: u32, then: u32) -> bool {
+        let start = self.part.snapshot.values().start_time_unix_nanos(id);
+        start == before.values().start_time_unix_nanos(then)
+    }
+
+    /// When a series began, if that was between the last export and this one: then all that it counted is growth. What
+    /// another one, which began earlier, counted before the last export nobody knows.
+    fn began_since(&self, before: &Before, id: u32) -> Option<u64> {
+        let time = self.part.time_unix_nanos;
+        Some(start(self.part.snapshot.values(), id, time)).filter(|&start| start > before.time_unix_nanos)
     }
 
     fn begin_point(&self, writing: &mut Writing<'_>, bytes: usize) -> bool {
@@ -117,10 +131,11 @@ impl Run<'_> {
     }
 }
 
-/// When a series began to count; 0 is "unknown".
+/// When a series began to count; 0 is "unknown", as is what a clock that is ahead places at the point's time or after it.
 #[inline]
-pub(super) fn start(values: &Values, id: u32) -> u64 {
-    values.start_time_unix_nanos(id).and_then(|start| u64::try_from(start).ok()).unwrap_or(0)
+pub(super) fn start(values: &Values, id: u32, time: u64) -> u64 {
+    let start = values.start_time_unix_nanos(id).and_then(|start| u64::try_from(start).ok());
+    start.filter(|&start| start < time).unwrap_or(0)
 }
 
 /// How many points are copied at a time: they are still in the processor's nearest cache when they are filled in,

@@ -3,7 +3,9 @@
 use plugin_contract::{Completion, Failure, Outcome, StageReport};
 
 use super::records::Record;
-use super::wire::{BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_text, put_varint};
+use super::wire::{
+    BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_number_attribute, put_text,
+};
 
 /// What started a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,12 +161,7 @@ impl Span {
     }
 
     fn number(&mut self, name: &str, value: u64) {
-        let mut any = vec![key(3, VARINT) /* int_value */];
-        put_varint(&mut any, value);
-        let mut pair = Vec::with_capacity(64);
-        put_bytes(&mut pair, key(1, BYTES) /* key */, name.as_bytes());
-        put_bytes(&mut pair, key(2, BYTES) /* value */, &any);
-        put_bytes(&mut self.0, key(9, BYTES) /* attributes */, &pair);
+        put_number_attribute(&mut self.0, key(9, BYTES) /* attributes */, name, value);
     }
 
     fn fail(&mut self, failure: &Failure) {

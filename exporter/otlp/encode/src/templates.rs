@@ -10,7 +10,9 @@ use series::model::{Block, Chunk, Family, Kind, Labels};
 pub(super) use self::histograms::HistogramNumbers;
 use super::resource::Resource;
 use super::value::Number;
-use super::wire::{BYTES, FIXED64, VARINT, key, padded_varint, put_attribute, put_fixed64, varint_len};
+use super::wire::{
+    BYTES, FIXED64, VARINT, key, padded_varint, put_attribute, put_fixed64, put_number_attribute, varint_len,
+};
 
 /// The points of all chunks of series that were ever written and still live.
 ///
@@ -82,8 +84,7 @@ impl Template {
             let prefix = std::str::from_utf8(prefix).unwrap_or_default();
             for (name, value) in Labels::of_prefix(prefix) {
                 if !resource.says(name, &value) {
-                    let name = family.attribute(name);
-                    put_attribute(&mut attributes, key(attribute, BYTES), name, &value);
+                    put_label(&mut attributes, key(attribute, BYTES), family, name, &value);
                 }
             }
             attribute_ends.push(attributes.len());
@@ -156,6 +157,33 @@ pub(super) struct Numbers {
     pub(super) time: u64,
     pub(super) value: Number,
 }
+
+/// A label as an attribute of the family.
+fn put_label(out: &mut Vec<u8>, field: u8, family: &Family, label: &str, value: &str) {
+    let attribute = family.attribute(label);
+    let name = attribute.map_or(label, |attribute| &attribute.name);
+    match attribute.filter(|attribute| attribute.is_integer).and_then(|_| integer(value)) {
+        Some(number) => put_number_attribute(out, field, name, number),
+        None => put_attribute(out, field, name, value),
+    }
+}
+
+/// The number in a label's value. A logical processor is called by its group or node and its number there, `1,3`: each has
+/// [`GROUP_PROCESSORS`] numbers, so that the number of each processor is its own, and that of a host with one group is what
+/// Windows calls it.
+fn integer(value: &str) -> Option<u64> {
+    let number = |text: &str| text.parse::<u32>().ok().map(u64::from);
+    match value.split_once(',') {
+        None => number(value),
+        Some((group, processor)) => {
+            let processor = number(processor).filter(|&processor| processor < GROUP_PROCESSORS)?;
+            Some(number(group)? * GROUP_PROCESSORS + processor)
+        }
+    }
+}
+
+/// "A group … up to 64 logical processors".
+const GROUP_PROCESSORS: u64 = 64;
 
 const fn numbers_len(starts: bool) -> usize {
     9 /* time */ + 9 /* value */ + if starts { 9 } else { 0 }

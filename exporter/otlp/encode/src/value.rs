@@ -33,15 +33,15 @@ impl Number {
     }
 }
 
-/// The increase of a counter; if it fell it was reset, and its whole value is the increase.
+/// The increase of a counter. `None` if it fell: it was reset, and nobody said when.
 #[inline]
-pub(super) fn growth(before: Value, now: Value) -> Value {
+pub(super) fn growth(before: Value, now: Value) -> Option<Value> {
     match (before, now) {
-        (Value::U64(before), Value::U64(now)) => Value::U64(now.checked_sub(before).unwrap_or(now)),
-        (Value::I64(before), Value::I64(now)) => {
-            Value::I64(if now < before { now } else { now.saturating_sub(before) })
+        (Value::U64(before), Value::U64(now)) => now.checked_sub(before).map(Value::U64),
+        (Value::I64(before), Value::I64(now)) if now >= before => {
+            Some(Value::I64(now.saturating_sub(before)))
         }
-        (Value::F64(before), Value::F64(now)) => Value::F64(if now < before { now } else { now - before }),
-        (_, now) => now,
+        (Value::F64(before), Value::F64(now)) if now >= before => Some(Value::F64(now - before)),
+        _ => None,
     }
 }

@@ -67,6 +67,16 @@ pub(super) fn put_attribute(out: &mut Vec<u8>, field: u8, name: &str, value: &st
     put_bytes(out, key(1, BYTES), value.as_bytes());
 }
 
+/// The same with `AnyValue {int_value = 3}`.
+pub(super) fn put_number_attribute(out: &mut Vec<u8>, field: u8, name: &str, value: u64) {
+    let mut any = vec![key(3, VARINT)];
+    put_varint(&mut any, value);
+    let mut pair = Vec::with_capacity(64);
+    put_bytes(&mut pair, key(1, BYTES), name.as_bytes());
+    put_bytes(&mut pair, key(2, BYTES), &any);
+    put_bytes(out, field, &pair);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use series::model::{Family, Kind};
+use series::model::{Block, Family, Kind};
 
 use super::nest::{Nest, REQUEST_BYTES_MAX};
 use super::part::{Part, Temporality};
@@ -71,9 +71,10 @@ impl<'a> Writing<'a> {
         }
         self.nest.close_to(self.out, 0);
         self.nest.open(self.out, 1 /* resource_metrics */);
-        put_owner(self.out, &part.resource.message);
+        put_owner(self.out, &part.resource.message, true);
         self.nest.open(self.out, 2 /* scope_metrics */);
-        put_owner(self.out, &part.scope.message);
+        let mut families = part.snapshot.layout().blocks().iter().map(Block::family);
+        put_owner(self.out, &part.scope.message, families.any(|family| family.otlp.is_some()));
         debug_assert_eq!(self.nest.depth(), METRIC_DEPTH, "a metric stands in a scope");
     }
 }

@@ -32,13 +32,15 @@ pub struct Sample {
     pub at: Duration,
     /// When it was collected, in seconds since 1970.
     pub unix_s: f64,
+    /// When the series began to count, where that is known.
+    pub start_time_unix_nanos: Option<i64>,
 }
 
 impl Sample {
     /// A value alone.
     #[must_use]
     pub const fn of(value: Value) -> Self {
-        Self { value, base: None, at: Duration::ZERO, unix_s: 0.0 }
+        Self { value, base: None, at: Duration::ZERO, unix_s: 0.0, start_time_unix_nanos: None }
     }
 }
 
@@ -68,13 +70,17 @@ pub enum ShownUnit {
 /// collection.
 ///
 /// `None` where there is nothing to show: the rule needs an earlier sample or a base that is not there, the counter began
-/// anew between the two, no time has passed, or nothing happened that could be divided by.
+/// anew between the two, or no time has passed. Where nothing happened that could be averaged, Windows shows 0.
 #[must_use]
 pub fn cooked(previous: Option<&Sample>, sample: &Sample, rule: DisplayRule) -> Option<Shown> {
+    let previous = previous.filter(|previous| previous.start_time_unix_nanos == sample.start_time_unix_nanos);
     let now = sample.value.as_f64();
     let base = || sample.base.map(Value::as_f64);
     let gained = || previous.and_then(|previous| gained(previous.value, sample.value));
-    let base_gained = || gained_of_base(previous?, sample);
+    let per_base = || {
+        let (gained, base) = (gained()?, gained_of_base(previous?, sample)?);
+        Some(if base == 0.0 { 0.0 } else { gained / base })
+    };
     let per_second = || Some(gained()? / elapsed_s(previous?, sample)?);
     let (value, unit) = match rule {
         DisplayRule::None | DisplayRule::Value | DisplayRule::Base => (now, ShownUnit::Family),
@@ -90,8 +96,8 @@ pub fn cooked(previous: Option<&Sample>, sample: &Sample, rule: DisplayRule) -> 
             (100.0 * (base()? - per_second()?).max(0.0), ShownUnit::Percent)
         }
         DisplayRule::PercentOfBase => (100.0 * now / base()?, ShownUnit::Percent),
-        DisplayRule::PercentOfBaseDelta => (100.0 * gained()? / base_gained()?, ShownUnit::Percent),
-        DisplayRule::Average => (gained()? / base_gained()?, ShownUnit::Family),
+        DisplayRule::PercentOfBaseDelta => (100.0 * per_base()?, ShownUnit::Percent),
+        DisplayRule::Average => (per_base()?, ShownUnit::Family),
         DisplayRule::Elapsed => ((sample.unix_s - now).max(0.0), ShownUnit::Family),
     };
     value.is_finite().then_some(Shown { value, unit })
@@ -134,6 +140,7 @@ mod tests {
             base: bases[index],
             at: Duration::from_secs(second.into()),
             unix_s: 1_599_999_990.0 + f64::from(second),
+            start_time_unix_nanos: Some(7),
         };
         [sample(0, 8), sample(1, 10)]
     }
@@ -192,11 +199,12 @@ mod tests {
         for rule in DisplayRule::ALL {
             assert_eq!(cooked(Some(&older), &newer, rule).is_none(), rule.needs_base(), "{rule:?}");
         }
-        // A base that does not move, or is zero: no operation, no average.
+        // A base that does not move: no operation, for which Windows shows 0.
         for base in [4.0, 0.0] {
             let [older, newer] = samples([1.0, 3.0].map(Value::F64), [Some(Value::F64(base)); 2]);
             for rule in [DisplayRule::Average, DisplayRule::PercentOfBaseDelta] {
-                assert_eq!(cooked(Some(&older), &newer, rule), None, "{rule:?} {base}");
+                let shown = cooked(Some(&older), &newer, rule);
+                assert_eq!(shown.map(|shown| shown.value), Some(0.0), "{rule:?} {base}");
             }
         }
         let [older, newer] = samples([1.0, 3.0].map(Value::F64), [Some(Value::F64(0.0)); 2]);
@@ -214,6 +222,11 @@ mod tests {
             }
         }
         let [older, newer] = samples([1.0, 3.0].map(Value::F64), bases);
+        // A host that was started anew, or another one of the name, may have counted more.
+        let anew = Sample { start_time_unix_nanos: Some(8), ..newer };
+        for rule in DisplayRule::ALL {
+            assert_eq!(cooked(Some(&older), &anew, rule).is_none(), needs_earlier(rule), "{rule:?}");
+        }
         let newer = Sample { at: older.at, ..newer };
         for rule in [DisplayRule::Rate, DisplayRule::PercentOfTime, DisplayRule::PercentNotOfTime] {
             assert_eq!(cooked(Some(&older), &newer, rule), None, "{rule:?}");

@@ -49,16 +49,27 @@ pub struct OtlpNames {
     pub unit: String,
     /// A gauge of which the sum over all series means something: what OpenTelemetry calls an `UpDownCounter`.
     pub is_sum: bool,
-    /// Labels and the attributes that they are: `cpu_mode`, `cpu.mode`.
-    pub attributes: Vec<(String, String)>,
+    /// What labels are there.
+    pub attributes: Vec<OtlpAttribute>,
+}
+
+/// What a label is in OTLP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OtlpAttribute {
+    /// The label: `cpu_mode`.
+    pub label: String,
+    /// The attribute: `cpu.mode`.
+    pub name: String,
+    /// Whether its values are integers, as those of `process.pid` are.
+    pub is_integer: bool,
 }
 
 impl Family {
-    /// What a label is called in OTLP.
+    /// What a label is in OTLP, where that is said.
     #[must_use]
-    pub fn attribute<'a>(&'a self, label: &'a str) -> &'a str {
+    pub fn attribute(&self, label: &str) -> Option<&OtlpAttribute> {
         let mut attributes = self.otlp.iter().flat_map(|names| &names.attributes);
-        attributes.find(|(own, _)| own == label).map_or(label, |(_, attribute)| attribute)
+        attributes.find(|attribute| attribute.label == label)
     }
 
     /// The name that stands on its sample lines.

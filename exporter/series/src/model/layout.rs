@@ -234,6 +234,11 @@ impl Layout {
         self.blocks.len() - 1
     }
 
+    /// Takes back the families that were added last.
+    pub(crate) fn remove_families_from(&mut self, first: usize) {
+        self.blocks.truncate(first);
+    }
+
     /// Adds a series to the family at `block`.
     pub(crate) fn add_series(&mut self, block: usize, id: u32, prefix: &[u8]) {
         if let Some(block) = self.blocks.get_mut(block) {

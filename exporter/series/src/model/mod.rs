@@ -27,7 +27,7 @@ pub use plugin_contract::{DisplayRule, Kind, ValueKind};
 
 pub use self::cooked::{Sample, Shown, ShownUnit, cooked, needs_earlier};
 pub use self::factor::Factor;
-pub use self::family::{Family, OtlpNames};
+pub use self::family::{Family, OtlpAttribute, OtlpNames};
 pub use self::histogram::{Bounds, Bucket, Histogram, HistogramPoint, NativeBuckets, NativeHistogram};
 pub(crate) use self::labels::shown_bytes;
 pub use self::labels::{Labels, escape_label_value, escaped_label_value, push_metric_name, push_prefix};

@@ -111,6 +111,11 @@ impl Roster {
         self.cells = other.cells;
     }
 
+    /// Takes over the start times of values that began as this roster, to which the same series came.
+    pub(crate) fn keep_start_times(&mut self, values: &Values) {
+        self.starts.clone_from(&values.roster.starts);
+    }
+
     #[inline]
     fn start(&self, id: u32) -> i64 {
         self.starts.get(id as usize).copied().unwrap_or(0)

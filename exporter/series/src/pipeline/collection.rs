@@ -36,9 +36,11 @@ impl Buffers {
         self.begun.then_some(&mut self.values)
     }
 
-    /// Nothing of this collection may be believed.
-    pub(super) fn discard(&mut self) {
-        self.begun = false;
+    /// Nothing of this collection may be believed, but for the start times: whoever gave one does not give it again.
+    pub(super) fn discard(&mut self, registry: &mut Registry) {
+        if std::mem::take(&mut self.begun) {
+            registry.keep_start_times(&self.values);
+        }
     }
 
     /// A snapshot was replaced: its values may be reused when no reader holds them.
@@ -63,6 +65,7 @@ impl Buffers {
         refusals: &Refusals,
     ) -> Snapshot {
         let building = self.building(registry);
+        registry.keep_start_times(building);
         registry.multiply(building);
         if let Inherit::AllBut(covered) = inherit {
             inherit_values(building, registry, last, covered);

@@ -178,7 +178,7 @@ impl State {
 
     /// Answers the row that began, if series outlive it.
     fn fail(&mut self, store: &Store) -> Option<FailureStreak> {
-        self.buffers.discard();
+        self.buffers.discard(&mut self.registry);
         let begun = self.stale.fail(&[]);
         if self.keeps(store) {
             begun.filter(|_| store.snapshot().series() > 0)

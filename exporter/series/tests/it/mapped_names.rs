@@ -166,6 +166,23 @@ fn a_series_has_all_of_its_names_or_none() {
 }
 
 #[test]
+fn a_family_has_all_of_its_names_or_none() {
+    let entries = vec![two_names(Factor::times(2.0)), entry("User", "user", Factor::times(4.0))];
+    let profile = Profile::Mapped(Arc::new(NameMap::new(Others::Drop, entries).unwrap()));
+    let limits = Limits { name_bytes_max: "cpu_total".len(), ..Limits::default() };
+    let store =
+        Scope::with_profile(Catalog::new(), Target::new("web1"), limits, profile).store(Arc::new(NoObserver));
+    assert_eq!(family(&store, &counter("Busy")), Err(DropReason::Invalid), "the second name is too long");
+    complete(&store, Outcome::Full);
+    let ids = instances(&store, &counter("User"), &["1"]);
+    send(&store, &ids, &[1.0]);
+    complete(&store, Outcome::Full);
+    let expected = "cpu_total{target=\"web1\",counter_instance=\"1\",mode=\"user\"} 4\n";
+    assert_eq!(samples(&[&store]), expected);
+    assert_eq!(store.snapshot().layout().blocks().len(), 1);
+}
+
+#[test]
 fn a_collection_with_factors_allocates_nothing_per_sample() {
     expect_steady(&store(vec![entry("A", "a", Factor::times(1_024.0))]));
 }

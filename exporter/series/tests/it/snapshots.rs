@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use expect_test::expect;
 use exporter_testing::plugin::{
-    complete, counter, failure, family, gauge, instances, send, send_column, store,
+    complete, counter, failure, family, gauge, histogram, instances, send, send_column, store,
 };
 use plugin_contract::{
-    Batch, CollectionId, Column, Completion, FamilyDef, InstanceSink, Outcome, SeriesDef, ValueKind,
+    Batch, CollectionId, Column, Completion, FamilyDef, HistogramBatch, InstanceSink, Outcome, SeriesDef,
+    ValueKind,
 };
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, Scope, Store, StoreObserver};
@@ -39,10 +40,9 @@ fn start_times_come_from_registration_and_from_batches() {
     let id = family(&store, &counter("A")).unwrap();
     let mut verdicts = Vec::new();
     let labels = [[("i", "0")], [("i", "1")], [("i", "2")]];
-    let starts = [Some(5), None, None];
     let defs: Vec<_> = labels
         .iter()
-        .zip(starts)
+        .zip([Some(5), None, None])
         .map(|(labels, start_time_unix_nanos)| SeriesDef::new(id, labels, start_time_unix_nanos))
         .collect();
     store.register_series(&defs, &mut verdicts);
@@ -53,12 +53,47 @@ fn start_times_come_from_registration_and_from_batches() {
         start_times: Some(&[0, 7, 0]),
     });
     complete(&store, Outcome::Full);
+    assert_eq!(starts(&store), [Some(5), Some(7), None]);
+}
+
+/// The start times of all series of the last collection.
+fn starts(store: &Store) -> Vec<Option<i64>> {
     let snapshot = store.snapshot();
-    let starts: Vec<_> = snapshot
-        .families()
-        .flat_map(|family| family.points().map(|point| point.start_time_unix_nanos).collect::<Vec<_>>())
-        .collect();
-    assert_eq!(starts, [Some(5), Some(7), None]);
+    let points = snapshot.families().flat_map(|family| family.points().collect::<Vec<_>>());
+    points.map(|point| point.start_time_unix_nanos).collect()
+}
+
+#[test]
+fn a_start_time_holds_until_another_one_is_given() {
+    let store = store("web1");
+    let (count, waits) = (counter("A"), histogram("Waits", &[1.0]));
+    let mut verdicts = Vec::new();
+    store.register_families(&[count, waits], &mut verdicts);
+    let series = |family| SeriesDef::new(family, &[], Some(5));
+    store.register_series(&[series(0), series(1)], &mut verdicts);
+    let collect = |start: i64, outcome: Outcome<'_>| {
+        let start = [start];
+        let start_times = Some(&start[..]).filter(|_| start != [0]);
+        store.batch(&Batch { ids: &[0], values: Column::F64(&[1.0]), timestamps: None, start_times });
+        let (counts, sums) = (&[1, 0][..], &[0.5][..]);
+        let (family, buckets, ids, timestamps) = (1, 2, &[1][..], None);
+        store.histograms(&HistogramBatch { family, buckets, ids, counts, sums, timestamps, start_times });
+        complete(&store, outcome);
+    };
+    for (start, expected) in [(0, 5), (7, 7), (0, 7), (0, 7), (0, 7), (0, 7), (9, 9), (0, 9), (0, 9)] {
+        collect(start, Outcome::Full);
+        assert_eq!(starts(&store), [Some(expected); 2]);
+    }
+    // What a failed collection said of the start is true all the same, and is not said again.
+    collect(11, Outcome::Failed(failure()));
+    for outcome in [Outcome::Full, Outcome::Partial { families: &[0, 1], failure: None }, Outcome::Full] {
+        collect(0, outcome);
+        assert_eq!(starts(&store), [Some(11); 2]);
+    }
+    store.retire(&[0]);
+    store.register_series(&[SeriesDef::new(0, &[], None)], &mut verdicts);
+    collect(0, Outcome::Full);
+    assert_eq!(starts(&store), [None, Some(11)], "another series");
 }
 
 /// A clock that goes on by one whenever it is read.

@@ -98,7 +98,8 @@ fn make_room(tracks: &mut HashMap<u64, Track>) {
 
 /// The sample of a series, `at` a moment that is counted from the sample before.
 fn sample(series: &Collected<'_>, at: Duration) -> Sample {
-    Sample { value: series.point.value, base: series.base, at, unix_s: series.moment.unix_s }
+    let Point { value, start_time_unix_nanos, .. } = series.point;
+    Sample { value, base: series.base, at, unix_s: series.moment.unix_s, start_time_unix_nanos }
 }
 
 impl Track {

@@ -108,7 +108,12 @@ impl HostInfo {
         collection.enter(Stage::Query);
         let mut is_pipe_new = false;
         match self.attempt(open, collection, now, deadline, &mut is_pipe_new).await {
-            Ok(()) => self.backoff.reset(),
+            Ok(()) => {
+                self.backoff.reset();
+                if let Some(name) = self.series.label(Fact::Name, "fqdn") {
+                    collection.handle().fact("host.name", name);
+                }
+            }
             Err((why, failure)) => {
                 self.lack_all(why, collection.output());
                 let next_poll = self.backoff.failed(&failure);

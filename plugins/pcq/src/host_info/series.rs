@@ -25,6 +25,12 @@ impl FactSeries {
         self.rows.iter().any(|(sample, _)| sample.fact == fact)
     }
 
+    /// A label of a fact that has one series.
+    pub(crate) fn label(&self, fact: Fact, name: &str) -> Option<&str> {
+        let row = self.rows.iter().find(|(sample, _)| sample.fact == fact);
+        row?.0.labels.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_str())
+    }
+
     /// From now on these are all values of `facts`.
     pub(crate) fn replace(&mut self, facts: &[Fact], found: Found, output: &mut Output) {
         let is_same = |one: &Sample, other: &Sample| one.fact == other.fact && one.labels == other.labels;

@@ -58,7 +58,7 @@ fn describe<'a>(counterset: &'a Counterset, family: &counter_types::Family, grou
     if let (Some(object), Some(item)) = (&counterset.local_name, local) {
         origin = format!("{origin} = {}", path(object, item));
     }
-    if family.exposition.kind == Kind::Counter
+    if family.exposition.counts_since_beginning()
         && group != FamilyGroup::Aggregate
         && !tells_creation(counterset)
     {

@@ -3,7 +3,7 @@
 //! The host's text describes the value that Windows computes from the counter. Alone it would be wrong for the
 //! exported value: "percentage of time" for seconds, "per second" for a count.
 
-use counter_types::{Family, Formula, Part, Scale, Unit};
+use counter_types::{Exposition, Family, Formula, Kind, Part, Scale, Unit};
 
 /// The text of one family; `formula` is that of its counter, `item` the counter's name.
 pub(super) fn help(family: &Family, formula: Formula, item: &str, text: &str) -> String {
@@ -42,9 +42,9 @@ fn counted(family: &Family) -> String {
         Formula::Delta => format!("{so_far}; Windows shows how much it grew."),
         Formula::QueueLength => "Seconds so far, times the length; rate() is the mean length.".to_owned(),
         Formula::Busy => format!("Seconds so far; rate() is {share}"),
-        Formula::Idle => format!("Seconds so far in which it was not so; 1 - rate() is {share}"),
+        Formula::Idle => format!("Seconds so far in which it was not so; 1 - irate() is {share}"),
         Formula::BusyOfMany => format!("Seconds so far of all together; rate() / base is {share}"),
-        Formula::IdleOfMany => format!("Seconds so far in which they were not so; base - rate() is {share}"),
+        Formula::IdleOfMany => format!("Seconds so far in which they were not so; base - irate() is {share}"),
         Formula::Share if unit == Unit::Seconds => {
             format!("Seconds so far; the rate() divided by that of the base is {share}")
         }
@@ -68,7 +68,12 @@ fn counted(family: &Family) -> String {
 }
 
 fn momentary(family: &Family) -> String {
-    let counted = match (family.exposition.scale, family.exposition.unit) {
+    let Exposition { kind, scale, unit, .. } = family.exposition;
+    if kind == Kind::Counter {
+        let so_far = if unit == Unit::Bytes { "Bytes so far" } else { "Count so far" };
+        return format!("{so_far}, as Windows shows it; rate() is how fast it grows.");
+    }
+    let counted = match (scale, unit) {
         (Scale::Percent, _) => "A ratio: 1 is the 100 % of Windows.",
         (Scale::Megahertz, _) => "Hertz, where Windows shows megahertz.",
         (Scale::Megabytes, _) => "Bytes, where Windows shows megabytes.",
@@ -77,6 +82,7 @@ fn momentary(family: &Family) -> String {
         (Scale::HundredNanoseconds, _) => "Seconds, where Windows shows 100 ns.",
         (Scale::Microseconds, _) => "Seconds, where Windows shows microseconds.",
         (_, Unit::Bytes) => "Bytes.",
+        (_, Unit::Bits) => "Bits a second.",
         _ => "",
     };
     counted.to_owned()
@@ -120,7 +126,7 @@ mod tests {
             T::PERF_100NSEC_TIMER_INV,
             "",
             &[
-                "Seconds so far in which it was not so; 1 - rate() is the share of time that Windows shows in percent.",
+                "Seconds so far in which it was not so; 1 - irate() is the share of time that Windows shows in percent.",
             ],
         );
         check(

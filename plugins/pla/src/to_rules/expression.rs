@@ -99,10 +99,13 @@ pub(super) fn cooked(
         Formula::Idle => format!("100 * clamp_min(1 - {}, 0)", own_rate()),
         Formula::BusyOfMany => format!("100 * {} / ({base} > 0)", own_rate()),
         Formula::IdleOfMany => format!("100 * clamp_min(({base} > 0) - {}, 0)", own_rate()),
-        // Where nothing happened Windows has no value, and PromQL divides by zero.
         Formula::Part => format!("100 * {own} / ({base} > 0)"),
-        Formula::Share => format!("100 * {} / ({} > 0)", own_rate(), per_second(&base)),
-        Formula::MeanTime | Formula::Mean => format!("{} / ({} > 0)", own_rate(), per_second(&base)),
+        // Where nothing happened Windows has 0, and PromQL divides by zero.
+        Formula::Share | Formula::MeanTime | Formula::Mean => {
+            let base = per_second(&base);
+            let percent = if formula == Formula::Share { "100 * " } else { "" };
+            format!("({percent}{} / ({base} > 0) or {base} == 0)", own_rate())
+        }
         Formula::Elapsed => format!("clamp_min(time() - {own}, 0)"),
     };
     Ok(Expression { text, metrics })

@@ -1,7 +1,7 @@
 //! What the instances of an aggregate counterset come to: one series a family, added up here.
 
-use counter_types::RawClocks;
 use counter_types::aggregate::{Accumulator, Scope, Share};
+use counter_types::{Kind, RawClocks};
 
 use super::Column;
 use crate::Counterset;
@@ -78,6 +78,11 @@ impl<I: SeriesIds> Aggregated<I> {
         self.families.iter_mut().for_each(|family| family.accumulator.begin());
     }
 
+    /// The host was started anew, or another one has its name: what was added up so far is over.
+    pub(super) fn begin_anew(&mut self) {
+        self.families.iter_mut().for_each(|family| family.accumulator.begin_anew());
+    }
+
     /// Takes the values of an instance.
     pub(super) fn add(
         &mut self,
@@ -102,12 +107,13 @@ impl<I: SeriesIds> Aggregated<I> {
         }
     }
 
-    /// Sends what the instances come to.
-    pub(super) fn emit<S: SeriesSink<I>>(&self, output: &mut S) {
+    /// Sends what the instances come to, counted anew since `anew_since` unless that is 0.
+    pub(super) fn emit<S: SeriesSink<I>>(&self, output: &mut S, anew_since: i64) {
         for AggregatedFamily { series, accumulator, exposition, clocks, .. } in &self.families {
             let Some(series) = *series else { continue };
             if let Some(value) = accumulator.export(exposition, clocks) {
-                output.push(series, value, 0);
+                let counts = exposition.kind == Kind::Counter && !exposition.is_time_stamp();
+                output.push(series, value, if counts { anew_since } else { 0 });
             }
         }
     }

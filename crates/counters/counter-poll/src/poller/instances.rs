@@ -189,8 +189,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
             .iter()
             .filter(|column| is_numeric(column))
             .filter_map(|column| {
-                let counts = column.family.exposition.kind == Kind::Counter;
-                let start = start.filter(|_| counts);
+                let start = start.filter(|_| column.family.exposition.counts_since_beginning());
                 Some(NewSeries { family: family_of(column)?, labels: &labels, start })
             })
             .collect();

@@ -12,8 +12,8 @@ mod values;
 
 use std::collections::HashMap;
 
-use counter_types::Widen;
 use counter_types::aggregate::Share;
+use counter_types::{RawClocks, Widen};
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
 
 use self::aggregated::Aggregated;
@@ -42,11 +42,11 @@ pub struct CountersetPoller<I: SeriesIds> {
     order: Vec<usize>,
     /// Counts the replies.
     epoch: u64,
-    /// The host's performance clock in the last reply.
-    perf_time: u64,
+    /// The host's clocks in the last reply.
+    clocks: RawClocks,
     /// When the host was started, in Unix nanoseconds: inferred from the first reply since then.
     boot: Option<i64>,
-    /// When what this reply shows anew began to count.
+    /// When what this reply shows anew began to count; 0 is "not known".
     anew_since: i64,
     /// Whether the last reply held instances that sum up no others.
     has_parts: bool,
@@ -195,7 +195,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
             by_key: HashMap::new(),
             order: Vec::new(),
             epoch: 0,
-            perf_time: 0,
+            clocks: RawClocks::default(),
             boot: None,
             anew_since: 0,
             has_parts: false,

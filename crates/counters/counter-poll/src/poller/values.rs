@@ -19,7 +19,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
         wanted: &Wanted,
         output: &mut S,
     ) {
-        self.begin(clocks);
+        let is_anew = self.begin(clocks);
         if !block.counter_ids().eq(self.counters.iter().copied()) {
             self.place_columns(block);
         }
@@ -30,7 +30,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
             self.emit_all(block, clocks, output);
         }
         if let Some(aggregated) = &self.aggregated {
-            aggregated.emit(output);
+            aggregated.emit(output, if is_anew { self.anew_since } else { 0 });
         }
     }
 
@@ -73,14 +73,17 @@ impl<I: SeriesIds> CountersetPoller<I> {
         std::mem::swap(&mut self.order, &mut self.scratch.order);
     }
 
-    /// Begins a reply. A host whose clock has gone back was started anew, and its counters with it.
-    fn begin(&mut self, clocks: RawClocks) {
+    /// Begins a reply. Where its clocks do not continue the last ones the host was started anew, or another one has its name,
+    /// and all counters are anew. Answers whether that is so.
+    fn begin(&mut self, clocks: RawClocks) -> bool {
         let RawClocks { perf_time, perf_freq, time_100ns, .. } = clocks;
         self.epoch += 1;
-        let before = std::mem::replace(&mut self.perf_time, perf_time);
+        let before = std::mem::replace(&mut self.clocks, clocks);
         let boot = || boot_time(perf_time, perf_freq, time_100ns);
-        self.anew_since = unix_nanos(time_100ns);
-        if perf_time < before {
+        // What falls all the same was reset after the last reply.
+        self.anew_since = unix_nanos(before.time_100ns);
+        let is_anew = !clocks.continue_from(&before);
+        if is_anew {
             self.boot = boot();
             self.anew_since = self.boot.unwrap_or(self.anew_since);
             for instance in &mut self.instances {
@@ -92,8 +95,12 @@ impl<I: SeriesIds> CountersetPoller<I> {
             self.boot = boot();
         }
         if let Some(aggregated) = &mut self.aggregated {
+            if is_anew {
+                aggregated.begin_anew();
+            }
             aggregated.begin();
         }
+        is_anew
     }
 
     /// Finds out where each column's values stand. Needed when the provider was exchanged.
@@ -166,7 +173,8 @@ fn counted<I: SeriesIds>(
         return (value, 0);
     }
     let widened = cell.widen.update(value, exposition.width());
-    (widened.total, if widened.reset { anew_since } else { 0 })
+    let is_news = widened.reset && !exposition.is_time_stamp();
+    (widened.total, if is_news { anew_since } else { 0 })
 }
 
 fn push<I: SeriesIds, S: SeriesSink<I>>(

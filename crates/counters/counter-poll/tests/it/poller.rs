@@ -4,7 +4,7 @@ use counter_poll::{
     Addition, Aggregate, Catalog, Client, Counterset, CountersetPoller, FamilyGroup, Forms, Lookup,
     OpenQuery, Wanted, Which, clocks_of,
 };
-use counter_types::{Filter, PatternText, Selection, SelectionRules, Totals};
+use counter_types::{Filter, PatternText, RawClocks, Selection, SelectionRules, Totals, boot_time};
 use ms_pcq::perflibv2::CounterData;
 use test_support::future::now;
 
@@ -80,6 +80,47 @@ fn totals_that_are_shown_apart_have_families_of_their_own() {
     assert_eq!(groups, [FamilyGroup::Instances, FamilyGroup::Totals]);
     let of = |family| kept.series.iter().filter(move |one| one.family == family).count();
     assert_eq!((of(0), of(1)), (4, 2), "four cores, the total of their group and that of all");
+}
+
+/// The clocks of a host that has been up for so long at this second of 2026.
+fn clocks(uptime_s: u64, second: u64) -> RawClocks {
+    const SECOND: u64 = 10_000_000;
+    const YEAR_2026: u64 = 134_116_992_000_000_000;
+    let time_100ns = YEAR_2026 + second * SECOND;
+    RawClocks { perf_time: uptime_s * SECOND, perf_freq: SECOND, time_100ns, ..RawClocks::default() }
+}
+
+#[test]
+fn counters_count_since_the_start_of_the_host_that_has_the_name_now() {
+    let (mut client, _clock) = client_and_clock();
+    let wanted = wanted(&["% User Time", "Interrupts/sec", "Parking Status"], Totals::DropBesideParts);
+    let (counterset, mut query) = open(&mut client, &wanted);
+    let data = now(query.fetch(&mut client)).unwrap();
+    let boot = |clocks: RawClocks| boot_time(clocks.perf_time, clocks.perf_freq, clocks.time_100ns);
+    let (first, moved) = (clocks(9_000, 0), clocks(80_000, 30));
+    let anew = |began: RawClocks, newer: RawClocks| {
+        let mut kept = RecordingSink::default();
+        let mut poller = CountersetPoller::new(&counterset, &wanted, &mut kept);
+        // Nothing falls: the values are the same in all replies.
+        for clocks in [began, clocks(9_015, 15), newer, RawClocks { perf_time: newer.perf_time + 1, ..newer }]
+        {
+            let data = data.data();
+            data.blocks().for_each(|block| poller.emit(&block.unwrap(), clocks, &wanted, &mut kept));
+        }
+        let starts = |item: &str| kept.starts()[item].clone();
+        [starts("% User Time"), starts("Interrupts/sec"), starts("Parking Status")]
+    };
+    // A counter of 32 bits may have gone round before it was seen, and a gauge counts nothing.
+    assert_eq!(anew(first, clocks(9_030, 30)), [vec![boot(first); 4], vec![None; 4], vec![None; 4]]);
+    for newer in [moved, clocks(20, 30), RawClocks { perf_freq: 3_000_000, ..clocks(9_030, 30) }] {
+        assert_eq!(
+            anew(first, newer),
+            [vec![boot(newer); 4], vec![boot(newer); 4], vec![None; 4]],
+            "{newer:?}"
+        );
+    }
+    // The time of day was set.
+    assert_eq!(anew(first, clocks(9_030, 3_600)), [vec![boot(first); 4], vec![None; 4], vec![None; 4]]);
 }
 
 #[test]

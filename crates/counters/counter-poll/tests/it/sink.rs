@@ -1,5 +1,7 @@
 //! Where values go in these tests.
 
+use std::collections::BTreeMap;
+
 use counter_poll::registration::Counter;
 use counter_poll::{Counterset, FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink};
 use counter_types::Value;
@@ -24,6 +26,8 @@ pub(crate) struct RecordedSeries {
     pub(crate) family: usize,
     labels: String,
     value: Option<Value>,
+    /// What was said of it last.
+    start: Option<i64>,
     pub(crate) is_retired: bool,
 }
 
@@ -49,13 +53,17 @@ impl SeriesSink<Indexes> for RecordingSink {
             family: new.family,
             labels: new.labels.iter().map(|(name, value)| format!("{name}={value}")).collect(),
             value: None,
+            start: new.start.map(|start| start.unix_nanos),
             is_retired: false,
         }));
         (first..self.series.len()).map(Some).collect()
     }
 
-    fn push(&mut self, series: usize, value: Value, _start_unix_nanos: i64) {
+    fn push(&mut self, series: usize, value: Value, start_unix_nanos: i64) {
         self.series[series].value = Some(value);
+        if start_unix_nanos != 0 {
+            self.series[series].start = Some(start_unix_nanos);
+        }
     }
 
     fn retire(&mut self, series: &[usize]) {
@@ -64,6 +72,15 @@ impl SeriesSink<Indexes> for RecordingSink {
 }
 
 impl RecordingSink {
+    /// Since when the series of a counter count, by name of counter.
+    pub(crate) fn starts(&self) -> BTreeMap<&str, Vec<Option<i64>>> {
+        let mut starts: BTreeMap<&str, Vec<Option<i64>>> = BTreeMap::new();
+        for one in self.series.iter().filter(|one| !one.is_retired) {
+            starts.entry(&self.families[one.family].1).or_default().push(one.start);
+        }
+        starts
+    }
+
     /// The labels of the series of a counter that have a value.
     pub(crate) fn instances_of(&self, item: &str) -> Vec<&str> {
         let is_it = |one: &&RecordedSeries| {

@@ -16,10 +16,10 @@
 //!
 //! The aggregate is a family like that of the instances, of the same unit, and is used in the same way.
 //!
-//! - An aggregate counter adds the increase of each instance since the last reply. So it never falls: not when an
-//!   instance ends or is reset, and not when one wraps at 2³². The sum begins with the values of the first reply;
-//!   an instance that appears later adds its whole value. The mean, minimum or maximum is that of each interval, so
-//!   its rate is the mean, minimum or maximum rate.
+//! - An aggregate counter adds the increase of each instance since the last reply. So it falls only when the host was
+//!   started anew or replaced: not when an instance ends or is reset, and not when one wraps at 2³². The sum begins
+//!   with the values of the first reply; an instance that appears later adds its whole value. The mean, minimum or
+//!   maximum is that of each interval, so its rate is the mean, minimum or maximum rate.
 //! - A momentary value is aggregated anew from each reply. With a history, the last values of ended instances stay
 //!   in.
 //! - Numerators and bases are aggregated separately: the ratio of two sums is the mean that counts each operation
@@ -166,6 +166,13 @@ impl Accumulator {
     #[must_use]
     pub fn is_integer(&self) -> bool {
         self.function != Function::Mean || matches!(self.values, Values::Counter(_))
+    }
+
+    /// Call it before [`Self::begin`] if the host was started anew or replaced, and [`Share::begin_anew`] for each instance:
+    /// the aggregate is that of the new values alone.
+    pub fn begin_anew(&mut self) {
+        (self.settled, self.remainder) = (0, 0);
+        (self.now, self.gone) = (Amounts::NONE, Amounts::NONE);
     }
 
     /// Begins a reply.

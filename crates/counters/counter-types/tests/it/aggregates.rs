@@ -236,6 +236,19 @@ fn an_instance_that_is_another_one_of_the_same_name_brings_all_it_has() {
     assert_eq!(sum.reply(&[('a', 130)]), integer(230));
 }
 
+#[test]
+fn another_host_has_an_aggregate_of_its_own() {
+    for history in [I::GLOBAL_AGGREGATE, I::GLOBAL_AGGREGATE_HISTORY] {
+        let mut sum = watch(EVENTS, A::TOTAL, history);
+        sum.reply(&[('a', 100), ('b', 50)]);
+        sum.reply(&[('a', 104)]);
+        sum.accumulator.begin_anew();
+        sum.there[0].1.begin_anew();
+        assert_eq!(sum.reply(&[('a', 130)]), integer(130));
+        assert_eq!(sum.reply(&[('a', 131)]), integer(131));
+    }
+}
+
 /// Replies in which up to three instances begin, end, count, wrap and are reset.
 fn replies() -> impl Strategy<Value = Vec<Vec<(char, u64)>>> {
     let instance = (prop::char::range('a', 'c'), 0..u64::from(u32::MAX));

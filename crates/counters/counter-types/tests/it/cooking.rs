@@ -204,13 +204,15 @@ fn nothing_is_divided_by_zero() {
     let over_things = [Formula::BusyOfMany, Formula::IdleOfMany];
     for row in with_formula(&over_base).chain(with_formula(&over_things)) {
         let mut still = readings(row);
-        still[1].base = still[0].base;
-        if matches!(formula(row), Formula::Part | Formula::BusyOfMany | Formula::IdleOfMany) {
+        let is_of_one = matches!(formula(row), Formula::Part | Formula::BusyOfMany | Formula::IdleOfMany);
+        if is_of_one {
             still[1].base = Some(0);
+            assert_eq!(cooked(row.counter_type, &still), Cooked::Undefined, "{}", row.counter_type);
         }
-        assert_eq!(cooked(row.counter_type, &still), Cooked::Undefined, "{}", row.counter_type);
         still[1].base = None;
-        assert_eq!(cooked(row.counter_type, &still), Cooked::Undefined, "{} without", row.counter_type);
+        if row.counter_type != T::PERF_PRECISION_OBJECT_TIMER {
+            assert_eq!(cooked(row.counter_type, &still), Cooked::Undefined, "{} without", row.counter_type);
+        }
     }
     let over_time = [Formula::Rate, Formula::QueueLength, Formula::Busy, Formula::Idle];
     for row in with_formula(&over_time).chain(with_formula(&over_things)) {
@@ -224,6 +226,55 @@ fn nothing_is_divided_by_zero() {
         stopped[1].clocks.perf_freq = 0;
         stopped[1].clocks.object_freq = Some(0);
         assert_eq!(cooked(row.counter_type, &stopped), Cooked::Undefined, "{} without F", row.counter_type);
+    }
+}
+
+// Windows shows and logs 0 for the mean time of a read of a disk that nobody reads.
+#[test]
+fn what_is_averaged_over_no_operation_is_zero_and_only_that() {
+    for row in with_formula(&[Formula::Share, Formula::Mean, Formula::MeanTime]) {
+        let check = |n: [u64; 2], b: [Option<u64>; 2], expected| {
+            let [older, newer] = readings(row);
+            let pair =
+                [Reading { value: n[0], base: b[0], ..older }, Reading { value: n[1], base: b[1], ..newer }];
+            assert_eq!(cooked(row.counter_type, &pair), expected, "{} {n:?} {b:?}", row.counter_type);
+        };
+        check([7, 7], [Some(4), Some(4)], Cooked::Value(0.0));
+        check([0, 0], [Some(0), Some(0)], Cooked::Value(0.0));
+        check([7, 9], [Some(4), Some(4)], Cooked::Value(0.0));
+        check([9, 7], [Some(1 << 20), Some(1 << 20)], Cooked::Restarted);
+        check([7, 7], [Some(1 << 20), Some(5)], Cooked::Restarted);
+        check([7, 7], [None, Some(4)], Cooked::Undefined);
+        assert_eq!(cook(row.counter_type, None, &readings(row)[1]), Cooked::NeedsTwo);
+        let mut anew = readings(row);
+        anew[1] = Reading { base: anew[0].base, ..anew[1] };
+        anew[1].clocks.perf_time = 0;
+        assert_eq!(cooked(row.counter_type, &anew), Cooked::Restarted, "{}", row.counter_type);
+    }
+}
+
+// [MS-PCQ] 2.2.4.2 has the object's clock in its formula, and winperf.h a base.
+#[test]
+fn a_precision_timer_of_an_objects_clock_needs_no_base() {
+    let row = ROWS.iter().find(|row| row.counter_type == T::PERF_PRECISION_OBJECT_TIMER).unwrap();
+    let without = readings(row).map(|reading| Reading { base: None, ..reading });
+    // 400 of 100 ticks of the object's clock.
+    assert_eq!(cooked(row.counter_type, &without), Cooked::Value(400.0));
+}
+
+#[test]
+fn another_host_of_the_name_makes_no_value_even_where_its_counters_are_higher() {
+    for row in differences() {
+        let mut moved = readings(row);
+        for (reading, time) in moved.iter_mut().zip([132_223_104_000_000_000, 132_223_104_020_000_000]) {
+            reading.clocks.time_100ns = time;
+        }
+        let mut faster = moved;
+        faster[1].clocks.perf_freq = 2_000;
+        moved[1].clocks.perf_time += 70_000;
+        for pair in [moved, faster] {
+            assert_eq!(cooked(row.counter_type, &pair), Cooked::Restarted, "{}", row.counter_type);
+        }
     }
 }
 

@@ -150,3 +150,25 @@ fn a_set_of_very_many_counters_is_planned_in_one_pass() {
     let counters: Vec<_> = (0..1 << 16).map(|id| counter(id, T::PERF_AVERAGE_BASE)).collect();
     assert_eq!(plan(&counters, |_| None).len(), counters.len());
 }
+
+// The base of a precision timer is the time of day since 1601, or a clock that nobody knows.
+#[test]
+fn only_a_count_that_cannot_have_gone_round_counts_since_the_host_was_started() {
+    let base = CounterRegInfo { attrib: Attrib::NO_DISPLAYABLE, ..counter(9, T::PERF_LARGE_RAW_BASE) };
+    let counted = |counter_type: T| {
+        let over_base = CounterRegInfo { base_counter_id: CounterId(9), ..counter(0, counter_type) };
+        let families = plan(&[over_base, base], |_| None);
+        let counted = families.iter().filter(|family| family.exposition.counts_since_beginning());
+        counted.map(|family| family.exposition.part.as_str()).collect::<Vec<_>>()
+    };
+    let precise =
+        [T::PERF_PRECISION_SYSTEM_TIMER, T::PERF_PRECISION_100NS_TIMER, T::PERF_PRECISION_OBJECT_TIMER];
+    for counter_type in precise.into_iter().chain([T::PERF_COUNTER_BULK_COUNT, T::PERF_AVERAGE_BULK]) {
+        assert_eq!(counted(counter_type), [""], "{counter_type}");
+    }
+    assert_eq!(counted(T::PERF_100NSEC_TIMER_INV), ["inactive"]);
+    let uncounted = [T::PERF_COUNTER_COUNTER, T::PERF_SAMPLE_FRACTION, T::PERF_AVERAGE_TIMER];
+    for counter_type in uncounted.into_iter().chain([T::PERF_COUNTER_LARGE_RAWCOUNT, T::PERF_ELAPSED_TIME]) {
+        assert_eq!(counted(counter_type), [""; 0], "{counter_type}");
+    }
+}

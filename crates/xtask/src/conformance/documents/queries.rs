@@ -1,4 +1,4 @@
-//! The queries of the documents: promtool reads them, and their metrics exist.
+//! The queries of the documents: promtool reads them, their metrics exist, and they are right for a host that is new.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -47,7 +47,41 @@ fn check_queries(stage: &Stage<'_>, block: &Block, known: &BTreeSet<String>) -> 
     let file = stage.path("documents.rules.yml");
     fs::write(&file, rules)?;
     capture(Command::new("promtool").args(["check", "rules", "--lint=none"]).arg(file))?;
+    check_new_host(stage, &queries)?;
     Ok(queries.len())
+}
+
+/// A host whose counters grow evenly has the same rates after its first minute as later.
+fn check_new_host(stage: &Stage<'_>, queries: &[&str]) -> Result<()> {
+    let rates = || queries.iter().enumerate().filter(|(_, query)| query.contains("rate("));
+    if rates().next().is_none() {
+        return Ok(());
+    }
+    let metrics: BTreeSet<&str> = rates().flat_map(|(_, query)| names(query)).collect();
+    let mut test =
+        "rule_files: [documents.rules.yml]\nevaluation_interval: 15s\ntests:\n  - interval: 15s\n    \
+                    input_series:\n"
+            .to_owned();
+    for metric in metrics {
+        // A processor is idle for six of 15 seconds.
+        let values =
+            if metric.ends_with("_total") || metric.ends_with("_sum") { "0+6x40" } else { "1000+0x40" };
+        test += &format!(
+            "      - {{series: '{metric}{{target=\"web1\",instance=\"web1\"}}', values: '{values}'}}\n"
+        );
+    }
+    test += "    promql_expr_test:\n";
+    for (index, _) in rates() {
+        let early = format!("{{__name__=\"document:{index}\"}} offset 8m45s");
+        let late = format!("{{__name__=\"document:{index}\"}}");
+        test += &format!(
+            "      - {{expr: 'sum(abs({late} - ({early})) < bool 0.001 * abs({late}) + 1e-9)', eval_time: 10m, exp_samples: [{{labels: '{{}}', value: 1}}]}}\n"
+        );
+    }
+    let file = stage.path("documents.test.yml");
+    fs::write(&file, test)?;
+    let tested = capture(Command::new("promtool").args(["test", "rules"]).arg(file));
+    tested.map(drop).map_err(|error| format!("not right for a new host, or without a value: {error}").into())
 }
 
 fn check_prometheus(stage: &Stage<'_>, block: &Block) -> Result<()> {

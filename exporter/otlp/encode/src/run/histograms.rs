@@ -15,33 +15,34 @@ impl Run<'_> {
     pub(crate) fn write_histograms(&self, writing: &mut Writing<'_>) -> usize {
         let (values, time) = (self.part.snapshot.values(), self.part.time_unix_nanos);
         self.write_each(writing, |id, _, now, out| {
-            let numbers = HistogramNumbers { start: start(values, id), time, count: now.count, sum: now.sum };
+            let numbers =
+                HistogramNumbers { start: start(values, id, time), time, count: now.count, sum: now.sum };
             out(numbers, &mut now.counts.iter().copied());
             true
         })
     }
 
-    /// The same for what they grew by. Nothing for a series that is seen for the first time, as with counters.
+    /// The same for what they grew by, as with counters.
     pub(crate) fn write_histogram_growth(&self, before: Option<&Before>, writing: &mut Writing<'_>) -> usize {
-        let (values, time) = (self.part.snapshot.values(), self.part.time_unix_nanos);
+        let time = self.part.time_unix_nanos;
         self.write_each(writing, |id, prefix, now, out| {
             let Some(before) = before else { return false };
-            let start = start(values, id);
-            let since = before.time_unix_nanos.max(start);
-            let is_new = start > before.time_unix_nanos;
-            match before.histogram(self.chunk, id, prefix) {
-                Some(then) if !is_new && has_grown(&then, now) => {
+            let then = if before.keeps_ids_of(self.chunk) { Some(id) } else { before.id_of(prefix) };
+            let then = then.filter(|&then| self.counts_on(before, id, then));
+            match then.and_then(|then| before.values().histogram(then)) {
+                Some(then) if has_grown(&then, now) => {
                     let sum = now.sum - then.sum;
                     let sum = if self.block.family().bounds.are_signed() { sum } else { sum.max(0.0) };
-                    let numbers = HistogramNumbers { start: since, time, count: now.count - then.count, sum };
+                    let (start, count) = (before.time_unix_nanos, now.count - then.count);
+                    let numbers = HistogramNumbers { start, time, count, sum };
                     out(numbers, &mut now.counts.iter().zip(then.counts).map(|(now, then)| now - then));
                 }
-                // It was reset, so all of it is the increase.
-                then if is_new || then.is_some() => {
-                    let numbers = HistogramNumbers { start: since, time, count: now.count, sum: now.sum };
+                Some(_fallen) => return false,
+                None => {
+                    let Some(start) = self.began_since(before, id) else { return false };
+                    let numbers = HistogramNumbers { start, time, count: now.count, sum: now.sum };
                     out(numbers, &mut now.counts.iter().copied());
                 }
-                _ => return false,
             }
             true
         })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use exporter_testing::plugin::{
-    complete, counter, failure, family, gauge, instances, send, send_column, series,
+    complete, counter, failure, family, gauge, histogram, instances, send, send_column, series,
 };
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
@@ -19,7 +19,8 @@ use otlp_encode::{
     Earlier, Facts, Part, Record, Requests, Resource, Scope, Templates, Temporality, put_records,
 };
 use plugin_contract::{
-    Alert, AlertState, Batch, Column, Event, FamilyDef, InstanceSink, Kind, Level, Outcome, ValueKind,
+    Alert, AlertState, Batch, Column, Event, FamilyDef, HistogramBatch, InstanceSink, Kind, Level, Outcome,
+    ValueKind,
 };
 use prost::Message;
 use series::model::{Snapshot, Target};
@@ -190,6 +191,8 @@ fn a_collector_reads_what_the_model_says() {
                     version: "1.2".to_owned(),
                     ..InstrumentationScope::default()
                 }),
+                // Names of the source.
+                schema_url: String::new(),
                 metrics: vec![
                     metric(
                         "perfmon_x_busy_seconds",
@@ -213,9 +216,8 @@ fn a_collector_reads_what_the_model_says() {
                     ),
                     metric("perfmon_x_signed", "", "", gauge(vec![without_instance])),
                 ],
-                ..ScopeMetrics::default()
             }],
-            ..ResourceMetrics::default()
+            schema_url: "https://opentelemetry.io/schemas/1.40.0".to_owned(),
         }],
     };
     pretty(&found, &expected);
@@ -367,13 +369,86 @@ fn a_delta_is_the_growth_since_the_last_export() {
     send_column(&store, &unknown, Column::U64(&[99]));
     complete(&store, Outcome::Full);
     let found = encode(vec![part(store.snapshot(), T2, Some(&first))], Temporality::Delta);
-    assert_eq!(values(&found), ["requests a 1", "requests b 3", "requests new 9", "queue a 7"]);
+    // What fell was reset, and nobody said when.
+    assert_eq!(values(&found), ["requests a 1", "requests new 9", "queue a 7"]);
     let starts: Vec<u64> = points(&found).iter().map(|(_, point)| point.start_time_unix_nano).collect();
-    assert_eq!(starts, [T1, T1, T1 + 5, 0]);
+    assert_eq!(starts, [T1, T1 + 5, 0]);
     let Some(Data::Sum(sum)) = &found.resource_metrics[0].scope_metrics[0].metrics[0].data else {
         panic!("{found:?}")
     };
     assert_eq!((sum.aggregation_temporality, sum.is_monotonic), (1, true));
+}
+
+/// A count and a histogram that had the start `then` at the last export and have the start `now`, with many more counts:
+/// the start and the growth of each point that a delta endpoint gets, and the start that a cumulative one gets.
+fn after_a_reset(then: i64, now: i64, counts: [u64; 2]) -> (Vec<(u64, u64)>, Vec<u64>) {
+    let store = store();
+    let mut verdicts = Vec::new();
+    let count = FamilyDef { value: ValueKind::U64, ..counter("Requests") };
+    store.register_families(&[count, histogram("Waits", &[1.0])], &mut verdicts);
+    let series = |family| plugin_contract::SeriesDef::new(family, &[], Some(then));
+    store.register_series(&[series(0), series(1)], &mut verdicts);
+    let collect = |count: u64, start: Option<i64>| {
+        let start = start.map(|start| [start]);
+        let start_times = start.as_ref().map(|start| &start[..]);
+        store.batch(&Batch { ids: &[0], values: Column::U64(&[count]), timestamps: None, start_times });
+        let (counts, sums) = (&[count, 0][..], &[0.5][..]);
+        let (family, buckets, ids, timestamps) = (1, 2, &[1][..], None);
+        store.histograms(&HistogramBatch { family, buckets, ids, counts, sums, timestamps, start_times });
+        complete(&store, Outcome::Full);
+        store.snapshot()
+    };
+    let first = collect(counts[0], None);
+    // The collection that says so is not the one that is sent.
+    collect(counts[1], Some(now).filter(|&now| now != then));
+    let second = collect(counts[1], None);
+    let sent = |temporality| {
+        let found = encode(vec![part(Arc::clone(&second), T2, Some(&first))], temporality);
+        let scopes = found.resource_metrics.into_iter().flat_map(|resource| resource.scope_metrics);
+        let points = scopes.flat_map(|scope| scope.metrics).map(|metric| match metric.data {
+            Some(Data::Sum(sum)) => {
+                let point = &sum.data_points[0];
+                let Some(Number::AsInt(value)) = point.value else { panic!("{point:?}") };
+                (point.start_time_unix_nano, value.cast_unsigned())
+            }
+            Some(Data::Histogram(histogram)) => {
+                let point = &histogram.data_points[0];
+                (point.start_time_unix_nano, point.count)
+            }
+            other => panic!("{other:?}"),
+        });
+        points.collect::<Vec<_>>()
+    };
+    let cumulative = sent(Temporality::Cumulative).iter().map(|&(start, _)| start).collect();
+    (sent(Temporality::Delta), cumulative)
+}
+
+#[test]
+fn a_reset_is_told_by_start_times_and_no_whole_count_is_growth() {
+    let at = |moment: u64| i64::try_from(moment).unwrap();
+    let (long_ago, later) = (at(T1 - 9_000_000_000), at(T1 - 5));
+    let (meanwhile, now, ahead) = (at(T1 + 7), at(T2), at(T2 + 9_000_000_000));
+    let check = |then, now, counts, delta: Option<(u64, u64)>, cumulative: u64| {
+        let expected = delta.map_or(vec![], |point| vec![point; 2]);
+        assert_eq!(
+            after_a_reset(then, now, counts),
+            (expected, vec![cumulative; 2]),
+            "{then} {now} {counts:?}"
+        );
+    };
+    check(long_ago, long_ago, [4, 9], Some((T1, 5)), T1 - 9_000_000_000);
+    // A host that was started between the two exports, whether it counted less or more since.
+    check(long_ago, meanwhile, [9, 4], Some((T1 + 7, 4)), T1 + 7);
+    check(long_ago, meanwhile, [4, 9], Some((T1 + 7, 9)), T1 + 7);
+    // Another host that has been up for long, in whose place no start is known to have been.
+    check(long_ago, later, [4, 1 << 40], None, T1 - 5);
+    check(later, long_ago, [1 << 40, 9], None, T1 - 9_000_000_000);
+    // A host whose clock is ahead.
+    check(long_ago, now, [4, 9], None, 0);
+    check(long_ago, ahead, [9, 4], None, 0);
+    check(ahead, ahead, [4, 9], Some((T1, 5)), 0);
+    // It fell and nobody says why.
+    check(long_ago, long_ago, [9, 4], None, T1 - 9_000_000_000);
 }
 
 #[test]
@@ -443,7 +518,11 @@ fn an_event_becomes_a_log_record() {
     assert_eq!(records.len(), 2);
     let record = &records[0];
     assert_eq!((record.time_unix_nano, record.observed_time_unix_nano), (5, T1));
-    assert_eq!((records[1].time_unix_nano, records[1].observed_time_unix_nano), (0, T2));
+    assert_eq!(
+        (records[1].time_unix_nano, records[1].observed_time_unix_nano),
+        (T2, T2),
+        "no other is known"
+    );
     assert_eq!((record.severity_number, record.severity_text.as_str()), (13, "WARN"));
     assert_eq!(record.event_name, "pla.alert");
     assert_eq!(record.body, text("", "The disk is full").value);

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use exporter_testing::plugin::{complete, counter, gauge, instances, samples, send};
+use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::{AggregationTemporality, NumberDataPoint};
 use otlp_encode::Temporality;
 use plugin_contract::{FamilyDef, Kind, Outcome};
-use series::model::{OtlpNames, Target};
+use series::model::{OtlpAttribute, OtlpNames, Target};
 use series::pipeline::{
     Catalog, Entry, LabelMap, LabelValue, Limits, MappedMetric, NameMap, NoObserver, Others, Profile, Scope,
+    Store,
 };
 
 use crate::otlp_encode::{T1, encode, part};
@@ -44,13 +46,54 @@ fn entry(item: &str, name: &str, kind: Kind, otlp: OtlpNames) -> Entry {
     }
 }
 
+fn attribute(name: &str, is_integer: bool) -> OtlpAttribute {
+    OtlpAttribute { label: "cpu_mode".to_owned(), name: name.to_owned(), is_integer }
+}
+
+fn store(entries: Vec<Entry>) -> Arc<Store> {
+    let profile = Profile::Mapped(Arc::new(NameMap::new(Others::Drop, entries).unwrap()));
+    let scope = Scope::with_profile(Catalog::new(), Target::new("web1"), Limits::default(), profile);
+    scope.store(Arc::new(NoObserver))
+}
+
+// Windows calls logical processors by their group or NUMA node and their number there.
+#[test]
+fn an_attribute_that_is_an_integer_is_sent_as_one() {
+    let names = OtlpNames {
+        name: "system.cpu.time".to_owned(),
+        unit: "s".to_owned(),
+        is_sum: false,
+        attributes: vec![attribute("cpu.logical_number", true)],
+    };
+    let store = store(vec![entry("% User Time", "system_cpu_time_seconds_total", Kind::Counter, names)]);
+    let values = ["7", "0,3", "1,0", "0,_Total", "1,64", "-1", "99999999999", "0x7", ""];
+    let ids = instances(&store, &FamilyDef { unit: "seconds", ..counter("% User Time") }, &values);
+    send(&store, &ids, &[1.0; 9]);
+    complete(&store, Outcome::Full);
+    let found = encode(vec![part(store.snapshot(), T1, None)], Temporality::Cumulative);
+    let scope = &found.resource_metrics[0].scope_metrics[0];
+    assert_eq!(scope.schema_url, "https://opentelemetry.io/schemas/1.40.0");
+    let Some(Data::Sum(sum)) = &scope.metrics[0].data else { panic!("{scope:?}") };
+    let sent = sum.data_points.iter().map(|point| {
+        let value = point.attributes.first().and_then(|one| one.value.clone()).and_then(|any| any.value);
+        match value {
+            Some(Any::IntValue(number)) => number.to_string(),
+            Some(Any::StringValue(text)) => format!("{text:?}"),
+            other => format!("{other:?}"),
+        }
+    });
+    let expected =
+        ["7", "3", "64", "\"0,_Total\"", "\"1,64\"", "\"-1\"", "\"99999999999\"", "\"0x7\"", "None"];
+    assert_eq!(sent.collect::<Vec<_>>(), expected);
+}
+
 #[test]
 fn a_metric_has_the_name_unit_and_attributes_that_are_said_for_otlp() {
     let names = |name: &str, unit: &str, is_sum| OtlpNames {
         name: name.to_owned(),
         unit: unit.to_owned(),
         is_sum,
-        attributes: vec![("cpu_mode".to_owned(), "cpu.mode".to_owned())],
+        attributes: vec![attribute("cpu.mode", false)],
     };
     let entries = vec![
         entry(
@@ -61,10 +104,7 @@ fn a_metric_has_the_name_unit_and_attributes_that_are_said_for_otlp() {
         ),
         entry("Handles", "system_handles_seconds", Kind::Gauge, names("system.handles", "{handle}", true)),
     ];
-    let map = NameMap::new(Others::Drop, entries).unwrap();
-    let profile = Profile::Mapped(Arc::new(map));
-    let scope = Scope::with_profile(Catalog::new(), Target::new("web1"), Limits::default(), profile);
-    let store = scope.store(Arc::new(NoObserver));
+    let store = store(entries);
     let mut ids = instances(&store, &FamilyDef { unit: "seconds", ..counter("% User Time") }, &["user"]);
     ids.extend(instances(&store, &gauge("Handles"), &["user"]));
     send(&store, &ids, &[1.5, 7.0]);

@@ -124,6 +124,11 @@ impl Registry {
         &self.roster
     }
 
+    /// The start times that a collection brought hold for those after it.
+    pub(super) fn keep_start_times(&mut self, collected: &Values) {
+        self.roster.keep_start_times(collected);
+    }
+
     pub(super) fn reused(&self) -> &[u32] {
         &self.reused
     }
@@ -176,7 +181,7 @@ impl Registry {
         let (kind, value, bounds) = (def.kind, def.value, Bounds::new(def.bounds));
         let FamilyDef { namespace, object, item, part, unit, display, .. } = *def;
         let normalize = Arc::clone(&self.normalize);
-        let Normalize { profile, rules, limits } = &*normalize;
+        let Normalize { profile, limits, .. } = &*normalize;
         let naming = profile.names(&Nameable { namespace, object, item, part, kind, unit });
         let identity = [namespace, object, item, part, unit].join("\0");
         let (named, metric) = match naming {
@@ -228,9 +233,32 @@ impl Registry {
         let others = metric.as_ref().map_or(&[][..], |metric| &metric.also).iter();
         let others = others.map(|name| moved(&family, name)).collect::<Vec<_>>();
         let factor = metric.as_ref().and_then(|metric| metric.factor);
+        let blocks = self.mappings.len();
+        let placed = self.place_names(scope, id, std::iter::once(family).chain(others), factor);
+        // All of its names or none.
+        let (names, places) = placed.inspect_err(|_| self.remove_blocks_from(blocks))?;
+        if names.is_empty() {
+            return Err(Refusal::DroppedByRule);
+        }
+        let plan = FamilyPlan { key, kind, source_kind, metric, value, bounds, identity, names };
+        let plan = scope.catalog.share_plan(plan);
+        self.families.push(Registered { plan, places: places.into() });
+        self.by_key.insert(found.unwrap_or_else(|place| place), id);
+        Ok(id)
+    }
+
+    /// Plans the names that the plugin's family `id` has, and adds blocks for those that rules do not change.
+    fn place_names(
+        &mut self,
+        scope: &Scope,
+        id: u32,
+        families: impl Iterator<Item = Family>,
+        factor: Option<Factor>,
+    ) -> Result<(Vec<Plan>, Vec<Place>), Refusal> {
         let (mut names, mut places) = (Vec::with_capacity(1), Vec::with_capacity(1));
-        for family in std::iter::once(family).chain(others) {
-            let plan = Plan::new(rules, &family.sample_name(), kind, self.prefixes.is_utf8())?;
+        for family in families {
+            let rules = &self.normalize.rules;
+            let plan = Plan::new(rules, &family.sample_name(), family.kind, self.prefixes.is_utf8())?;
             let Some(plan) = plan else { continue };
             let place = if plan.moves {
                 Place::Many(Box::new(Moving { origin: family, factor, blocks: HashMap::new() }))
@@ -240,14 +268,16 @@ impl Registry {
             names.push(plan);
             places.push(place);
         }
-        if names.is_empty() {
-            return Err(Refusal::DroppedByRule);
+        Ok((names, places))
+    }
+
+    /// Removes the last blocks, which have no series yet: their family was refused.
+    fn remove_blocks_from(&mut self, first: usize) {
+        if first < self.mappings.len() {
+            self.mappings.truncate(first);
+            self.multiplied.retain(|&(block, _)| block < first);
+            Arc::make_mut(&mut self.layout).remove_families_from(first);
         }
-        let plan = FamilyPlan { key, kind, source_kind, metric, value, bounds, identity, names };
-        let plan = scope.catalog.share_plan(plan);
-        self.families.push(Registered { plan, places: places.into() });
-        self.by_key.insert(found.unwrap_or_else(|place| place), id);
-        Ok(id)
     }
 
     fn plan(&self, family: u32) -> &FamilyPlan {

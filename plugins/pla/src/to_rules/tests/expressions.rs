@@ -23,13 +23,19 @@ fn each_formula_of_windows_has_its_expression() {
     check("Raw Fraction", "100 * $raw_fraction / ($raw_fraction_base > 0) > 1");
     check(
         "Sample Fraction",
-        "100 * irate($sample_fraction_total[60s]) / (irate($sample_fraction_base_total[60s]) > 0) > 1",
+        "(100 * irate($sample_fraction_total[60s]) / (irate($sample_fraction_base_total[60s]) > 0) \
+         or irate($sample_fraction_base_total[60s]) == 0) > 1",
     );
     check(
         "Average Timer",
-        "irate($average_timer_seconds_total[60s]) / (irate($average_timer_base_total[60s]) > 0) > 1",
+        "(irate($average_timer_seconds_total[60s]) / (irate($average_timer_base_total[60s]) > 0) \
+         or irate($average_timer_base_total[60s]) == 0) > 1",
     );
-    check("Average Bulk", "irate($average_bulk_total[60s]) / (irate($average_bulk_base_total[60s]) > 0) > 1");
+    check(
+        "Average Bulk",
+        "(irate($average_bulk_total[60s]) / (irate($average_bulk_base_total[60s]) > 0) \
+         or irate($average_bulk_base_total[60s]) == 0) > 1",
+    );
     check("Elapsed Time", "clamp_min(time() - $elapsed_time_start_time_seconds, 0) > 1");
 }
 
