@@ -178,6 +178,15 @@ async fn countersets_of_version_2_are_objects_where_the_host_translates() {
     assert!(indexes(&registry.query("Global").await.unwrap()).contains(&processors));
     let found = objects(&registry.query(&processors.to_string()).await.unwrap());
     assert_eq!(value(&found[&processors], "0,1", index("Processor Frequency")), 3_000);
+    for (name, clock) in [("Processor Information", (0, 0)), ("Process V2", (NOON.0, 10_000_000))] {
+        let found = registry.query(&index(name).to_string()).await.unwrap();
+        let object = DataBlock::decode(&found).unwrap().objects().next().unwrap().unwrap();
+        assert_eq!(
+            (object.perf_time, object.perf_freq),
+            clock,
+            "{name} has a clock if its counters name one"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]

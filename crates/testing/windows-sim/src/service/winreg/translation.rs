@@ -55,21 +55,35 @@ impl Translated {
             counter_type: counter.kind,
             ..WriteCounter::default()
         });
+        let clock =
+            self.set.counters.iter().find_map(|counter| Some([counter.perf_time?, counter.perf_freq?]));
         let data = if set.instances.is_multiple() || set.instances.is_aggregate() {
             Data::Instances(samples.iter().map(|sample| self.instance(sample)).collect())
         } else {
             Data::Single(samples.first().map(|sample| self.instance(sample).values)?)
         };
+        let [perf_time, perf_freq] =
+            clock.map_or([0, 0], |ids| ids.map(|id| self.number(samples.first(), id)));
         Some(Object {
             name_index: self.index,
             help_index: self.index + 1,
             detail_level: set.detail,
-            perf_time: 0,
-            perf_freq: 0,
+            perf_time,
+            perf_freq,
             counters: counters.collect(),
             default_counter: 0,
             data,
         })
+    }
+
+    /// The number of a counter in a sample.
+    fn number(&self, sample: Option<&Sample>, id: u32) -> u64 {
+        let values = self.set.counters.iter().zip(sample.map_or(&[][..], |sample| &sample.values));
+        let found = values.into_iter().find(|(counter, _)| counter.id == id);
+        match found {
+            Some((_, Value::Large(number))) => *number,
+            _ => 0,
+        }
     }
 
     fn instance(&self, sample: &Sample) -> Instance {
