@@ -309,7 +309,8 @@ impl World {
                 // After its pause, which is shorter for an account, or because somebody wants it to be tried.
                 let reload_s = self.reloaded_s.last().copied();
                 let is_trial = self.withheld_since_s.is_some_and(|since| {
-                    flight.since_s >= since + self.pause_s || reload_s.is_some_and(|at| at >= since && flight.since_s >= at)
+                    flight.since_s >= since + self.pause_s
+                        || reload_s.is_some_and(|at| at >= since && flight.since_s >= at)
                 });
                 if is_trial {
                     (self.withheld_since_s, self.refusing) = (None, BTreeSet::new());
@@ -327,7 +328,8 @@ impl World {
         if let Some((_, change, remembered)) = change {
             if let Change::Refused(refused) = &change {
                 self.withheld_since_s = Some(self.now_s);
-                self.pause_s = if refused.refusal == Refusal::Rejected { COOLDOWN_S } else { ACCOUNT_PAUSE_S };
+                self.pause_s =
+                    if refused.refusal == Refusal::Rejected { COOLDOWN_S } else { ACCOUNT_PAUSE_S };
             }
             self.disk = Some(remembered);
         }
