@@ -329,3 +329,20 @@ fn targets_that_get_no_credential_are_counted_by_identity_and_cause() {
     });
     assert_eq!(lines(&log, "Target is down target=\"web0.example\""), 1, "{log}");
 }
+
+#[test]
+fn an_end_that_is_told_twice_counts_once() {
+    let entry = entry("os");
+    let observer = observer(&entry, 0);
+    entry.started(0, Duration::from_secs(5));
+    let end = |id, outcome: Outcome<'_>| {
+        observer.completed(CollectionId(id), &Completion { outcome, stages: &[] }, 1);
+    };
+    end(7, Outcome::Full);
+    // A host that saw a panic on the way tells it again, as a failure.
+    end(7, refused());
+    let job = entry.status().jobs.remove(0);
+    assert_eq!((job.full, job.failed), (1, 0));
+    end(8, refused());
+    assert_eq!(entry.status().jobs[0].failed, 1);
+}

@@ -100,12 +100,13 @@ impl Reporter {
             ("interval", &*interval),
             ("for", &*hold),
         ];
+        let given = fields.len() - usize::from(hold.is_empty());
         self.handle.report(&Event {
             name: "pla.alert",
             severity: if state == AlertState::Closed { Severity::Info } else { Severity::Warn },
             time_unix_nanos: None,
             body: &body,
-            fields: &fields,
+            fields: &fields[..given],
             alert: Some((&id(alert, instance), state)),
             alert_labels: IDENTIFYING_FIELDS,
         });

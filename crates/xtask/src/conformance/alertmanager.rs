@@ -111,7 +111,7 @@ fn wait_for(alertmanager: SocketAddr, is_open: bool) -> Result<Value> {
         let answer = http::get(alertmanager, "/api/v2/alerts", "application/json")?;
         let mut alerts: Vec<Value> = serde_json::from_str(&answer.body)?;
         Ok(match (alerts.pop(), is_open) {
-            (Some(alert), true) if alert["labels"]["alert"] == "low disk" => Some(alert),
+            (Some(alert), true) if alert["labels"]["id"] == "low disk" => Some(alert),
             (None, false) => Some(Value::Null),
             _ => None,
         })

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
 use plugin_contract::CredentialAnswer;
-use plugin_contract::CredentialVerdict::{Accepted, Locked, Rejected, Unknown};
+use plugin_contract::CredentialVerdict::{Accepted, Disabled, Locked, PasswordExpired, Rejected, Unknown};
 use plugin_contract::{GeneralReason, Stage};
 use serde_json::json;
 use tokio::net::{TcpSocket, TcpStream};
@@ -33,9 +33,9 @@ fn a_wrong_password_is_shown_once_and_called_wrong() {
 fn accounts_that_cannot_be_used_are_told_apart() {
     let cases = [
         (AccountState::Locked, "account_locked", Locked),
-        (AccountState::Disabled, "account_disabled", Rejected),
-        (AccountState::Expired, "account_disabled", Rejected),
-        (AccountState::PasswordExpired, "password_expired", Rejected),
+        (AccountState::Disabled, "account_disabled", Disabled),
+        (AccountState::Expired, "account_disabled", Disabled),
+        (AccountState::PasswordExpired, "password_expired", PasswordExpired),
         (AccountState::Restricted, "logon_restricted", Unknown),
     ];
     for (state, expected, verdict) in cases {
