@@ -116,7 +116,7 @@ impl Outages {
                 place,
                 lost,
                 next_step = "have the disk or the database take them soon, or raise `plugins.settings.pla.log_memory`",
-                "Records of a set are lost: too many wait to be written"
+                "Records of a set are lost: they were not taken in time"
             );
         }
         self.dropped = totals.dropped;
@@ -173,7 +173,7 @@ mod tests {
             let next =
                 "have the disk or the database take them soon, or raise `plugins.settings.pla.log_memory`";
             format!(
-                "Records of a set are lost: too many wait to be written{of} lost={lost} next_step=\"{next}\""
+                "Records of a set are lost: they were not taken in time{of} lost={lost} next_step=\"{next}\""
             )
         };
         let over = format!("Records of a set are written again{of} lost=9");
