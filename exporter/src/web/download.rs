@@ -117,7 +117,7 @@ mod tests {
         let threads = Arc::new(Semaphore::new(1));
         let thread = Arc::clone(&threads).try_acquire_owned().expect("it is free");
         let peer = PeerKey::of([192, 0, 2, 1].into());
-        let permit = PagePermits::new(1).acquire(peer, Arc::default()).await.ok().expect("it is free");
+        let permit = PagePermits::new(1).acquire(peer, Arc::default()).await.expect("it is free");
         (Download::new(file.try_clone().expect("there are descriptors"), bytes, (permit, thread)), threads)
     }
 

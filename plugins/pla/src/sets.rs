@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::config::SetSource;
 use crate::files::{self, FileSet, Overrides, Stamp};
 use crate::host::HostSet;
-use crate::model::{Problem, Set};
+use crate::model::{ALERTS_MAX, Problem, Set};
 use crate::threads::SET_FILES;
 
 /// A set with the state of its file.
@@ -117,8 +117,13 @@ pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
     for (index, stamp, read) in look.await.unwrap_or_default() {
         let is_taken =
             |name: &str| sets.iter().enumerate().any(|(other, set)| other != index && set.set().name == name);
+        let others = sets.iter().enumerate().filter(|(other, _)| *other != index);
+        let alerts: usize = others.map(|(_, set)| set.set().alerts.len()).sum();
         let read = read.and_then(|read| match is_taken(&read.set.name) {
             true => Err(format!("another set of the module is called `{}`, too", read.set.name)),
+            false if alerts + read.set.alerts.len() > ALERTS_MAX => {
+                Err(format!("all sets together have more than {ALERTS_MAX} alerts"))
+            }
             false => Ok(read),
         });
         has_changed |= sets[index].take(stamp, read);

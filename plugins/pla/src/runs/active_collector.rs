@@ -5,7 +5,7 @@ use log_writer::{LogCounts, LogQueue};
 use tokio::time::Instant;
 
 use super::open_log::OpenLog;
-use super::outage::{Outages, Trouble};
+use super::outage::{Outages, Records, Trouble};
 use crate::logs::Recorder;
 
 /// A collector.
@@ -129,7 +129,8 @@ impl ActiveCollector {
         }
         let place = std::mem::take(place);
         let of = (set, &*self.recorder.collector.name, &*place);
-        self.outages.follow(of, &self.totals(), has_logs.then_some(trouble));
+        let Totals { written, dropped, .. } = self.totals();
+        self.outages.follow(of, Records { written, dropped }, has_logs.then_some(trouble));
         self.earlier.place = place;
     }
 }

@@ -8,14 +8,19 @@ use counter_log::SinkErrorKind;
 use log_writer::LogCounts;
 use tokio::time::Instant;
 
-use super::active_collector::Totals;
-
 /// Whether the records of a collector are written.
 #[derive(Debug, Default)]
 pub(super) struct Outages {
     now: Option<Outage>,
     /// Records that were lost, which was said.
     dropped: u64,
+}
+
+/// What became of all records of a collector so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Records {
+    pub(super) written: u64,
+    pub(super) dropped: u64,
 }
 
 /// A time in which they are not.
@@ -72,7 +77,7 @@ impl Outages {
     pub(super) fn follow(
         &mut self,
         (set, log, place): (&str, &str, &str),
-        totals: &Totals,
+        totals: Records,
         trouble: Option<Option<Trouble>>,
     ) {
         let Some(trouble) = trouble else {
@@ -106,7 +111,7 @@ impl Outages {
     }
 
     /// Says the first loss of an outage, or one without an outage: more came than could be written.
-    fn tell_loss(&mut self, (set, log, place): (&str, &str, &str), totals: &Totals) {
+    fn tell_loss(&mut self, (set, log, place): (&str, &str, &str), totals: Records) {
         let lost = totals.dropped - self.dropped;
         let is_told = self.now.as_ref().is_some_and(|outage| self.dropped > outage.dropped);
         if lost > 0 && !is_told {
@@ -116,7 +121,7 @@ impl Outages {
                 place,
                 lost,
                 next_step = "have the disk or the database take them soon, or raise `plugins.settings.pla.log_memory`",
-                "Records of a set are lost: too many wait to be written"
+                "Records of a set are lost: they were not taken in time"
             );
         }
         self.dropped = totals.dropped;
@@ -138,8 +143,8 @@ mod tests {
         LogCounts { failing, last_failure, ..LogCounts::default() }
     }
 
-    fn totals(written: u64, dropped: u64) -> Totals {
-        Totals { written, dropped, ..Totals::default() }
+    fn totals(written: u64, dropped: u64) -> Records {
+        Records { written, dropped }
     }
 
     #[test]
@@ -149,20 +154,20 @@ mod tests {
         let fine = || Some(Trouble::of(&counts(None), now));
         let mut outages = Outages::default();
         let said = logged(|| {
-            outages.follow(OF, &totals(5, 0), fine());
+            outages.follow(OF, totals(5, 0), fine());
             // The first failure, and nine that follow.
-            (0..10).for_each(|_| outages.follow(OF, &totals(5, 0), full()));
+            (0..10).for_each(|_| outages.follow(OF, totals(5, 0), full()));
             // Another segment begins, and has no record yet.
-            outages.follow(OF, &totals(5, 0), fine());
+            outages.follow(OF, totals(5, 0), fine());
             assert!(outages.is_now());
-            (1..10).for_each(|lost| outages.follow(OF, &totals(5, lost), full()));
-            outages.follow(OF, &totals(6, 9), fine());
+            (1..10).for_each(|lost| outages.follow(OF, totals(5, lost), full()));
+            outages.follow(OF, totals(6, 9), fine());
             assert!(!outages.is_now());
-            outages.follow(OF, &totals(7, 9), fine());
+            outages.follow(OF, totals(7, 9), fine());
             // It comes again, and the set ends meanwhile.
-            outages.follow(OF, &totals(7, 9), full());
-            outages.follow(OF, &totals(7, 12), None);
-            outages.follow(OF, &totals(7, 12), fine());
+            outages.follow(OF, totals(7, 9), full());
+            outages.follow(OF, totals(7, 12), None);
+            outages.follow(OF, totals(7, 12), fine());
         });
         let of = r#" set="Nightly" log="counters" place="/files/web1/Nightly""#;
         let begins = format!(
@@ -173,7 +178,7 @@ mod tests {
             let next =
                 "have the disk or the database take them soon, or raise `plugins.settings.pla.log_memory`";
             format!(
-                "Records of a set are lost: too many wait to be written{of} lost={lost} next_step=\"{next}\""
+                "Records of a set are lost: they were not taken in time{of} lost={lost} next_step=\"{next}\""
             )
         };
         let over = format!("Records of a set are written again{of} lost=9");
@@ -189,11 +194,11 @@ mod tests {
             Some(Trouble::of(&LogCounts { write_began, ..counts(None) }, now))
         };
         let said = logged(|| {
-            outages.follow(OF, &totals(5, 2), hanging(1));
-            outages.follow(OF, &totals(5, 2), hanging(29));
-            outages.follow(OF, &totals(5, 2), hanging(30));
-            outages.follow(OF, &totals(5, 2), hanging(45));
-            outages.follow(OF, &totals(6, 2), hanging(0));
+            outages.follow(OF, totals(5, 2), hanging(1));
+            outages.follow(OF, totals(5, 2), hanging(29));
+            outages.follow(OF, totals(5, 2), hanging(30));
+            outages.follow(OF, totals(5, 2), hanging(45));
+            outages.follow(OF, totals(6, 2), hanging(0));
         });
         let begins = [
             "Records of a set are lost",

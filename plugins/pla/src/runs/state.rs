@@ -87,7 +87,12 @@ impl StateStore {
     /// As [`save`](Self::save), and says a failure, but not again and again.
     pub(super) fn save_or_warn(&self) {
         match self.save() {
-            Ok(()) => self.is_failing.store(false, Ordering::Relaxed),
+            Ok(()) => {
+                if self.is_failing.swap(false, Ordering::Relaxed) {
+                    let Self { target, set, .. } = self;
+                    tracing::info!(target, set, "The state of a set is stored again");
+                }
+            }
             Err(error) => {
                 if !self.is_failing.swap(true, Ordering::Relaxed) {
                     let Self { target, set, .. } = self;

@@ -1,5 +1,6 @@
 //! What is done beside the collections: limits before a run, and the data manager after it.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -78,6 +79,14 @@ pub(super) struct Upkeep {
     written: Mutex<Vec<(u32, String)>>,
     /// Whether the instance ends: the next one does what is left.
     stop: AtomicBool,
+    said: Mutex<Said>,
+}
+
+/// Why not all could be done, of this run of the data manager and of the one before. Each reason is said once until it is over.
+#[derive(Debug, Default)]
+struct Said {
+    before: HashSet<String>,
+    now: HashSet<String>,
 }
 
 impl Upkeep {
@@ -94,6 +103,20 @@ impl Upkeep {
     /// Ends what can be done by the next instance.
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a reason is to be said.
+    fn is_new(&self, reason: &str) -> bool {
+        let Said { before, now } = &mut *self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        now.len() < REASONS_MAX && now.insert(reason.to_owned()) && !before.contains(reason)
+    }
+
+    /// A run of the data manager has ended. Returns whether all is done again.
+    fn end_run(&self) -> bool {
+        let said = &mut *self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_failing = !said.before.is_empty();
+        said.before = std::mem::take(&mut said.now);
+        was_failing && said.before.is_empty()
     }
 
     /// Per segment there is one entry, so that no panic leaves half of something.
@@ -179,10 +202,16 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
         Some(Err(error)) => {
             job.upkeep.end(job.serial_number);
             let (target, set) = (&*job.target, &*job.set);
-            tracing::warn!(target, set, %error, "The folder of a set cannot be opened for its data manager");
+            if job.upkeep.is_new(&error.to_string()) {
+                tracing::warn!(target, set, %error, "The folder of a set cannot be opened for its data manager");
+            }
             compiled.failures += 1;
         }
         None => {}
+    }
+    if job.upkeep.end_run() {
+        let (target, set) = (&*job.target, &*job.set);
+        tracing::info!(target, set, "The data manager of a set has done all again");
     }
     compiled.took_s = began.elapsed().as_secs_f64();
     compiled.ended = Timestamp::try_from(std::time::SystemTime::now()).ok();
@@ -206,7 +235,7 @@ impl Compiled {
         });
         for (folder, failures) in of_this.into_iter().chain(of_earlier) {
             let (target, set) = (&*job.target, &*job.set);
-            for reason in &failures {
+            for reason in failures.iter().filter(|reason| job.upkeep.is_new(reason)) {
                 tracing::warn!(target, set, folder, reason, "A report is not complete");
             }
             self.failures += u64::try_from(failures.len()).unwrap_or(u64::MAX);
@@ -222,7 +251,9 @@ impl Compiled {
         let opened = folder.open();
         if let Err(error) = &opened {
             let (target, set, path) = (&*job.target, &*job.set, folder.path_of(""));
-            tracing::warn!(target, set, path = %path.display(), %error, "The folder for cabinet files cannot be opened: they wait");
+            if job.upkeep.is_new(&error.to_string()) {
+                tracing::warn!(target, set, path = %path.display(), %error, "The folder for cabinet files cannot be opened: they wait");
+            }
             self.failures += 1;
         }
         opened.ok()
@@ -232,7 +263,8 @@ impl Compiled {
         for removed in &managed.removed {
             self.count(removed.by.as_str(), 1);
         }
-        for failure in &managed.failures {
+        let is_new = |failure: &&data_manager::Failure| job.upkeep.is_new(&failure.error.to_string());
+        for failure in managed.failures.iter().filter(is_new) {
             let (target, set, error) = (&*job.target, &*job.set, &failure.error);
             tracing::warn!(target, set, folder = failure.folder, %error, "The data manager of a set could not do all");
         }
@@ -257,6 +289,9 @@ impl Compiled {
         }
     }
 }
+
+/// Different ones of one run.
+const REASONS_MAX: usize = 100;
 
 #[cfg(test)]
 mod tests;

@@ -60,6 +60,27 @@ fn a_set_of_a_file_is_judged_and_read_again_when_it_changes() {
 }
 
 #[test]
+fn a_file_that_has_too_many_alerts_beside_other_sets_is_not_taken_when_it_changes() {
+    let directory = TempDir::new().expect("a directory");
+    let path = directory.path().join("set.xml");
+    write(&path, r"<Alert>\Water\Level&lt;60</Alert>");
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let mut settings = settings(&path);
+    let own = json!({"name": "Own", "alerts": [{"counter": r"\Wheels(*)\Load", "above": 80}]});
+    settings["sets"].as_array_mut().expect("a list").push(own);
+    // It has no series of the alerts.
+    let watch = plugin.watch_on_demand(&mill.sim, settings);
+    for (alerts, expected) in [(10_000, (1.0, 1.0)), (9_999, (0.0, 9_999.0))] {
+        write(&path, &r"<Alert>\Water\Level&lt;60</Alert>".repeat(alerts));
+        mill.pass(15);
+        let ended = watch.full();
+        let problems = ended.of("Set", "Problems");
+        assert!(problems.contains(&("Nightly|file".to_owned(), expected.0)), "{problems:?}");
+        assert!(ended.of("Set", "Alerts").contains(&("Nightly".to_owned(), expected.1)));
+    }
+}
+
+#[test]
 fn a_file_that_is_no_set_is_refused_with_its_place() {
     let directory = TempDir::new().expect("a directory");
     let path = directory.path().join("set.xml");

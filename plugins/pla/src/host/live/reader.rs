@@ -206,7 +206,11 @@ impl Reader {
                 self.connection.put_back(object);
                 Ok(())
             }
-            Err(error) => Err(self.connection.fail(object, &error)),
+            Err(error) => {
+                // The set that was asked for was not read, and is not gone.
+                self.progress.forget_list();
+                Err(self.connection.fail(object, &error))
+            }
         }
     }
 

@@ -244,6 +244,9 @@ impl Run {
                 let _ = timeout_at(deadline, work::report(job, logs)).await;
             }
         }
+        // What was not written until now is lost, which is said.
+        let now = Instant::now();
+        self.collectors.iter_mut().for_each(|one| one.tidy(&self.name, now));
         // A report that is being written gets done. What a data manager was stopped at, the next instance does again.
         while self.at_work > 0 && matches!(timeout_at(deadline, self.events.1.recv()).await, Ok(Some(_))) {
             self.at_work -= 1;

@@ -27,6 +27,28 @@ fn a_data_manager_without_its_folder_says_so_with_its_target_and_its_set() {
     assert!(line.contains(r#"target="web1""#) && line.contains(r#"set="Nightly""#), "{line}");
 }
 
+#[test]
+fn a_reason_is_said_once_until_it_is_over() {
+    let place = tempfile::tempdir().expect("a folder");
+    let away = SetFolder::new(place.path().join("away/web1"), "Nightly");
+    let there = SetFolder::new(place.path().join("web1"), "Nightly");
+    let upkeep = Arc::default();
+    let mut failures = 0;
+    let said = logged(|| {
+        let folders = [&away; 10].into_iter().chain([&there, &there, &away]);
+        for (serial_number, folder) in (1..).zip(folders) {
+            let job = Job { folder: Some(folder.clone()), ..job(serial_number, &upkeep) };
+            failures += run(&job, &[]).failures;
+        }
+    });
+    assert_eq!(failures, 11, "all of them are counted");
+    let cannot = "The folder of a set cannot be opened for its data manager";
+    let expected = [cannot, "The data manager of a set has done all again", cannot];
+    let of_managers: Vec<_> = said.iter().filter(|line| line.contains("data manager")).collect();
+    assert_eq!(of_managers.len(), expected.len(), "{said:?}");
+    assert!(of_managers.iter().zip(expected).all(|(said, begins)| said.starts_with(begins)), "{said:?}");
+}
+
 #[tokio::test]
 async fn logs_that_panicked_are_a_failure_of_the_data_manager() {
     let closing: JoinHandle<Vec<ClosedLog>> = tokio::spawn(std::future::pending());
