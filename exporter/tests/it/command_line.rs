@@ -55,6 +55,21 @@ fn what_a_plugin_does_not_accept_is_shown_with_line_and_column() {
 }
 
 #[test]
+fn what_a_plugin_accepts_and_does_not_do_is_a_warning() {
+    let folder = Folder::new();
+    folder.plugin("wary", "wary.c").write("wary.yml", &config("wary"));
+    check(
+        &folder,
+        &["check-config", "wary.yml"],
+        &expect![[r#"
+        0
+        wary.yml:7:23: warning: modules.os.animals[1].food: stale food `hey`; did you mean `hay`?
+        wary.yml: OK: targets 1, modules 1, identities 0, plugins wary
+    "#]],
+    );
+}
+
+#[test]
 fn a_module_names_the_source_of_a_plugin_that_has_several() {
     let folder = Folder::new();
     folder.plugin("pair", "pair.c");

@@ -31,6 +31,10 @@ pub(crate) type Open = OpenSession<PathQuery>;
 pub(crate) struct Counters {
     paths: Vec<CounterPath>,
     found: Option<Found>,
+    /// By path: whether it meant something before.
+    were_there: Vec<bool>,
+    /// Searches one after another in which something was missing that was there before.
+    losses: u32,
     /// A search that was interrupted.
     search: Option<PathSearch>,
     /// What is open over the second pipe.
@@ -71,6 +75,7 @@ impl Counters {
     /// Takes other paths. What is open for the ones before is opened anew with the next collection.
     pub(crate) fn select(&mut self, paths: Vec<CounterPath>) {
         if paths != self.paths {
+            (self.were_there, self.losses) = (vec![false; paths.len()], 0);
             self.paths = paths;
             self.search_again();
         }
@@ -142,9 +147,9 @@ impl Counters {
 
     /// Whether it is not known what the paths mean, or some meant nothing for a while.
     pub(crate) fn needs_search(&self) -> bool {
-        self.found.as_ref().is_none_or(|found| {
-            found.has_problems() && self.collections - found.searched >= COLLECTIONS_BETWEEN_SEARCHES
-        })
+        self.found
+            .as_ref()
+            .is_none_or(|found| found.has_problems() && self.collections - found.searched >= found.pause)
     }
 
     /// Searches for what the paths mean, where [`needs_search`](Self::needs_search) says so.
@@ -175,9 +180,25 @@ impl Counters {
         let mut found = Found::new(plan, self.paths.len());
         found.add_problems(&open_paths, failure.as_ref(), self.unlisted.as_deref());
         found.searched = self.collections;
+        found.pause = self.pause_after(&found);
         self.found = Some(found);
         self.frame.forget();
         Ok(())
+    }
+
+    /// What was there before comes back soon, as a rule: a provider that starts after its host. Else a name is wrong.
+    fn pause_after(&mut self, found: &Found) -> u64 {
+        let were_there = self.were_there.iter_mut().zip(&found.problems);
+        let mut is_lost = false;
+        for (was_there, problem) in were_there {
+            is_lost |= *was_there && problem.is_some();
+            *was_there |= problem.is_none();
+        }
+        self.losses = if is_lost { self.losses.saturating_add(1) } else { 0 };
+        match self.losses {
+            0 => COLLECTIONS_BETWEEN_SEARCHES,
+            losses => 1_u64.checked_shl(losses - 1).unwrap_or(u64::MAX).min(COLLECTIONS_BETWEEN_SEARCHES),
+        }
     }
 
     /// The paths, of which there are so many, mean what is in `plan`.

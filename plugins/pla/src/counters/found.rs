@@ -17,8 +17,9 @@ pub(crate) struct Found {
     pub(crate) problems: Vec<Option<String>>,
     /// By path: whether the host has the counterset, or may have it, and does not say what is in it.
     are_unusable: Vec<bool>,
-    /// The collection in which it was searched.
+    /// The collection in which it was searched, and after how many more it is searched again where something is missing.
     pub(super) searched: u64,
+    pub(super) pause: u64,
 }
 
 /// The counter that a path means.
@@ -55,7 +56,7 @@ impl Found {
             problems[*order] = Some(problem.to_string());
             are_unusable[*order] = is_unusable(problem);
         }
-        Self { plan, matches, problems, are_unusable, searched: 0 }
+        Self { plan, matches, problems, are_unusable, searched: 0, pause: 0 }
     }
 
     /// Adds the problems of paths that may mean classic objects. `failure` says why those could not be read, and `unlisted` why

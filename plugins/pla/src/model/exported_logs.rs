@@ -82,7 +82,7 @@ impl Set {
             Ok(folder) => folder,
             Err(reason) => {
                 let message = format!("no data are logged: the names of folders: {reason}");
-                return self.report("", ProblemKind::Collector, message);
+                return self.report("", ProblemKind::Value, message);
             }
         };
         let is_refused = self.problems.iter().any(|problem| problem.kind == ProblemKind::LogFormat);
@@ -239,7 +239,9 @@ fn destination(
     let name = name_of(Some(base), collector.file_name_format, collector.file_name_format_pattern.as_deref());
     Ok(Destination::File {
         format,
-        name: name.map_err(|reason| (ProblemKind::Collector, format!("the name of its file: {reason}")))?,
+        name: name.map_err(|reason| {
+            (ProblemKind::Value, format!("it does not log: the name of its file: {reason}"))
+        })?,
         overwrites: collector.overwrites.unwrap_or_default(),
         is_circular: collector.is_circular.unwrap_or_default(),
     })

@@ -1,6 +1,6 @@
 //! The part of a collection that sets of the host have: they are read beside the counters, shown, and started for alerts.
 
-use plugin_sdk::{Collection, Coverage, Failure};
+use plugin_sdk::{Collection, Coverage, Failure, Stage};
 use plugin_session::Pause;
 use tokio::time::Instant;
 
@@ -32,7 +32,11 @@ impl PlaSource {
                         return Ok(coverage);
                     }
                     Err(failure) => {
-                        self.pause.extend();
+                        // Where nobody logged on, the next attempt costs nothing.
+                        match failure.stage {
+                            Stage::Dns | Stage::Tcp | Stage::Smb => self.pause = Pause::default(),
+                            _ => self.pause.extend(),
+                        }
                         failure
                     }
                 }

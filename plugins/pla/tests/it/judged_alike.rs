@@ -73,6 +73,13 @@ fn what_a_set_loses_is_said_in_the_same_words_wherever_somebody_looks() {
             true,
         ),
         (
+            "<SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>\\</SubdirectoryFormatPattern>".to_owned(),
+            COUNTER.to_owned(),
+            "value",
+            "no data are logged: the names of folders: ",
+            true,
+        ),
+        (
             format!("{SCHEDULE}</Schedule>"),
             COUNTER.to_owned(),
             "time_zone",

@@ -79,7 +79,8 @@ fn without_counters_the_sets_are_shown_and_the_target_is_not_down() {
     let watch = plugin.watch(&mill.sim, objects.settings(&json!([{"host": ["Mill*"]}])));
     watch.full();
     mill.sim.shut();
-    for _ in 0..3 {
+    // Nobody logs on meanwhile, so that there is no pause.
+    for _ in 0..10 {
         mill.pass(15);
         let ended = watch.collect();
         let RecordedOutcome::Partial(families, Some(failure)) = &ended.outcome else { panic!("{ended:?}") };
@@ -110,6 +111,8 @@ fn a_set_that_cannot_be_read_costs_itself_alone() {
     let ended = watch.collect();
     let message = ended.partial();
     assert!(message.starts_with("set `Mill one`: ") && message.contains("E_ACCESSDENIED"), "{message}");
+    assert_eq!(ended.reason(), "pla_set_not_read");
+    assert!(ended.next_step().contains("1,048,576 characters"), "{}", ended.next_step());
     assert_eq!(ended.of("Set", "Info"), [("Mill two|host|".to_owned(), 1.0)]);
     mill.pass(15);
     assert_eq!(watch.full().of("Set", "Info").len(), 2);

@@ -7,6 +7,7 @@ use plugin_host::testing::RecordedOutcome;
 use serde_json::json;
 
 use crate::logging::{Place, written};
+use crate::steered::Mill;
 use crate::world::{Plugin, SimHost, set};
 
 const CLASSIC: &str = r"\Memory\Available Bytes";
@@ -101,4 +102,29 @@ fn a_host_that_falls_silent_is_down_and_its_objects_do_not_hang() {
     drop(thaw);
     sim.pass(SAMPLE);
     assert_eq!(watch.full().states(), ["memory() firing"]);
+}
+
+#[test]
+fn a_provider_that_starts_after_its_host_is_found_soon() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let alerts = json!([
+        {"name": "level", "counter": r"\Water\Level", "below": 60},
+        {"name": "load", "counter": r"\Wheels(*)\Load", "below": 60},
+    ]);
+    let watch = plugin.watch(&mill.sim, set(&alerts));
+    let firing = ["level() firing", "load(big) firing"];
+    assert_eq!(watch.full().states(), firing);
+    mill.restart();
+    mill.set_water_away(true);
+    mill.sim.cut();
+    let states = |count: usize| {
+        let collect = |_| {
+            mill.pass(15);
+            watch.collect().states()
+        };
+        (0..count).map(collect).last().unwrap_or_default()
+    };
+    assert_eq!(states(4), ["level() no_data", "load(big) firing"]);
+    mill.set_water_away(false);
+    assert_eq!(states(4), firing, "not 20 collections later");
 }

@@ -57,6 +57,7 @@ struct State {
     wheels: BTreeMap<String, Wheel>,
     level: u64,
     is_restarted: bool,
+    is_water_away: bool,
 }
 
 /// The host, and what steers it.
@@ -75,7 +76,8 @@ impl Mill {
     pub(crate) fn new() -> Self {
         let clock = Clock::manual(NOON);
         let wheels = BTreeMap::from([("big".to_owned(), Wheel::default())]);
-        let state = Arc::new(Mutex::new(State { wheels, level: 50, is_restarted: false }));
+        let state =
+            Arc::new(Mutex::new(State { wheels, level: 50, is_restarted: false, is_water_away: false }));
         let source = Source { clock: clock.clone(), state: Arc::clone(&state) };
         Self { sim: SimHost::with_source(Arc::new(source), clock), state }
     }
@@ -98,6 +100,11 @@ impl Mill {
         self.state.lock().expect("nobody panicked").is_restarted = true;
     }
 
+    /// The provider of the water has not started, or has.
+    pub(crate) fn set_water_away(&self, is_away: bool) {
+        self.state.lock().expect("nobody panicked").is_water_away = is_away;
+    }
+
     pub(crate) fn pass(&self, seconds: u64) {
         self.sim.pass(Duration::from_secs(seconds));
     }
@@ -105,7 +112,8 @@ impl Mill {
 
 impl ValueSource for Source {
     fn countersets(&self) -> Vec<&'static Counterset> {
-        ALL.to_vec()
+        let is_water_away = self.state.lock().expect("nobody panicked").is_water_away;
+        ALL.into_iter().filter(|set| !(is_water_away && set.guid == WATER.guid)).collect()
     }
 
     fn moment(&self) -> Moment {
