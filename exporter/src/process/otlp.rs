@@ -142,9 +142,9 @@ impl Stores {
     }
 }
 
-/// The same as on `/metrics`.
+/// `perfmon_target_up`: what `perfmon_exporter_target_up` is on `/metrics`, whose names no plugin's store may have.
 const UP: FamilyDef<'static> = FamilyDef {
-    namespace: "exporter",
+    namespace: "",
     object: "target",
     item: "up",
     part: "",

@@ -177,7 +177,7 @@ otlp: [{{endpoint: 'http://127.0.0.1:{port}', protocol: http, interval: 1s}}]
     let mut wait_for = |ends: bool| loop {
         seen += 1;
         let received = runtime.block_on(collector.received(seen));
-        ups.extend(number(&received[seen - 1], "perfmon_exporter_target_up").map(|(_, up)| up));
+        ups.extend(number(&received[seen - 1], "perfmon_target_up").map(|(_, up)| up));
         if let Some((ended, value)) = number(&received[seen - 1], "perfmon_zoo_number")
             && ended == ends
         {

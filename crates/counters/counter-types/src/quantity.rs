@@ -256,8 +256,25 @@ const COUNTS: &[(&[&str], &[&str])] = &[
             "Pool Paged Failures",
             "Files Opened Total",
             "Logon Total",
+            "Total Durable Handles",
+            "Reconnected Durable Handles",
         ],
     ),
+    // "The number of files which have been opened … since the server started".
+    (
+        &["SMB Server Shares", "SMB Server Sessions"],
+        &[
+            "Total File Open Count",
+            "Total Durable Handle Reopen Count",
+            "Total Failed Durable Handle Reopen Count",
+            "Total Persistent Handle Reopen Count",
+            "Total Failed Persistent Handle Reopen Count",
+            "Total Resilient Handle Reopen Count",
+            "Total Failed Resilient Handle Reopen Count",
+        ],
+    ),
+    // Bytes since the host was started.
+    (&["FileSystem Disk Activity"], &["FileSystem Bytes Read", "FileSystem Bytes Written"]),
     // `STAT_WORKSTATION_0`.
     (
         &["Redirector"],
@@ -728,6 +745,12 @@ mod tests {
         check("Network Interface", "Packets Outbound Errors", small, (Kind::Counter, Unit::None, true));
         check("Network Adapter", "Packets Outbound Errors", large, (Kind::Counter, Unit::None, false));
         check("Network Interface", "Output Queue Length", large, (Kind::Gauge, Unit::None, false));
+        check(
+            "FileSystem Disk Activity",
+            "FileSystem Bytes Written",
+            large,
+            (Kind::Counter, Unit::Bytes, false),
+        );
         check("Memory", "Pool Paged Allocs", small, (Kind::Counter, Unit::None, true));
         check("Memory", "Pool Paged Bytes", large, (Kind::Gauge, Unit::Bytes, false));
         check("Web Service", "Total Bytes Sent", large, (Kind::Counter, Unit::Bytes, false));

@@ -123,15 +123,25 @@ fn without_data_for_two_intervals_an_alert_neither_fires_nor_is_ok() {
 #[test]
 fn a_value_that_is_no_number_never_triggers() {
     let mut one = One::new(r"\Thing\Share>1");
-    // An average without operations has no value.
+    // An average without its base has no value.
     let mean = CounterType::PERF_AVERAGE_BULK;
-    let sample = |value, base| Reading { base: Some(base), ..reading(15, value) };
-    assert_eq!(one.judge.sample(one.slot, mean, &sample(10, 1), at(15)), None);
-    assert!(one.judge.sample(one.slot, mean, &sample(30, 3), at(30)).is_some());
-    assert_eq!(one.judge.sample(one.slot, mean, &sample(30, 3), at(45)), None);
+    let sample = |value, base| Reading { base, ..reading(15, value) };
+    assert_eq!(one.judge.sample(one.slot, mean, &sample(10, Some(1)), at(15)), None);
+    assert!(one.judge.sample(one.slot, mean, &sample(30, Some(3)), at(30)).is_some());
+    assert_eq!(one.judge.sample(one.slot, mean, &sample(50, None), at(45)), None);
     assert_eq!(one.state(), (AlertState::Firing, 30));
-    assert_eq!(one.judge.sample(one.slot, mean, &sample(30, 3), at(60)), None);
+    assert_eq!(one.judge.sample(one.slot, mean, &sample(70, None), at(60)), None);
     assert_eq!(one.state(), (AlertState::NoData, 60));
+}
+
+#[test]
+fn an_average_of_nothing_is_zero() {
+    let mut below = One::new(r"\Thing\Share<1");
+    let mean = CounterType::PERF_AVERAGE_BULK;
+    let idle = Reading { base: Some(3), ..reading(15, 30) };
+    assert_eq!(below.judge.sample(below.slot, mean, &idle, at(15)), None, "one sample is not enough");
+    assert!(below.judge.sample(below.slot, mean, &idle, at(30)).is_some());
+    assert_eq!(below.state(), (AlertState::Firing, 30));
 }
 
 #[test]

@@ -111,6 +111,6 @@ fn a_rate_is_taken_over_the_interval_of_the_set() {
 fn a_pattern_of_counters_is_a_rule_for_each_but_for_helpers() {
     let told = told(&translated(thresholds(&[r"\LogicalDisk(*)\Avg. Disk sec/*>0.1"])));
     let names: Vec<_> = told.iter().filter_map(|expr| expr.split("_seconds_total").next()).collect();
-    let stem = "irate(perfmon_logical_disk_avg_disk";
+    let stem = "(irate(perfmon_logical_disk_avg_disk";
     assert_eq!(names, [format!("{stem}_transfer"), format!("{stem}_read"), format!("{stem}_write")]);
 }
