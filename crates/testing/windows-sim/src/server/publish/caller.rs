@@ -10,6 +10,8 @@ use ms_dtyp::{Guid, HResult, Win32Error};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::security;
+use crate::host_state::HostState;
 use crate::service::RpcCounts;
 
 /// Why a subscriber was not called.
@@ -61,9 +63,10 @@ pub(super) struct RunTime {
     /// What is sent and received is added to this.
     pub(super) counts: Arc<RpcCounts>,
     pub(super) observers: Arc<dyn Observers>,
+    pub(super) host: Arc<HostState>,
 }
 
-/// A connection without security.
+/// A connection, with the security that the host chooses.
 pub(super) struct Caller {
     stream: TcpStream,
     rpc: ClientAssociation,
@@ -84,7 +87,8 @@ impl Caller {
         });
         let address = || format!("{host}:{port}");
         let stream = connected.map_err(|source| CallError::Connect { address: address(), source })?;
-        let mut rpc = ClientAssociation::new(ClientConfig::default(), None)?;
+        let (auth, context) = security::begin(run_time.host.behaviour().choices.com_plus.call_back_security);
+        let mut rpc = ClientAssociation::new(ClientConfig { auth, ..ClientConfig::default() }, context)?;
         rpc.set_observer(run_time.observers.association(&AssociationInfo {
             role: Role::Client,
             transport: Transport::Tcp,

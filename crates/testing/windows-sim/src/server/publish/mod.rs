@@ -1,7 +1,8 @@
 //! Calls the subscribers of the COM+ tracker, as the event system of a Windows host does: at port 135 of the address that a
-//! subscription names, without security where the subscriber offers none ([MS-DCOM] 3.2.4.2).
+//! subscription names, with the security that the host chooses.
 
 mod caller;
+mod security;
 mod state;
 mod subscriber;
 
@@ -52,7 +53,8 @@ impl EventPublisher {
     pub fn new(host: Arc<WindowsHost>, resolver_port: u16) -> Self {
         let program = host.tcp_endpoint(TcpPort::Exporter);
         let counts = program.map(|endpoint| Arc::clone(endpoint.counts())).unwrap_or_default();
-        let run_time = RunTime { counts, observers: Arc::clone(host.observers()) };
+        let (observers, state) = (Arc::clone(host.observers()), Arc::clone(host.state()));
+        let run_time = RunTime { counts, observers, host: state };
         Self { host, resolver_port, run_time, connected: BTreeMap::new() }
     }
 
