@@ -195,7 +195,8 @@ impl ObjectConnection {
         let credential = lease::lease(collection, address, deadline).await.inspect_err(|_withheld| {
             add_stages(collection, reached.stages());
         })?;
-        let resolver = match reached.log_on(credentials(&credential), deadline).await {
+        let connector = connector::pinned_to(address, &self.transport);
+        let resolver = match reached.log_on(credentials(&credential), &connector, deadline).await {
             Ok(resolver) => {
                 credential.accepted();
                 resolver
@@ -207,7 +208,6 @@ impl ObjectConnection {
         };
         let stages = resolver.stages().to_vec();
         let resolver = if self.permits_impersonation { resolver.permit_impersonation() } else { resolver };
-        let connector = connector::pinned_to(address, &self.transport);
         collection.enter(Stage::Query);
         collection.leave();
         let activated = resolver.activate(service.class, service.interfaces, &connector, deadline).await;

@@ -6,13 +6,16 @@ use dcerpc::ContextId;
 use host_session::{SessionError, Stage, StageReport, StageTimer, TcpSession};
 use ms_dcom::activation::Activation;
 use ms_dcom::client::PingSet;
-use ms_dcom::remote_unknown::{IRemUnknown2, RemQueryInterfaceRequest, RemReleaseRequest};
+use ms_dcom::remote_unknown::{
+    IRemUnknown2, RemAddRefRequest, RemQueryInterfaceRequest, RemReleaseRequest,
+};
 use ms_dcom::types::{Oid, Oxid, RemInterfaceRef, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref};
 use ms_dtyp::{Guid, HResult};
 use rpc_client::{Interface as BoundInterface, TcpTransport};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
 use tokio::time::Instant;
+use tracing::debug;
 use transport::Connector;
 
 use crate::failure::{self, Sentence};
@@ -154,27 +157,59 @@ impl Object {
     }
 
     /// [MS-DCOM] 3.2.4.3: a reference to interface `I`, to be a parameter of a call of another object of the host, with one of
-    /// the references that this client has. `None` if the interface is not known, or has no reference to spare.
-    pub fn objref<I: ObjectInterface>(&mut self) -> Option<Objref<'static>> {
-        let known = self.interfaces.iter_mut().find(|known| known.iid == I::IID)?;
-        if known.std.public_refs < 2 {
-            return None;
-        }
-        known.std.public_refs -= 1;
-        let std = StdObjref { public_refs: 1, ..known.std };
-        Some(Objref::standard(I::IID, std, self.resolver_bindings.clone()))
-    }
-
-    /// Pings the object if that is due.
+    /// the references that this client has. The host is asked for more where it gave one alone.
     ///
     /// # Errors
-    /// If the resolver does not answer: the object then lives two more periods.
+    /// If the object does not have the interface, or the host gives no more references to it.
+    pub async fn objref<I: ObjectInterface>(
+        &mut self,
+        deadline: Instant,
+    ) -> Result<Objref<'static>, SessionError> {
+        drop(self.proxy::<I>(deadline).await?);
+        let known = self.interfaces.iter().position(|known| known.iid == I::IID);
+        let Some(known) = known else { unreachable!("its calls are known") };
+        let std = self.interfaces[known].std;
+        if std.public_refs < 2 {
+            self.add_references(std.ipid, deadline).await?;
+            self.interfaces[known].std.public_refs += REFERENCES;
+        }
+        self.interfaces[known].std.public_refs -= 1;
+        let std = StdObjref { public_refs: 1, ..std };
+        Ok(Objref::standard(I::IID, std, self.resolver_bindings.clone()))
+    }
+
+    /// [MS-DCOM] 3.2.4.4.1
+    async fn add_references(&mut self, ipid: Guid, deadline: Instant) -> Result<(), SessionError> {
+        let Some(request) = RemAddRefRequest::new(vec![RemInterfaceRef::public(ipid, REFERENCES)]) else {
+            unreachable!("one interface can be counted")
+        };
+        let reply = self.rem_unknown(deadline).call(&request).await;
+        let reply = reply.map_err(|error| failure::of_method(&self.program, &error))?;
+        match reply.results.0.first() {
+            Some(status) if status.is_success() => Ok(()),
+            refused => {
+                let status = refused.copied().unwrap_or(HResult::E_UNEXPECTED);
+                let sentence = Sentence(format!("the host gives no more references to the object: {status}"));
+                Err(SessionError::of_hresult(self.program.target(), status, &sentence))
+            }
+        }
+    }
+
+    /// Pings the object if that is due. One that is refused is tried again the next time: until then the object lives.
+    ///
+    /// # Errors
+    /// If the resolver does not answer, or has refused pings until the object may be gone.
     pub async fn keep_alive(&mut self, deadline: Instant) -> Result<(), SessionError> {
         if !self.pings.has_changes() && self.pinged.elapsed() < PING_PERIOD {
             return Ok(());
         }
-        self.resolver.ping(&mut self.pings, deadline).await?;
-        self.pinged = Instant::now();
+        match self.resolver.ping(&mut self.pings, deadline).await {
+            Ok(()) => self.pinged = Instant::now(),
+            Err(error) if self.is_usable() && !self.may_be_gone() => {
+                debug!(target = %self.program.target(), %error, "Ping refused");
+            }
+            Err(error) => return Err(error),
+        }
         Ok(())
     }
 

@@ -127,7 +127,7 @@ impl HostAccess {
         let reached = ReachedResolver::connect(target, options, &self.connector, deadline).await;
         let reached = reached.map_err(|error| of_step(&error, ObjectStep::Connect))?;
         let credential = self.lease(run, deadline).await?;
-        let resolver = match reached.log_on(credentials(&credential), deadline).await {
+        let resolver = match reached.log_on(credentials(&credential), &self.connector, deadline).await {
             Ok(resolver) => {
                 credential.accepted();
                 resolver

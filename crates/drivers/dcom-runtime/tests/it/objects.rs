@@ -21,7 +21,7 @@ rpc_stub::interface! {
 async fn activate(world: &World, password: &str) -> Result<Object, SessionError> {
     let target = Target::new("web1", ms_dcom::RESOLVER_PORT);
     let reached = ReachedResolver::connect(target, Options::default(), &world.network, soon()).await?;
-    let resolver = reached.log_on(credentials(password), soon()).await?;
+    let resolver = reached.log_on(credentials(password), &world.network, soon()).await?;
     resolver.activate(CLASS, &[ILamp::IID], &world.network, soon()).await
 }
 

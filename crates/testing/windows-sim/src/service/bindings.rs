@@ -3,13 +3,13 @@
 use ms_dcom::types::AuthenticationService;
 use ms_dcom::wire::{DualStringArray, SecurityBinding};
 
-use crate::behaviour::ObjectBindings;
+use crate::behaviour::{ObjectBindings, RpcSecurity};
 use crate::host_state::HostState;
 
 /// The addresses of the resolver: those of the host, without a port.
 pub(super) fn resolver_bindings(host: &HostState) -> DualStringArray {
     let address = host.exporter_address().map(|address| address.ip().to_string());
-    DualStringArray::tcp(address, security())
+    DualStringArray::tcp(address, security(host))
 }
 
 /// The addresses of the program with the host's objects; `None` while it does not listen.
@@ -22,10 +22,16 @@ pub(super) fn exporter_bindings(host: &HostState) -> Option<DualStringArray> {
         ObjectBindings::Blocked => Some(format!("{ip}[9]")),
         ObjectBindings::NoTcp => None,
     };
-    Some(DualStringArray::tcp(binding, security()))
+    Some(DualStringArray::tcp(binding, security(host)))
 }
 
-fn security() -> Vec<SecurityBinding> {
-    let services = [AuthenticationService::GSS_NEGOTIATE, AuthenticationService::WINNT];
-    services.map(|service| SecurityBinding { service, principal: String::new() }).into()
+fn security(host: &HostState) -> Vec<SecurityBinding> {
+    let services: &[_] = match host.behaviour().rpc_security {
+        RpcSecurity::Both | RpcSecurity::SecretlyNtlm => {
+            &[AuthenticationService::GSS_NEGOTIATE, AuthenticationService::WINNT]
+        }
+        RpcSecurity::Ntlm => &[AuthenticationService::WINNT],
+        RpcSecurity::Neither => &[AuthenticationService(16)],
+    };
+    services.iter().map(|&service| SecurityBinding { service, principal: String::new() }).collect()
 }

@@ -80,7 +80,7 @@ impl World {
         let options = Options::default();
         let connector = TcpConnector::default();
         let reached = ReachedResolver::connect(target(self.resolver), options, &connector, soon()).await?;
-        reached.log_on(credentials, soon()).await
+        reached.log_on(credentials, &connector, soon()).await
     }
 
     async fn activate(&self, class: Guid, interface: Guid) -> Result<Object, SessionError> {
