@@ -108,7 +108,7 @@ async fn activate(port: u16) -> Object {
     let credentials = Credentials::new("CORP", "svc-metrics", Secret::new(PASSWORD));
     let resolver = reached.log_on(credentials, &connector, soon()).await.unwrap();
     let interfaces = [IGetTrackingData::IID];
-    resolver.activate(ids::TRACKER_SERVICE_CLASS, &interfaces, &connector, soon()).await.unwrap()
+    resolver.activate(ids::TRACKER_SERVICE_CLASS, &interfaces, Arc::new(connector), soon()).await.unwrap()
 }
 
 #[test]

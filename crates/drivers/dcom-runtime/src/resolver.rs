@@ -7,8 +7,8 @@ use ms_dcom::activation::{Activation, ActivationRequest, ObjectExporter};
 use ms_dcom::activator::{IRemoteSCMActivator, RemoteCreateInstanceRequest};
 use ms_dcom::client::{self, Endpoint, Ping, PingSet};
 use ms_dcom::remote_unknown::IRemUnknown2;
-use ms_dcom::resolver::{IObjectExporter, ServerAlive2Request};
-use ms_dcom::types::AuthenticationService;
+use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
+use ms_dcom::types::{AuthenticationService, Oxid};
 use ms_dcom::wire::DualStringArray;
 use ms_dtyp::{Guid, Win32Error};
 use rpc_stub::orpc::{ComVersion, OrpcThis};
@@ -180,6 +180,21 @@ impl Resolver {
         ));
         let (stage, reason) = (host_session::Stage::Query, Reason::NotFound);
         Err(SessionError::of_answer(self.session.target(), stage, reason, &sentence))
+    }
+
+    /// [MS-DCOM] 3.2.4.1.2: where the program is that the resolver calls this.
+    pub(crate) async fn resolve(
+        &mut self,
+        oxid: Oxid,
+        deadline: Instant,
+    ) -> Result<ObjectExporter, SessionError> {
+        self.require(EXPORTER)?;
+        let mut resolver = Client::<_, IObjectExporter>::new(self.session.channel(EXPORTER, deadline));
+        let resolved = resolver.call(&ResolveOxid2Request::tcp(oxid)).await;
+        let resolved = resolved.map_err(|error| failure::of_method(&self.session, &error))?;
+        let ResolveOxid2Reply { bindings, ipid_rem_unknown, authn_hint, version, .. } = resolved;
+        let bindings = bindings.map(|bindings| *bindings).unwrap_or_default();
+        Ok(ObjectExporter { oxid, bindings, ipid_rem_unknown, authn_hint, version })
     }
 
     /// Has an object made that has at least one of `interfaces`.

@@ -85,7 +85,7 @@ impl World {
 
     async fn activate(&self, class: Guid, interface: Guid) -> Result<Object, SessionError> {
         let resolver = self.log_on(credentials()).await?;
-        resolver.activate(class, &[interface], &TcpConnector::default(), soon()).await
+        resolver.activate(class, &[interface], Arc::new(TcpConnector::default()), soon()).await
     }
 
     /// A connection to one of the ports, without credentials or with.
