@@ -71,8 +71,7 @@ impl Pool {
         let share = half / self.targets.load(Ordering::Relaxed).max(1);
         let kept = Kept { bytes, above_share: bytes.saturating_sub(share) };
         let all = self.kept_bytes.fetch_add(kept.bytes, Ordering::Relaxed) + kept.bytes;
-        let above =
-            self.bytes_above_shares.fetch_add(kept.above_share, Ordering::Relaxed) + kept.above_share;
+        let above = self.bytes_above_shares.fetch_add(kept.above_share, Ordering::Relaxed) + kept.above_share;
         if all <= self.limits.all_bytes_max && (kept.above_share == 0 || above <= half) {
             return Some(kept);
         }

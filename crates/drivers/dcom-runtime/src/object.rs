@@ -8,9 +8,7 @@ use dcerpc::ContextId;
 use host_session::{SessionError, Stage, StageReport, StageTimer, TcpSession};
 use ms_dcom::activation::{Activation, ObjectExporter};
 use ms_dcom::client::PingSet;
-use ms_dcom::remote_unknown::{
-    IRemUnknown2, RemAddRefRequest, RemQueryInterfaceRequest, RemReleaseRequest,
-};
+use ms_dcom::remote_unknown::{IRemUnknown2, RemAddRefRequest, RemQueryInterfaceRequest, RemReleaseRequest};
 use ms_dcom::types::{Oid, Oxid, RemInterfaceRef, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref};
 use ms_dtyp::{Guid, HResult};
@@ -190,7 +188,8 @@ impl Object {
             return Ok(&mut self.others[known]);
         }
         if self.others.len() >= PROGRAMS_MAX {
-            let sentence = Sentence(format!("objects that were returned are in more than {PROGRAMS_MAX} programs"));
+            let sentence =
+                Sentence(format!("objects that were returned are in more than {PROGRAMS_MAX} programs"));
             return Err(failure::of_answer(self.program(), &sentence));
         }
         let exporter = self.resolver.resolve(oxid, deadline).await?;

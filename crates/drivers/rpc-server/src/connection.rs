@@ -144,9 +144,9 @@ fn refusal_of(error: &Error) -> Refusal {
         Error::Decode(error) if matches!(error.kind, DecodeErrorKind::LimitExceeded { .. }) => {
             Refusal::TooLarge
         }
-        Error::Security { .. }
-        | Error::AuthenticationIncomplete { .. }
-        | Error::SecurityNotTaken { .. } => Refusal::Authentication,
+        Error::Security { .. } | Error::AuthenticationIncomplete { .. } | Error::SecurityNotTaken { .. } => {
+            Refusal::Authentication
+        }
         _ => Refusal::Protocol,
     }
 }

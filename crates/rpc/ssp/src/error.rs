@@ -24,7 +24,9 @@ pub enum Error {
     #[error("anonymous logon refused")]
     Anonymous,
     /// The client proves an account whose password, and so whose keys, the server does not have.
-    #[error("the keys of account `{domain}\\{user}` are not known here: it can be taken at the level connect alone")]
+    #[error(
+        "the keys of account `{domain}\\{user}` are not known here: it can be taken at the level connect alone"
+    )]
     UnknownKeys {
         /// As the client wrote it.
         domain: String,

@@ -66,11 +66,21 @@ impl Session {
         }
         let to_server = || {
             let signing = b"session key to client-to-server signing key magic constant\0";
-            Direction::new(&key, flags, signing, b"session key to client-to-server sealing key magic constant\0")
+            Direction::new(
+                &key,
+                flags,
+                signing,
+                b"session key to client-to-server sealing key magic constant\0",
+            )
         };
         let to_client = || {
             let signing = b"session key to server-to-client signing key magic constant\0";
-            Direction::new(&key, flags, signing, b"session key to server-to-client sealing key magic constant\0")
+            Direction::new(
+                &key,
+                flags,
+                signing,
+                b"session key to server-to-client sealing key magic constant\0",
+            )
         };
         let (send, receive) = match side {
             Side::Client => (to_server(), to_client()),

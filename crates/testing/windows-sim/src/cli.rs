@@ -8,7 +8,9 @@ use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
 use windows_sim::choices::Choices;
 use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
-use windows_sim::{AccountState, ActivationMode, ObjectBindings, RegistryMode, RpcSecurity, RpcStateLevel, Rule};
+use windows_sim::{
+    AccountState, ActivationMode, ObjectBindings, RegistryMode, RpcSecurity, RpcStateLevel, Rule,
+};
 
 use crate::sets::SetFiles;
 use crate::share::{Share, Slow};

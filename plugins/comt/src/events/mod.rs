@@ -252,7 +252,11 @@ impl RefusalLog {
                     tracing::warn!(reason, count, last, next_step, "Call-backs of the host are refused");
                 }
                 Some(at) if !is_new && now.saturating_duration_since(*at) >= REFUSAL_OVER => {
-                    tracing::info!(reason = reason.as_str(), count, "Call-backs of the host are refused no more");
+                    tracing::info!(
+                        reason = reason.as_str(),
+                        count,
+                        "Call-backs of the host are refused no more"
+                    );
                     *said = None;
                 }
                 _ => {}
@@ -277,7 +281,9 @@ const fn next_step(reason: EventRefusal) -> &'static str {
             "the host takes more of the listener than its share, or the network is slow: look at what else calls from its \
              addresses"
         }
-        EventRefusal::Address => "another target calls with this host's reference: look at what runs at its address",
+        EventRefusal::Address => {
+            "another target calls with this host's reference: look at what runs at its address"
+        }
         EventRefusal::Malformed | EventRefusal::Empty | EventRefusal::Protocol => {
             "report it with a network capture and the version of the host's Windows, unless something else calls from the \
              host's addresses"

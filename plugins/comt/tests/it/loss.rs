@@ -73,7 +73,11 @@ fn a_ping_that_is_refused_ends_no_collection() {
         sim.cut();
         let connections = sim.connections();
         for _ in 0..4 {
-            assert_eq!(watch.full().count("Application"), 20, "{rule}: the object lives without pings for a while");
+            assert_eq!(
+                watch.full().count("Application"),
+                20,
+                "{rule}: the object lives without pings for a while"
+            );
         }
         assert!(sim.connections() - connections <= 3, "{rule}: it is not activated again");
         sim.heal();

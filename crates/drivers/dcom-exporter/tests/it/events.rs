@@ -14,7 +14,7 @@ use rpc_stub::{Interface, Message};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance};
 
-use crate::world::{event, event_of, CID, WEB1, World, fault, proxy, soon};
+use crate::world::{CID, WEB1, World, event, event_of, fault, proxy, soon};
 
 /// How many components an event lists.
 #[derive(Default)]
@@ -150,8 +150,10 @@ async fn untaken_events_of_many_targets_leave_a_share_for_each_other_one() {
         let ipid = world.events_ipid(WEB1, subscriber).await;
         let _ = world.call(WEB1, ipid, &event_of(4000, 7)).await;
     }
-    let refused =
-        subscribers.iter().map(|subscriber| subscriber.counts().refused_for(EventRefusal::Memory)).sum::<u64>();
+    let refused = subscribers
+        .iter()
+        .map(|subscriber| subscriber.counts().refused_for(EventRefusal::Memory))
+        .sum::<u64>();
     assert!(refused > 20, "{refused}: nobody took them");
     let ipid = world.events_ipid(WEB1, &subscribers[49]).await;
     world.call(WEB1, ipid, &event_of(100_000 / 2 / 50, 1)).await.unwrap();

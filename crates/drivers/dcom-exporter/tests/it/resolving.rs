@@ -16,7 +16,7 @@ use ndr::Conformant;
 use rpc_stub::Interface;
 use rpc_stub::orpc::{ComVersion, IUnknown, ObjectInterface};
 
-use crate::world::{event, WEB1, World, proxy, resolver};
+use crate::world::{WEB1, World, event, proxy, resolver};
 
 const UNKNOWN: Guid = Guid::from_u128(7);
 

@@ -106,8 +106,7 @@ async fn a_caller_whose_keys_are_unknown_is_refused_counted_and_named() {
         }
         let count = u64::try_from(number).unwrap() + 1;
         assert_eq!(world.server.counters().refused_for(Refusal::Authentication), count);
-        let counts =
-            [&subscriber, &other].map(|one| one.counts().refused_for(EventRefusal::Authentication));
+        let counts = [&subscriber, &other].map(|one| one.counts().refused_for(EventRefusal::Authentication));
         assert_eq!(counts, [count, 0], "it is counted for the target that it came from");
         let last = subscriber.last_refusal().unwrap();
         assert!(last.contains(r"account `CORP\web1$`"), "{last}");

@@ -190,7 +190,11 @@ async fn unfinished_calls_of_some_peers_leave_a_share_for_each_other_one() {
         assert_eq!(third.call(call(REPEAT, &stub), soon()).await.unwrap(), stub);
     }
     let counters = server.counters();
-    assert!(counters.refused_for(Refusal::PendingBytes) >= 10, "{:?}", counters.refused().collect::<Vec<_>>());
+    assert!(
+        counters.refused_for(Refusal::PendingBytes) >= 10,
+        "{:?}",
+        counters.refused().collect::<Vec<_>>()
+    );
     // The other two keep theirs, and can end what they began.
     let kept = open.iter().filter(|(_, served)| !served.is_finished()).count();
     assert!((5..20).contains(&kept), "{kept}");
@@ -203,7 +207,11 @@ async fn connections_of_some_peers_leave_one_for_each_other_one() {
     for peer in [WEB1, WEB1, WEB1, WEB1, WEB1, WEB1, WEB1, WEB1, WEB2, WEB2] {
         open.push(bind(dial(&server, peer).0, None).await.unwrap());
     }
-    assert_eq!(server.counters().refused_for(Refusal::PeerConnections), 2, "the newest of the first one ended");
+    assert_eq!(
+        server.counters().refused_for(Refusal::PeerConnections),
+        2,
+        "the newest of the first one ended"
+    );
     assert_eq!(open[0].call(call(REPEAT, b"on"), soon()).await.unwrap(), b"on", "the oldest stays");
     open[7].call(call(REPEAT, b"on"), soon()).await.unwrap_err();
 }

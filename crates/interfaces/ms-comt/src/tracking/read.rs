@@ -3,7 +3,8 @@ use codec::{DecodeError, DecodeResult, ReadCursor, WideStr};
 use super::dropped::{Dropped, Limits, Position, Reason};
 use super::entry::{ComponentSlots, Container, ContainerSlots, Process, Slots};
 use super::layout::{
-    CollectionHeader, CollectionType, Marshalled, Property, Value, collection, object, objref, property, skip_objref, text, vt,
+    CollectionHeader, CollectionType, Marshalled, Property, Value, collection, object, objref, property,
+    skip_objref, text, vt,
 };
 use super::visit::Visitor;
 

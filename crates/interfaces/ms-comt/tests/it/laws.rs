@@ -128,7 +128,8 @@ fn choices() -> impl Strategy<Value = Choices> {
     let container_id_name = prop_oneof![Just("ApplInstanceID"), Just("AppInstanceID")];
     (guid(), reserved, untracked, empty_text, container_id_name, any::<[bool; 6]>()).prop_map(
         |(interface, reserved, untracked, empty_text, container_id_name, flags)| {
-            let [is_terminated, repeats_names, collection_first, lists_names, empty_collections, has_heads] = flags;
+            let [is_terminated, repeats_names, collection_first, lists_names, empty_collections, has_heads] =
+                flags;
             Choices {
                 interface,
                 has_heads,

@@ -193,7 +193,8 @@ fn a_conversation_of_windows_is_read_and_written_as_windows_wrote_it() {
     let stub = data!("windows_server_alive2_reply");
     let alive = ServerAlive2Reply::from_stub(&stub).unwrap();
     assert_eq!((alive.version, alive.status), (ComVersion::V5_7, Win32Error::ERROR_SUCCESS));
-    let services: Vec<_> = alive.bindings.as_ref().unwrap().security.iter().map(|one| one.service.0).collect();
+    let services: Vec<_> =
+        alive.bindings.as_ref().unwrap().security.iter().map(|one| one.service.0).collect();
     assert_eq!(services, [9, 30, 16, 10, 22, 31, 14]);
     assert_eq!(alive.to_stub().unwrap(), stub);
 

@@ -139,12 +139,7 @@ impl ServerAssociation {
     }
 
     /// Refuses the association; the error closes it after the bind_nak.
-    fn refuse(
-        &mut self,
-        call_id: CallId,
-        reason: BindNakReason,
-        error: Option<Error>,
-    ) -> Result<(), Error> {
+    fn refuse(&mut self, call_id: CallId, reason: BindNakReason, error: Option<Error>) -> Result<(), Error> {
         let nak = BindNak::new(reason);
         let bytes = encode_pdu(PacketType::BIND_NAK, PfcFlags::WHOLE, call_id, Some(&nak), None)?;
         self.transmits.push_back(bytes);

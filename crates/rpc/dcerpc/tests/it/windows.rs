@@ -7,8 +7,7 @@ use ms_dtyp::Guid;
 use ssp::{Error, Message, NegotiateFlags, Peer, SecurityContext, Session, SessionKey, Side, Step};
 
 const CONVERSATION: &str = include_str!("../data/windows_sealed_ntlm.txt");
-const INTERFACE: SyntaxId =
-    SyntaxId::new(Guid::from_u128(0x367a_bb81_9844_35f1_ad32_98f0_3800_1003), 2, 0);
+const INTERFACE: SyntaxId = SyntaxId::new(Guid::from_u128(0x367a_bb81_9844_35f1_ad32_98f0_3800_1003), 2, 0);
 
 fn lines(letter: &str) -> Vec<Vec<u8>> {
     let words = CONVERSATION.lines().filter_map(|line| line.split_once(' '));

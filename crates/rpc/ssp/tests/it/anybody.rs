@@ -51,7 +51,9 @@ fn a_server_that_does_not_give_what_was_asked_for_gets_no_proof_of_the_password(
     ] {
         let mut pair = Pair::new(Mechanism::Ntlm, Usage::Rpc);
         let Ok(Step::Continue(negotiate)) = pair.client.step(&[]) else { panic!("a client speaks first") };
-        let Ok(Step::Continue(mut challenge)) = pair.server.step(&negotiate) else { panic!("a server answers") };
+        let Ok(Step::Continue(mut challenge)) = pair.server.step(&negotiate) else {
+            panic!("a server answers")
+        };
         let given = u32::from_le_bytes(challenge[20..24].try_into().unwrap());
         challenge[20..24].copy_from_slice(&(given & !flag).to_le_bytes());
         let error = pair.client.step(&challenge).unwrap_err();

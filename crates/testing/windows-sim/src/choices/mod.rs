@@ -29,7 +29,8 @@ mod performance_logs;
 mod tracker_events;
 
 pub use self::com_plus::{
-    CallBackSecurity, CallRate, ComPlusChoices, ContainerList, EndedContainer, InterfaceReferences, ProcessDumps,
+    CallBackSecurity, CallRate, ComPlusChoices, ContainerList, EndedContainer, InterfaceReferences,
+    ProcessDumps,
 };
 pub use self::performance_counters::{
     AggregateIdentifiers, BlockOrder, BlockPadding, IdListPadding, IndexAnswer, OddAnswer, PaddingBytes,
@@ -41,8 +42,8 @@ pub use self::performance_logs::{
     PlaEnums, PlaIndexTypes, PlaOrder, PlaUnsetText,
 };
 pub use self::tracker_events::{
-    EventContainerId, EventEmptyCollections, EventEmptyText, EventHeads, EventList, EventOrder, EventPropertyNames,
-    EventReserved, EventTextEnd, EventUntracked, EventValueName, TrackerEventChoices,
+    EventContainerId, EventEmptyCollections, EventEmptyText, EventHeads, EventList, EventOrder,
+    EventPropertyNames, EventReserved, EventTextEnd, EventUntracked, EventValueName, TrackerEventChoices,
 };
 
 /// What a host chooses.

@@ -2,8 +2,8 @@
 
 use dcerpc::{Auth, AuthLevel, AuthService};
 use ssp::{
-    ClientOptions, Credentials, Error, Mechanism, Message, NegotiateFlags, Peer, Secret, SecurityContext, Session,
-    SessionKey, Side, Step, Usage,
+    ClientOptions, Credentials, Error, Mechanism, Message, NegotiateFlags, Peer, Secret, SecurityContext,
+    Session, SessionKey, Side, Step, Usage,
 };
 
 use crate::choices::CallBackSecurity;

@@ -301,7 +301,8 @@ async fn call_backs_are_taken_however_the_host_authenticates_unless_its_keys_are
                 outcome.unwrap_err();
                 assert_eq!(refused, 1, "{security:?}");
                 let last = listening.subscriber.last_refusal().unwrap();
-                let named = if security == CallBackSecurity::Kerberos { "service GSS_KERBEROS" } else { "CORP" };
+                let named =
+                    if security == CallBackSecurity::Kerberos { "service GSS_KERBEROS" } else { "CORP" };
                 assert!(last.contains(named), "{security:?}: {last}");
                 assert_eq!(listening.subscriber.take(), None);
             }
