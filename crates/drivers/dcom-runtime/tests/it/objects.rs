@@ -3,8 +3,10 @@ use std::sync::atomic::Ordering;
 
 use dcom_runtime::{Object, PING_PERIOD, ReachedResolver};
 use host_session::{Options, Reason, SessionError, Stage, Target, Verdict};
+use ms_dcom::resolver::IObjectExporter;
 use ms_dcom::wire::ObjrefBody;
 use ms_dtyp::HResult;
+use rpc_stub::Interface as _;
 use rpc_stub::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface};
 
 use crate::host::PASSWORD;
@@ -181,4 +183,13 @@ async fn a_reference_is_passed_on_as_often_as_the_host_gives_more() {
         panic!("a heater")
     };
     assert!(error.detail().contains("E_NOINTERFACE"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resolver_without_an_activator_is_named() {
+    let world = World::with_resolver(vec![IObjectExporter::SYNTAX_ID]);
+    let error = activate(&world, PASSWORD).await.unwrap_err();
+    assert_eq!((error.stage, error.reason), (Stage::Query, Reason::NotFound), "{error}");
+    assert!(error.detail().contains("IRemoteSCMActivator"), "{error}");
+    assert_eq!(error.verdict(), Verdict::Accepted, "the logon was good");
 }

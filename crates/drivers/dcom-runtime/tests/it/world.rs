@@ -75,6 +75,11 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::with_resolver(vec![IRemoteSCMActivator::SYNTAX_ID, IObjectExporter::SYNTAX_ID])
+    }
+
+    /// A host whose resolver has these interfaces.
+    pub(crate) fn with_resolver(resolver: Vec<SyntaxId>) -> Self {
         let state = HostState {
             version: ComVersion::V5_7,
             refusal: None,
@@ -88,7 +93,6 @@ impl World {
             plain_binds: Arc::default(),
             network,
         };
-        let resolver = vec![IRemoteSCMActivator::SYNTAX_ID, IObjectExporter::SYNTAX_ID];
         world.serve(world.network.listen("web1", ms_dcom::RESOLVER_PORT), resolver, 0);
         let program = vec![IRemUnknown2::SYNTAX_ID, ILamp::SYNTAX_ID, ISwitch::SYNTAX_ID];
         world.serve(world.network.listen("web1", PORT), program.clone(), 40);
