@@ -146,17 +146,20 @@ impl Object {
         &mut self,
         deadline: Instant,
     ) -> Result<Proxy<BoundInterface<'_, TcpTransport>, I>, SessionError> {
-        let known = self.interfaces.iter().find(|known| known.iid == I::IID);
-        let std = match known {
-            Some(known) => known.std,
-            None => {
-                let first = self.interfaces[0].std;
-                let std = self.query_interface(&first, I::IID, deadline).await?;
-                self.learn(I::IID, std);
-                std
-            }
-        };
+        let known = self.known(I::IID, deadline).await?;
+        let std = self.interfaces[known].std;
         self.proxy_at(&std, deadline).await
+    }
+
+    /// Where an interface stands among the known ones. The object is asked for one that is not there.
+    async fn known(&mut self, iid: Guid, deadline: Instant) -> Result<usize, SessionError> {
+        if let Some(known) = self.interfaces.iter().position(|known| known.iid == iid) {
+            return Ok(known);
+        }
+        let first = self.interfaces[0].std;
+        let std = self.query_interface(&first, iid, deadline).await?;
+        self.learn(iid, std);
+        Ok(self.interfaces.len() - 1)
     }
 
     /// Calls of an interface of any object that the host has.
@@ -208,9 +211,7 @@ impl Object {
         &mut self,
         deadline: Instant,
     ) -> Result<Objref<'static>, SessionError> {
-        drop(self.proxy::<I>(deadline).await?);
-        let known = self.interfaces.iter().position(|known| known.iid == I::IID);
-        let Some(known) = known else { unreachable!("its calls are known") };
+        let known = self.known(I::IID, deadline).await?;
         let std = self.interfaces[known].std;
         if std.public_refs < 2 {
             self.add_references(&std, deadline).await?;

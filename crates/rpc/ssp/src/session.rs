@@ -156,10 +156,12 @@ fn altered() -> Error {
 
 impl Direction {
     fn new(key: &SessionKey, flags: NegotiateFlags, signing: &[u8], sealing: &[u8]) -> Self {
-        let length = match () {
-            () if flags.has(NegotiateFlags::KEY_128) => 16,
-            () if flags.has(NegotiateFlags::KEY_56) => 7,
-            () => 5,
+        let length = if flags.has(NegotiateFlags::KEY_128) {
+            16
+        } else if flags.has(NegotiateFlags::KEY_56) {
+            7
+        } else {
+            5
         };
         let mut sealing_key = md5(&key.as_bytes()[..length], sealing);
         let cipher = Rc4::new(&sealing_key);

@@ -67,10 +67,12 @@ impl<'a> NegTokenInit<'a> {
             let element = wrap(OBJECT_IDENTIFIER, mechanism);
             self.mech_types.windows(element.len()).any(|window| window == element)
         };
-        match () {
-            () if has(NTLM) => None,
-            () if has(KERBEROS) || has(MS_KERBEROS) => Some("Kerberos"),
-            () => Some("other mechanisms"),
+        if has(NTLM) {
+            None
+        } else if has(KERBEROS) || has(MS_KERBEROS) {
+            Some("Kerberos")
+        } else {
+            Some("other mechanisms")
         }
     }
 

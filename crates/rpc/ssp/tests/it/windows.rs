@@ -64,13 +64,11 @@ fn a_sealed_conversation_of_windows_is_read_and_written_as_it_was() {
 #[test]
 fn a_bit_that_is_changed_anywhere_is_noticed() {
     let pdu = lines("c").remove(0);
-    for at in 0..pdu.len() {
+    // But for auth_length, with which the parts are others.
+    for at in (0..pdu.len()).filter(|at| !(10..12).contains(at)) {
         let mut changed = pdu.clone();
         changed[at] ^= 1;
-        // Where the lengths are, the parts are others.
-        if let Some(message) = parts(&mut changed).filter(|_| !(10..12).contains(&at)) {
-            session(Side::Server, FLAGS).unwrap(message).unwrap_err();
-        }
+        session(Side::Server, FLAGS).unwrap(parts(&mut changed).unwrap()).unwrap_err();
     }
 }
 

@@ -69,10 +69,8 @@ impl Association {
             peer,
         });
         let accounts = Arc::clone(host.accounts());
-        let security = match endpoint.is_pipe_endpoint() {
-            true => RpcSecurity::Both,
-            false => host.behaviour().rpc_security,
-        };
+        let is_pipe = endpoint.is_pipe_endpoint();
+        let security = if is_pipe { RpcSecurity::Both } else { host.behaviour().rpc_security };
         let acceptor = move |service| accept(service, security, accounts.clone());
         let mut rpc = ServerAssociation::new(config, acceptor);
         rpc.set_observer(observer);
