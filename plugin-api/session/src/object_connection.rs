@@ -1,6 +1,7 @@
 //! An object of a host: activated, kept alive, and activated again with as few logons as possible.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use dcom_runtime::{Object, ReachedResolver};
 use host_session::{PinnedConnector, Recovery, SessionError, Target};
@@ -195,7 +196,8 @@ impl ObjectConnection {
         let credential = lease::lease(collection, address, deadline).await.inspect_err(|_withheld| {
             add_stages(collection, reached.stages());
         })?;
-        let resolver = match reached.log_on(credentials(&credential), deadline).await {
+        let connector = Arc::new(connector::pinned_to(address, &self.transport));
+        let resolver = match reached.log_on(credentials(&credential), &*connector, deadline).await {
             Ok(resolver) => {
                 credential.accepted();
                 resolver
@@ -207,10 +209,9 @@ impl ObjectConnection {
         };
         let stages = resolver.stages().to_vec();
         let resolver = if self.permits_impersonation { resolver.permit_impersonation() } else { resolver };
-        let connector = connector::pinned_to(address, &self.transport);
         collection.enter(Stage::Query);
         collection.leave();
-        let activated = resolver.activate(service.class, service.interfaces, &connector, deadline).await;
+        let activated = resolver.activate(service.class, service.interfaces, connector, deadline).await;
         match activated {
             Ok(object) => {
                 add_stages(collection, object.stages());

@@ -95,7 +95,8 @@ impl PortConnection {
         })?;
         let credentials = credentials(&credential);
         let PortService { service, interfaces, .. } = self.service;
-        match reached.bind(service, Some(&credentials), interfaces, deadline).await {
+        let connector = connector::pinned_to(address, &self.transport);
+        match reached.log_on(service, &credentials, interfaces, &connector, deadline).await {
             Ok(session) => {
                 credential.accepted();
                 add_stages(collection, session.stages());

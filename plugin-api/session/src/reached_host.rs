@@ -31,6 +31,8 @@ pub struct PortError {
     /// The port refuses the credentials, or the exporter lends others than those that the host accepted. Then the first
     /// port has to be logged on to again before any other: that is the logon whose verdict the exporter hears.
     pub is_logon_refused: bool,
+    /// A server answered there, and knows none of the ways in which this side can log on.
+    pub is_security_unknown: bool,
 }
 
 impl ReachedHost {
@@ -69,14 +71,18 @@ impl ReachedHost {
             let message = "the exporter did not lend the credentials in time";
             Err(Failure::new(Stage::Auth, GeneralReason::Timeout, message))
         });
-        let credential = credential.map_err(|failure| PortError { failure, is_logon_refused: false })?;
+        let credential = credential.map_err(|failure| PortError {
+            failure,
+            is_logon_refused: false,
+            is_security_unknown: false,
+        })?;
         if credentials(&credential) != self.credentials {
             let message = "the secret is another one since the host was logged on to";
             let failure = Failure::new(Stage::Auth, GeneralReason::Other, message);
-            return Err(PortError { failure, is_logon_refused: true });
+            return Err(PortError { failure, is_logon_refused: true, is_security_unknown: false });
         }
         let PortService { service, interfaces, .. } = service;
-        let bound = reached.bind(service, Some(&self.credentials), interfaces, deadline).await;
+        let bound = reached.log_on(service, &self.credentials, interfaces, &connector, deadline).await;
         bound.inspect(|_| credential.accepted()).map_err(|error| PortError::of(&error))
     }
 }
@@ -84,6 +90,7 @@ impl ReachedHost {
 impl PortError {
     fn of(error: &SessionError) -> Self {
         let is_logon_refused = error.stage == SessionStage::Auth && is_refusal(error.verdict());
-        Self { failure: failure_of(error), is_logon_refused }
+        let is_security_unknown = error.is_security_unknown();
+        Self { failure: failure_of(error), is_logon_refused, is_security_unknown }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct ApplicationFigures {
     pub(crate) about: Option<AboutApplication>,
     /// In the order of their classes.
     pub(crate) components: Vec<ComponentFigures>,
-    /// Where it runs; only events tell it.
+    /// Where it runs.
     pub(crate) places: Vec<Place>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct AboutApplication {
     pub(crate) application_type: Option<ApplicationType>,
 }
 
-/// A container of an application. Its identifier is new with each process, so it is never a label.
+/// A container of an application. Its identifier, which only events tell, is new with each process, so it is never a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(crate) process_id: Option<u32>,
@@ -112,7 +112,7 @@ pub(crate) struct LeftOut {
     pub(crate) malformed_properties: u64,
     /// Containers of one application above the limit of calls.
     pub(crate) containers: u64,
-    /// Containers that were gone when their components were read.
+    /// Containers that the host listed, and failed the call for their components the first time.
     pub(crate) ended_containers: u64,
     /// Containers whose components could not be read.
     pub(crate) unread_containers: u64,

@@ -3,12 +3,12 @@
 //! A host lists an application once, or once for each of its containers: containers are added up either way. What cannot be
 //! read of one application costs its components and nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use codec::DecodeError;
 use dcom_runtime::Object;
-use host_session::{Reason, Recovery, SessionError};
+use host_session::{Reason, SessionError};
 use ms_comt::{
     Application, ComponentData, GetComponentDataByContainerAndClsidRequest,
     GetComponentDataByContainerRequest, GetContainerDataRequest, IGetTrackingData, applications,
@@ -19,7 +19,7 @@ use plugin_session::ObjectStep;
 use rpc_stub::Message;
 use tokio::time::Instant;
 
-use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, LeftOut, Limits, add_to};
+use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, LeftOut, Limits, Place, add_to};
 use crate::stalls::{COLLECTIONS_BETWEEN, Stalls};
 use crate::tracker::TRACKER;
 
@@ -43,7 +43,7 @@ pub(crate) enum Components {
 #[derive(Debug)]
 pub(crate) struct PollError {
     pub(crate) error: SessionError,
-    /// The application whose components the host did not tell in time. Others may be read without it.
+    /// The application whose components the host did not tell in time. Others may be read over another connection.
     pub(crate) stalled: Option<Guid>,
 }
 
@@ -61,38 +61,63 @@ pub(crate) async fn poll(
     tracker: &mut Object,
     which: Components,
     limits: &Limits,
-    stalls: &Stalls,
+    stalls: &mut Stalls,
     deadline: Instant,
 ) -> Result<HostFigures, PollError> {
     let call_max = deadline.saturating_duration_since(Instant::now()) / CALL_PARTS;
     let mut polled = HostFigures::default();
+    // A call without an answer takes the connection with it.
+    let mut is_cut = false;
     for application in list(tracker, limits, &mut polled.left_out, deadline).await? {
         let left = left_of(limits.components, &polled.applications);
-        let components = if stalls.has(application.id) {
-            polled.left_out.stalled_containers += count(application.containers.len());
-            polled.failure.get_or_insert_with(|| stalled(application.id));
-            Vec::new()
+        let components = if is_cut || stalls.has(application.id) {
+            pass_stalled(&mut polled, &application)
         } else if left > 0 {
-            let mut reading = Reading { tracker, which, deadline, call_max, polled: &mut polled };
-            reading.components(&application, left).await?
+            let mut reading = Reading { tracker, which, deadline, call_max, stalls, polled: &mut polled };
+            match reading.components(&application, left).await {
+                Err(PollError { stalled: Some(id), .. }) if !stalls.add(id) => {
+                    is_cut = true;
+                    pass_stalled(&mut polled, &application)
+                }
+                read => read?,
+            }
         } else {
             polled.left_out.components += u64::from(application.components);
-            Vec::new()
+            Found::default()
         };
         polled.applications.push(figures_of(&application, components));
     }
     Ok(polled)
 }
 
-fn figures_of(application: &Application, components: Vec<ComponentFigures>) -> ApplicationFigures {
+/// Shows an application without its components, which the host does not tell in time.
+fn pass_stalled(polled: &mut HostFigures, application: &Application) -> Found {
+    polled.left_out.stalled_containers += count(application.containers.len());
+    polled.failure.get_or_insert_with(|| stalled(application.id));
+    Found::default()
+}
+
+/// The components of an application.
+#[derive(Debug, Default)]
+struct Found {
+    shown: BTreeMap<Guid, ComponentFigures>,
+    /// The classes of those for which there is no room.
+    not_shown: BTreeSet<Guid>,
+}
+
+fn figures_of(application: &Application, found: Found) -> ApplicationFigures {
+    // Those that could not be read are in the number of their container alone.
+    let distinct = count(found.shown.len() + found.not_shown.len()).max(application.components.into());
+    let in_process = |&process_id: &u32| Place { process_id: Some(process_id), container_id: None };
     ApplicationFigures {
         id: application.id,
         containers: count(application.containers.len()),
         calls: Some(application.calls),
         calls_per_second: Some(application.calls_per_second),
         instances: Some(application.instances),
-        distinct_components: application.components.into(),
-        components,
+        distinct_components: distinct,
+        components: found.shown.into_values().collect(),
+        places: application.processes.iter().map(in_process).collect(),
         ..ApplicationFigures::default()
     }
 }
@@ -139,17 +164,14 @@ struct Reading<'a> {
     which: Components,
     deadline: Instant,
     call_max: Duration,
+    stalls: &'a mut Stalls,
     polled: &'a mut HostFigures,
 }
 
 impl Reading<'_> {
-    /// The components of an application, `max` at most.
-    async fn components(
-        &mut self,
-        application: &Application,
-        max: usize,
-    ) -> Result<Vec<ComponentFigures>, PollError> {
-        let mut found: BTreeMap<Guid, ComponentFigures> = BTreeMap::new();
+    /// The components of an application, `max` of them shown at most.
+    async fn components(&mut self, application: &Application, max: usize) -> Result<Found, PollError> {
+        let mut found = Found::default();
         let containers = &application.containers;
         self.polled.left_out.containers += count(containers.len().saturating_sub(CONTAINERS_MAX));
         for &container in containers.iter().take(CONTAINERS_MAX) {
@@ -158,28 +180,33 @@ impl Reading<'_> {
                 Components::OfClass(clsid) => self.one_of(container, clsid, &mut found).await?,
             };
             match read {
-                Ok(not_added) => self.polled.left_out.components += not_added,
-                Err(error) if is_gone(&error) => self.polled.left_out.ended_containers += 1,
+                Ok(()) => self.stalls.answered(),
+                // [MS-COMT] 3.1.4.1.2 says that the call fails, and not with which status.
+                Err(CallError::Status { .. }) if !self.stalls.fail(container) => {
+                    self.polled.left_out.ended_containers += 1;
+                }
                 Err(error) => self.fail(application.id, &error)?,
             }
         }
-        Ok(found.into_values().collect())
+        self.polled.left_out.components += count(found.not_shown.len());
+        Ok(found)
     }
 
-    /// Adds the components of a container. Returns for how many there is no room.
+    /// Adds the components of a container.
     async fn all_of(
         &mut self,
         container: u32,
-        found: &mut BTreeMap<Guid, ComponentFigures>,
+        found: &mut Found,
         max: usize,
-    ) -> Result<Result<u64, CallError>, SessionError> {
+    ) -> Result<Result<(), CallError>, SessionError> {
         let deadline = self.call_deadline();
         let mut proxy = self.tracker.proxy::<IGetTrackingData>(deadline).await?;
         let read = proxy.call(&GetComponentDataByContainerRequest { container }).await;
         Ok(read.and_then(|reply| {
             let components = reply.components();
             let components = components.map_err(malformed::<GetComponentDataByContainerRequest>)?;
-            Ok(add(found, components, max))
+            components.iter().for_each(|component| found.add(component, max));
+            Ok(())
         }))
     }
 
@@ -188,19 +215,20 @@ impl Reading<'_> {
         &mut self,
         container: u32,
         clsid: Guid,
-        found: &mut BTreeMap<Guid, ComponentFigures>,
-    ) -> Result<Result<u64, CallError>, SessionError> {
+        found: &mut Found,
+    ) -> Result<Result<(), CallError>, SessionError> {
         let deadline = self.call_deadline();
         let mut proxy = self.tracker.proxy::<IGetTrackingData>(deadline).await?;
-        match proxy.call(&GetComponentDataByContainerAndClsidRequest { container, clsid }).await {
+        Ok(match proxy.call(&GetComponentDataByContainerAndClsidRequest { container, clsid }).await {
             Ok(reply) => {
                 // A host that answers NULL has it as little as one that fails the call.
-                Ok(Ok(reply.data.map_or(0, |data| add(found, &[*data], 1))))
+                reply.data.iter().for_each(|data| found.add(data, 1));
+                Ok(())
             }
-            // [MS-COMT] 3.1.4.1.3: a container that ended fails the call the same way as one without the component.
-            Err(error) if is_gone(&error) => Ok(Ok(0)),
-            Err(error) => Ok(Err(error)),
-        }
+            // [MS-COMT] 3.1.4.1.3: the call fails for a container without the component, as for one that ended.
+            Err(CallError::Status { .. }) => Ok(()),
+            Err(error) => Err(error),
+        })
     }
 
     fn call_deadline(&self) -> Instant {
@@ -210,7 +238,7 @@ impl Reading<'_> {
     /// Goes on after an error of one call.
     fn fail(&mut self, application: Guid, error: &CallError) -> Result<(), PollError> {
         let failure = self.tracker.error_of(error);
-        if is_of_one_call(error, &failure) {
+        if is_of_one_call(error) {
             self.polled.left_out.unread_containers += 1;
             self.polled.failure.get_or_insert_with(|| TRACKER.failure_of(&failure, ObjectStep::Call));
             return Ok(());
@@ -220,17 +248,14 @@ impl Reading<'_> {
     }
 }
 
-/// Adds the components of a container. Returns for how many there is no room.
-fn add(found: &mut BTreeMap<Guid, ComponentFigures>, components: &[ComponentData], max: usize) -> u64 {
-    let mut left_out = 0;
-    for component in components {
-        if found.len() < max || found.contains_key(&component.clsid) {
-            add_component(found.entry(component.clsid).or_default(), component);
+impl Found {
+    fn add(&mut self, component: &ComponentData, max: usize) {
+        if self.shown.len() < max || self.shown.contains_key(&component.clsid) {
+            add_component(self.shown.entry(component.clsid).or_default(), component);
         } else {
-            left_out += 1;
+            self.not_shown.insert(component.clsid);
         }
     }
-    left_out
 }
 
 fn add_component(figures: &mut ComponentFigures, data: &ComponentData) {
@@ -249,17 +274,11 @@ fn malformed<R: Message>(error: DecodeError) -> CallError {
     CallError::Stub { method: R::METHOD, source: error.into() }
 }
 
-/// [MS-COMT] 3.1.4.1.2: the container ended after it was listed.
-fn is_gone(error: &CallError) -> bool {
-    matches!(error, CallError::Status { status: HResult::E_INVALIDARG, .. })
-}
-
 /// Whether other calls may succeed after this one.
-fn is_of_one_call(error: &CallError, failure: &SessionError) -> bool {
+fn is_of_one_call(error: &CallError) -> bool {
     match error {
         CallError::Call { source, .. } => host_session::concerns_one_call(source),
-        CallError::Status { .. } => failure.recovery == Recovery::Nothing,
-        CallError::Stub { .. } | CallError::Request { .. } => true,
+        CallError::Status { .. } | CallError::Stub { .. } | CallError::Request { .. } => true,
     }
 }
 

@@ -62,7 +62,7 @@ impl HostSource for Poller {
         let mut tracker = self.connection.take(collection, deadline).await?;
         collection.enter(Stage::Query);
         let timer = tracker.start_stage(host_session::Stage::Query);
-        let polled = poll(&mut tracker, Components::All, &self.limits, &self.stalls, deadline).await;
+        let polled = poll(&mut tracker, Components::All, &self.limits, &mut self.stalls, deadline).await;
         let report = tracker.stop_stage(timer);
         collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
         match polled {
@@ -73,7 +73,7 @@ impl HostSource for Poller {
             }
             Err(PollError { error, stalled }) => {
                 let mut failed = self.connection.fail(tracker, &error);
-                if stalled.is_some_and(|application| self.stalls.add(application)) {
+                if stalled.is_some() {
                     failed.retry = Retry::Always(Recovery::Connection);
                 }
                 Err(failed)

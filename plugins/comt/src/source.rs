@@ -96,12 +96,13 @@ impl Source for ComtSource {
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
-        if self.mode == Mode::Poll
-            && let Some(mut events) = self.events.take()
-        {
-            events.leave(collection).await;
-        }
         let is_told = match &mut self.events {
+            Some(events) if self.mode == Mode::Poll => {
+                if events.leave(collection).await {
+                    self.events = None;
+                }
+                false
+            }
             Some(events) => events.step(collection).await,
             None => false,
         };
@@ -127,8 +128,9 @@ impl Source for ComtSource {
                 return Err(Failure::new(Stage::Plugin, GeneralReason::Internal, "nothing was read"));
             }
         };
-        let totals = self.events.as_ref().map(|events| events.totals(is_told));
-        let failure = failure.or_else(|| self.events.as_ref()?.failure().cloned());
+        let events = self.events.as_ref().filter(|_| self.mode != Mode::Poll);
+        let totals = events.map(|events| events.totals(is_told));
+        let failure = failure.or_else(|| events?.failure().cloned());
         self.series.emit(host, totals.as_ref(), collection.output());
         if self.logs_changes {
             if let Some(before) = &self.shown {

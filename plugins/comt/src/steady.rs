@@ -106,9 +106,9 @@ async fn activate(port: u16) -> Object {
     let (target, connector) = (Target::new("127.0.0.1", port), TcpConnector::default());
     let reached = ReachedResolver::connect(target, Options::default(), &connector, soon()).await.unwrap();
     let credentials = Credentials::new("CORP", "svc-metrics", Secret::new(PASSWORD));
-    let resolver = reached.log_on(credentials, soon()).await.unwrap();
+    let resolver = reached.log_on(credentials, &connector, soon()).await.unwrap();
     let interfaces = [IGetTrackingData::IID];
-    resolver.activate(ids::TRACKER_SERVICE_CLASS, &interfaces, &connector, soon()).await.unwrap()
+    resolver.activate(ids::TRACKER_SERVICE_CLASS, &interfaces, Arc::new(connector), soon()).await.unwrap()
 }
 
 #[test]
@@ -118,8 +118,8 @@ fn a_steady_poll_is_one_call_and_one_for_each_application_and_takes_little_memor
     let here = Builder::new_current_thread().enable_all().build().unwrap();
     let mut tracker = here.block_on(activate(port));
     let mut read = || -> HostFigures {
-        let (limits, stalls) = (Limits::default(), Stalls::default());
-        here.block_on(poll(&mut tracker, Components::All, &limits, &stalls, soon())).unwrap()
+        let (limits, mut stalls) = (Limits::default(), Stalls::default());
+        here.block_on(poll(&mut tracker, Components::All, &limits, &mut stalls, soon())).unwrap()
     };
     let first = read();
     let components: usize = first.applications.iter().map(|application| application.components.len()).sum();

@@ -2,8 +2,9 @@ use core::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dcerpc::{FaultStatus, Observers, SyntaxId};
-use rpc_server::{Call, Deadlines, Interface, Limits, Options, Server};
+use dcerpc::{AuthService, FaultStatus, Observers, SyntaxId};
+use rpc_server::{Call, Deadlines, Interface, Limits, Options, RefusalObserver, Server};
+use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
 use crate::export::Export;
@@ -75,8 +76,10 @@ impl Exporter {
         let table = Arc::clone(&self.table);
         let is_allowed = Arc::new(move |peer| table.knows(peer));
         let table = Arc::clone(&self.table);
-        let on_refusal = Arc::new(move |peer, reason| table.refused(peer, reason));
-        let options = Options { is_allowed, on_refusal, observers, limits, deadlines, ..Options::default() };
+        let on_refusal: RefusalObserver =
+            Arc::new(move |peer, reason, error| table.refused(peer, reason, error));
+        let acceptor = Arc::new(accept_anybody);
+        let options = Options { is_allowed, acceptor, on_refusal, observers, limits, deadlines };
         Server::new(options, self.interfaces())
     }
 
@@ -85,6 +88,16 @@ impl Exporter {
     pub fn strangers(&self) -> Strangers {
         self.table.strangers()
     }
+}
+
+/// NTLM, by itself or in SPNEGO, whoever it is: nobody here knows the passwords of hosts.
+fn accept_anybody(service: AuthService) -> Option<Box<dyn SecurityContext>> {
+    let mechanism = match service {
+        AuthService::WINNT => Mechanism::Ntlm,
+        AuthService::GSS_NEGOTIATE => Mechanism::Negotiate,
+        _ => return None,
+    };
+    ssp::server_of_anybody(ServerOptions::new(mechanism, Usage::Rpc)).ok()
 }
 
 impl fmt::Debug for Exporter {

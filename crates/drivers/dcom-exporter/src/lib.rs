@@ -37,10 +37,18 @@
 //!
 //! # Security
 //!
-//! References have no security bindings, so callers use no security ([MS-DCOM] 3.2.4.2): the event system of a host runs under
-//! an account that cannot prove who it is on the network. What comes in is untrusted. An object is called only from the
-//! addresses of its target, by a number of 122 random bits that only that target was told, and only to leave data behind. Callers who
-//! authenticate are refused.
+//! References have no security bindings, so callers need no security ([MS-DCOM] 3.2.4.2). A resolver may authenticate all the
+//! same ([MS-DCOM] 3.2.4.1.2.2, 3.2.6.1), and the tracker as the machine ([MS-COMT] <16>). What that proves is not looked at:
+//!
+//! | a caller with | is taken at |
+//! | --- | --- |
+//! | nothing | no protection |
+//! | anonymous NTLM, by itself or in SPNEGO | all levels: its keys are known |
+//! | NTLM of an account | the level CONNECT: only its domain knows the keys of others |
+//! | Kerberos | none |
+//!
+//! What comes in is untrusted in each case. An object is called only from the addresses of its target, by a number of 122
+//! random bits that only that target was told, and only to leave data behind.
 //!
 //! Objects live as long as their [`Export`], whatever callers say of references and pings: the reference says that no pings
 //! are wanted.

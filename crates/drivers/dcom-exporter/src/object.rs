@@ -22,7 +22,7 @@ pub trait ExportedObject: Send + Sync {
     }
 
     /// A connection from one of the target's addresses was refused or ended.
-    fn connection_refused(&self, reason: Refusal) {
-        let _ = reason;
+    fn connection_refused(&self, reason: Refusal, error: Option<&dcerpc::Error>) {
+        let _ = (reason, error);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dcerpc::{FaultStatus, SyntaxId};
+use ms_comt::tracking::check_frame;
 use ms_comt::{
     IComTrackingInfoEvents, IComTrackingInfoEventsServer, OnNewTrackingInfoReply, OnNewTrackingInfoRequest,
 };
@@ -44,8 +45,49 @@ impl Default for SubscriberLimits {
 #[derive(Clone, Debug)]
 pub struct Subscribers {
     exporter: Exporter,
+    pool: Arc<Pool>,
+}
+
+/// Memory for events that are not taken yet, of all targets. Half of it is shares of equal size, one for each target; what
+/// exceeds a share is taken from the other half, so that some targets cannot take the memory of others.
+#[derive(Debug)]
+struct Pool {
     limits: SubscriberLimits,
-    kept_bytes: Arc<AtomicUsize>,
+    targets: AtomicUsize,
+    kept_bytes: AtomicUsize,
+    bytes_above_shares: AtomicUsize,
+}
+
+/// What an event has of a [`Pool`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    bytes: usize,
+    above_share: usize,
+}
+
+impl Pool {
+    fn keep(&self, bytes: usize) -> Option<Kept> {
+        let half = self.limits.all_bytes_max / 2;
+        let share = half / self.targets.load(Ordering::Relaxed).max(1);
+        let kept = Kept { bytes, above_share: bytes.saturating_sub(share) };
+        let all = self.kept_bytes.fetch_add(kept.bytes, Ordering::Relaxed) + kept.bytes;
+        let above = self.bytes_above_shares.fetch_add(kept.above_share, Ordering::Relaxed) + kept.above_share;
+        if all <= self.limits.all_bytes_max && (kept.above_share == 0 || above <= half) {
+            return Some(kept);
+        }
+        self.give_back(kept);
+        None
+    }
+
+    fn take_again(&self, kept: Kept) {
+        self.kept_bytes.fetch_add(kept.bytes, Ordering::Relaxed);
+        self.bytes_above_shares.fetch_add(kept.above_share, Ordering::Relaxed);
+    }
+
+    fn give_back(&self, kept: Kept) {
+        self.kept_bytes.fetch_sub(kept.bytes, Ordering::Relaxed);
+        self.bytes_above_shares.fetch_sub(kept.above_share, Ordering::Relaxed);
+    }
 }
 
 impl Subscribers {
@@ -55,7 +97,9 @@ impl Subscribers {
     /// No subscribers yet.
     #[must_use]
     pub fn new(exporter: Exporter, limits: SubscriberLimits) -> Self {
-        Self { exporter, limits, kept_bytes: Arc::default() }
+        let none = AtomicUsize::default;
+        let pool = Pool { limits, targets: none(), kept_bytes: none(), bytes_above_shares: none() };
+        Self { exporter, pool: Arc::new(pool) }
     }
 
     /// A subscriber for a target with these addresses, which is told where to call.
@@ -67,12 +111,9 @@ impl Subscribers {
         addresses: impl IntoIterator<Item = IpAddr>,
         told: Told,
     ) -> Result<Subscriber, NoRandomness> {
-        let mailbox = Arc::new(Mailbox {
-            limits: self.limits,
-            kept_bytes: Arc::clone(&self.kept_bytes),
-            state: Mutex::default(),
-            arrived: Notify::new(),
-        });
+        self.pool.targets.fetch_add(1, Ordering::Relaxed);
+        let pool = Arc::clone(&self.pool);
+        let mailbox = Arc::new(Mailbox { pool, state: Mutex::default(), arrived: Notify::new() });
         let object = Arc::clone(&mailbox) as Arc<dyn ExportedObject>;
         Ok(Subscriber { export: self.exporter.export(object, addresses, told)?, mailbox })
     }
@@ -110,30 +151,39 @@ impl fmt::Debug for Event {
 pub enum EventRefusal {
     /// It came from an address that is not the target's.
     Address,
-    /// It is no call of the method.
+    /// It is no call of the method, or no collection.
     Malformed,
     /// It has no state.
     Empty,
     /// It is too long.
     Size,
-    /// All targets together have too much that nobody took.
+    /// All targets together have too much that nobody took, and this one more than its share.
     Memory,
-    /// A connection of the target wanted to authenticate.
+    /// A connection of the target wanted to authenticate in a way that is not taken.
     Authentication,
-    /// A connection of the target was refused or ended for another reason: too many, too slow, or not the protocol.
-    Connection,
+    /// The target has too many connections, or more than its share of all.
+    Connections,
+    /// Calls that targets did not finish need too much memory, and those of this one the most.
+    Unfinished,
+    /// A connection of the target was too slow.
+    Slow,
+    /// A connection of the target violated the protocol.
+    Protocol,
 }
 
 impl EventRefusal {
     /// All reasons.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Address,
         Self::Malformed,
         Self::Empty,
         Self::Size,
         Self::Memory,
         Self::Authentication,
-        Self::Connection,
+        Self::Connections,
+        Self::Unfinished,
+        Self::Slow,
+        Self::Protocol,
     ];
 
     /// The word for labels and logs.
@@ -146,8 +196,26 @@ impl EventRefusal {
             Self::Size => "size",
             Self::Memory => "memory",
             Self::Authentication => "authentication",
-            Self::Connection => "connection",
+            Self::Connections => "connections",
+            Self::Unfinished => "unfinished",
+            Self::Slow => "slow",
+            Self::Protocol => "protocol",
         }
+    }
+
+    /// That of a connection that was refused or ended. `None` if nothing was lost with it.
+    const fn of_connection(reason: Refusal) -> Option<Self> {
+        Some(match reason {
+            // The event system calls again when there is something to tell.
+            Refusal::Idle => return None,
+            Refusal::Address => Self::Address,
+            Refusal::Authentication => Self::Authentication,
+            Refusal::Connections | Refusal::PeerConnections => Self::Connections,
+            Refusal::PendingBytes => Self::Unfinished,
+            Refusal::SlowBind | Refusal::SlowRequest | Refusal::SlowReader => Self::Slow,
+            Refusal::TooLarge => Self::Size,
+            Refusal::Protocol => Self::Protocol,
+        })
     }
 }
 
@@ -187,10 +255,10 @@ impl Subscriber {
     #[must_use]
     pub fn take(&self) -> Option<Event> {
         let mut state = self.mailbox.state();
-        let event = state.event.take()?;
+        let (event, kept) = state.event.take()?;
         state.counts.taken += 1;
         drop(state);
-        self.mailbox.kept_bytes.fetch_sub(event.bytes.len(), Ordering::Relaxed);
+        self.mailbox.pool.give_back(kept);
         Some(event)
     }
 
@@ -205,6 +273,12 @@ impl Subscriber {
     #[must_use]
     pub fn counts(&self) -> EventCounts {
         self.mailbox.state().counts
+    }
+
+    /// Why a connection was refused or ended last, for people.
+    #[must_use]
+    pub fn last_refusal(&self) -> Option<String> {
+        self.mailbox.state().last_refusal.clone()
     }
 
     /// Changes the addresses of the target.
@@ -224,17 +298,17 @@ impl fmt::Debug for Subscriber {
 
 /// The object that is called: it keeps the newest event.
 struct Mailbox {
-    limits: SubscriberLimits,
     /// Of all targets.
-    kept_bytes: Arc<AtomicUsize>,
+    pool: Arc<Pool>,
     state: Mutex<State>,
     arrived: Notify,
 }
 
 #[derive(Default)]
 struct State {
-    event: Option<Event>,
+    event: Option<(Event, Kept)>,
     counts: EventCounts,
+    last_refusal: Option<String>,
 }
 
 impl Mailbox {
@@ -247,20 +321,20 @@ impl Mailbox {
     }
 
     fn put(&self, bytes: &[u8]) -> Result<(), EventRefusal> {
-        if bytes.len() > self.limits.event_bytes_max {
+        if bytes.len() > self.pool.limits.event_bytes_max {
             return Err(EventRefusal::Size);
         }
         let mut state = self.state();
-        let before = state.event.as_ref().map_or(0, |event| event.bytes.len());
-        let kept = self.kept_bytes.fetch_add(bytes.len(), Ordering::Relaxed) + bytes.len() - before;
-        if kept > self.limits.all_bytes_max {
-            self.kept_bytes.fetch_sub(bytes.len(), Ordering::Relaxed);
+        let before = state.event.as_ref().map_or(Kept::default(), |(_, kept)| *kept);
+        self.pool.give_back(before);
+        let Some(kept) = self.pool.keep(bytes.len()) else {
+            // The one before stays. Another event may have taken its place meanwhile: that is no more than one event too much.
+            self.pool.take_again(before);
             return Err(EventRefusal::Memory);
-        }
-        self.kept_bytes.fetch_sub(before, Ordering::Relaxed);
+        };
         let received = Instant::now();
         let event = Event { bytes: bytes.to_vec(), received };
-        state.counts.superseded += u64::from(state.event.replace(event).is_some());
+        state.counts.superseded += u64::from(state.event.replace((event, kept)).is_some());
         state.counts.last = Some(received);
         drop(state);
         self.arrived.notify_one();
@@ -270,8 +344,9 @@ impl Mailbox {
 
 impl Drop for Mailbox {
     fn drop(&mut self) {
-        let kept = self.state().event.as_ref().map_or(0, |event| event.bytes.len());
-        self.kept_bytes.fetch_sub(kept, Ordering::Relaxed);
+        let kept = self.state().event.as_ref().map_or(Kept::default(), |(_, kept)| *kept);
+        self.pool.give_back(kept);
+        self.pool.targets.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -293,15 +368,27 @@ impl ExportedObject for Mailbox {
         self.refuse(EventRefusal::Address);
     }
 
-    fn connection_refused(&self, reason: Refusal) {
-        match reason {
-            // The event system calls again when there is something to tell.
-            Refusal::Idle => {}
-            Refusal::Authentication => self.refuse(EventRefusal::Authentication),
-            _ => self.refuse(EventRefusal::Connection),
-        }
+    fn connection_refused(&self, reason: Refusal, error: Option<&dcerpc::Error>) {
+        let Some(refusal) = EventRefusal::of_connection(reason) else { return };
+        let mut state = self.state();
+        state.counts.refused[refusal as usize] += 1;
+        state.last_refusal = Some(sentence(reason, error));
     }
 }
+
+/// A reason with the causes of its error. They have names that the peer chose.
+fn sentence(reason: Refusal, error: Option<&dcerpc::Error>) -> String {
+    let mut sentence = reason.to_string();
+    let mut cause = error.map(|error| error as &dyn core::error::Error);
+    while let Some(error) = cause {
+        sentence = format!("{sentence}: {error}");
+        cause = error.source();
+    }
+    sentence.chars().take(SENTENCE_MAX).map(|it| if it.is_control() { '?' } else { it }).collect()
+}
+
+/// Characters.
+const SENTENCE_MAX: usize = 300;
 
 /// One call.
 struct Delivery<'a>(&'a Mailbox);
@@ -310,12 +397,15 @@ impl IUnknownServer for Delivery<'_> {}
 
 impl IComTrackingInfoEventsServer for Delivery<'_> {
     //= [MS-COMT] 3.2.5.1.1
-    /// The event is kept as it came, so that the host does not wait for its reader.
+    //# the client MUST attempt to unmarshal the TrackingInfoCollection OBJREF_CUSTOM received in pToplevelCollection and fail the
+    //# call if it cannot
+    /// What is in the collection is kept as it came, so that the host does not wait for its reader.
     fn on_new_tracking_info(
         &mut self,
         request: &OnNewTrackingInfoRequest<'_>,
     ) -> ServerResult<OnNewTrackingInfoReply, HResult> {
         let put = match request.event() {
+            Ok(bytes) if check_frame(bytes).is_err() => Err(EventRefusal::Malformed),
             Ok(bytes) => self.0.put(bytes),
             Err(_null) => Err(EventRefusal::Empty),
         };

@@ -124,7 +124,7 @@ impl Table {
     }
 
     /// Tells the objects of a peer that its connection was refused; one of no object is a stranger.
-    pub(crate) fn refused(&self, peer: IpAddr, reason: Refusal) {
+    pub(crate) fn refused(&self, peer: IpAddr, reason: Refusal, error: Option<&dcerpc::Error>) {
         if reason == Refusal::Address {
             let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
             strangers.connections += 1;
@@ -132,7 +132,7 @@ impl Table {
             return;
         }
         for entry in self.objects_of(peer) {
-            entry.object.connection_refused(reason);
+            entry.object.connection_refused(reason, error);
         }
     }
 

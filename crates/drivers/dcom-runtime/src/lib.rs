@@ -7,13 +7,14 @@
 //! #     class: ms_dtyp::Guid, credentials: ssp::Credentials, deadline: Instant,
 //! # ) -> Result<(), SessionError> {
 //! use dcom_runtime::ReachedResolver;
+//! use std::sync::Arc;
 //!
 //! let connector = transport::TcpConnector::default();
 //! let target = Target::new("web1.corp.example.com", ms_dcom::RESOLVER_PORT);
 //! let reached = ReachedResolver::connect(target, Options::default(), &connector, deadline).await?;
 //! // A good place to ask for credentials: the host is there, and speaks DCOM.
-//! let resolver = reached.log_on(credentials, deadline).await?;
-//! let mut object = resolver.activate(class, &[I::IID], &connector, deadline).await?;
+//! let resolver = reached.log_on(credentials, &connector, deadline).await?;
+//! let mut object = resolver.activate(class, &[I::IID], Arc::new(connector), deadline).await?;
 //! let proxy = object.proxy::<I>(deadline).await?;
 //! // … proxy.call(&request).await
 //! # drop(proxy);

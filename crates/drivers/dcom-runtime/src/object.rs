@@ -1,18 +1,21 @@
 //! An object, the interfaces that are known of it, and the references to them.
 
+use core::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::ContextId;
 use host_session::{SessionError, Stage, StageReport, StageTimer, TcpSession};
-use ms_dcom::activation::Activation;
+use ms_dcom::activation::{Activation, ObjectExporter};
 use ms_dcom::client::PingSet;
-use ms_dcom::remote_unknown::{IRemUnknown2, RemQueryInterfaceRequest, RemReleaseRequest};
+use ms_dcom::remote_unknown::{IRemUnknown2, RemAddRefRequest, RemQueryInterfaceRequest, RemReleaseRequest};
 use ms_dcom::types::{Oid, Oxid, RemInterfaceRef, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref};
 use ms_dtyp::{Guid, HResult};
 use rpc_client::{Interface as BoundInterface, TcpTransport};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
 use tokio::time::Instant;
+use tracing::debug;
 use transport::Connector;
 
 use crate::failure::{self, Sentence};
@@ -28,6 +31,20 @@ const REFERENCES: u32 = 5;
 /// Where [`Resolver::connect_program`] binds it.
 const REM_UNKNOWN_CONTEXT: ContextId = 0;
 
+/// Other programs of the host that are connected to for objects which methods return: each takes a logon.
+const PROGRAMS_MAX: usize = 8;
+
+/// A program with objects.
+#[derive(Debug)]
+struct Program {
+    oxid: Oxid,
+    ipid_rem_unknown: Guid,
+    version: ComVersion,
+    session: TcpSession,
+    /// Interfaces that are bound, whichever object they are called of.
+    bound: Vec<(Guid, ContextId)>,
+}
+
 /// An interface of the object that is known.
 #[derive(Debug)]
 struct Known {
@@ -37,18 +54,15 @@ struct Known {
 
 /// An object of a host, in the program that has it. Dropped without [`release`](Self::release), it lives on until three
 /// pings are missing.
-#[derive(Debug)]
 pub struct Object {
     resolver: Resolver,
-    program: TcpSession,
-    version: ComVersion,
-    pub(crate) oxid: Oxid,
-    ipid_rem_unknown: Guid,
+    connector: Arc<dyn Connector>,
+    program: Program,
+    /// At most [`PROGRAMS_MAX`].
+    others: Vec<Program>,
     /// Where its resolver is, as the host says.
     resolver_bindings: DualStringArray,
     interfaces: Vec<Known>,
-    /// Interfaces that are bound, whichever object they are called of.
-    bound: Vec<(Guid, ContextId)>,
     pub(crate) pings: PingSet,
     pinged: Instant,
 }
@@ -66,32 +80,41 @@ impl Resolver {
         mut self,
         class: Guid,
         interfaces: &[Guid],
-        connector: &dyn Connector,
+        connector: Arc<dyn Connector>,
         deadline: Instant,
     ) -> Result<Object, SessionError> {
         let activation = self.create_instance(class, interfaces, deadline).await?;
-        let program = self.connect_program(&activation.exporter, connector, deadline).await?;
-        let version = self.version().negotiate(activation.exporter.version).unwrap_or(self.version());
-        Object::new(self, program, version, &activation)
+        let program = self.reach(&activation.exporter, &*connector, deadline).await?;
+        Object::new(self, connector, program, &activation)
+    }
+
+    async fn reach(
+        &mut self,
+        exporter: &ObjectExporter,
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<Program, SessionError> {
+        let session = self.connect_program(exporter, connector, deadline).await?;
+        let version = self.version().negotiate(exporter.version).unwrap_or(self.version());
+        let ObjectExporter { oxid, ipid_rem_unknown, .. } = *exporter;
+        Ok(Program { oxid, ipid_rem_unknown, version, session, bound: Vec::new() })
     }
 }
 
 impl Object {
     fn new(
         resolver: Resolver,
-        program: TcpSession,
-        version: ComVersion,
+        connector: Arc<dyn Connector>,
+        program: Program,
         activation: &Activation,
     ) -> Result<Self, SessionError> {
         let mut object = Self {
             resolver,
+            connector,
             program,
-            version,
-            oxid: activation.exporter.oxid,
-            ipid_rem_unknown: activation.exporter.ipid_rem_unknown,
+            others: Vec::new(),
             resolver_bindings: DualStringArray::default(),
             interfaces: Vec::new(),
-            bound: Vec::new(),
             pings: PingSet::default(),
             pinged: Instant::now(),
         };
@@ -109,7 +132,7 @@ impl Object {
         }
         if object.interfaces.is_empty() {
             let sentence = Sentence(format!("the object has none of the interfaces: {refused}"));
-            return Err(SessionError::of_hresult(object.program.target(), refused, &sentence));
+            return Err(SessionError::of_hresult(object.program().target(), refused, &sentence));
         }
         Ok(object)
     }
@@ -123,58 +146,114 @@ impl Object {
         &mut self,
         deadline: Instant,
     ) -> Result<Proxy<BoundInterface<'_, TcpTransport>, I>, SessionError> {
-        let known = self.interfaces.iter().find(|known| known.iid == I::IID);
-        let ipid = match known {
-            Some(known) => known.std.ipid,
-            None => {
-                let std = self.query_interface(self.interfaces[0].std.ipid, I::IID, deadline).await?;
-                self.learn(I::IID, std);
-                std.ipid
-            }
-        };
-        self.proxy_at(ipid, deadline).await
+        let known = self.known(I::IID, deadline).await?;
+        let std = self.interfaces[known].std;
+        self.proxy_at(&std, deadline).await
     }
 
-    /// Calls of the interface of any object of the program that it calls `ipid`.
+    /// Where an interface stands among the known ones. The object is asked for one that is not there.
+    async fn known(&mut self, iid: Guid, deadline: Instant) -> Result<usize, SessionError> {
+        if let Some(known) = self.interfaces.iter().position(|known| known.iid == iid) {
+            return Ok(known);
+        }
+        let first = self.interfaces[0].std;
+        let std = self.query_interface(&first, iid, deadline).await?;
+        self.learn(iid, std);
+        Ok(self.interfaces.len() - 1)
+    }
+
+    /// Calls of an interface of any object that the host has.
     pub(crate) async fn proxy_at<I: ObjectInterface>(
         &mut self,
-        ipid: Guid,
+        std: &StdObjref,
         deadline: Instant,
     ) -> Result<Proxy<BoundInterface<'_, TcpTransport>, I>, SessionError> {
-        let bound = self.bound.iter().find(|(iid, _)| *iid == I::IID);
-        let context = match bound {
+        let Program { version, session, bound, .. } = self.program_of(std.oxid, deadline).await?;
+        let found = bound.iter().find(|(iid, _)| *iid == I::IID);
+        let context = match found {
             Some((_, context)) => *context,
             None => {
-                let context = self.program.add_interface(I::SYNTAX_ID, deadline).await?;
-                self.bound.push((I::IID, context));
+                let context = session.add_interface(I::SYNTAX_ID, deadline).await?;
+                bound.push((I::IID, context));
                 context
             }
         };
-        Ok(Proxy::new(self.program.channel(context, deadline), ipid, self.version, random::guid()))
+        Ok(Proxy::new(session.channel(context, deadline), std.ipid, *version, random::guid()))
+    }
+
+    /// The program that the host's resolver calls this. One that is not known is asked for and connected to, with a logon.
+    async fn program_of(&mut self, oxid: Oxid, deadline: Instant) -> Result<&mut Program, SessionError> {
+        if oxid == self.program.oxid {
+            return Ok(&mut self.program);
+        }
+        self.others.retain(|other| other.session.is_usable());
+        if let Some(known) = self.others.iter().position(|other| other.oxid == oxid) {
+            return Ok(&mut self.others[known]);
+        }
+        if self.others.len() >= PROGRAMS_MAX {
+            let sentence =
+                Sentence(format!("objects that were returned are in more than {PROGRAMS_MAX} programs"));
+            return Err(failure::of_answer(self.program(), &sentence));
+        }
+        let exporter = self.resolver.resolve(oxid, deadline).await?;
+        let program = self.resolver.reach(&exporter, &*self.connector, deadline).await?;
+        self.others.push(program);
+        let last = self.others.len() - 1;
+        Ok(&mut self.others[last])
     }
 
     /// [MS-DCOM] 3.2.4.3: a reference to interface `I`, to be a parameter of a call of another object of the host, with one of
-    /// the references that this client has. `None` if the interface is not known, or has no reference to spare.
-    pub fn objref<I: ObjectInterface>(&mut self) -> Option<Objref<'static>> {
-        let known = self.interfaces.iter_mut().find(|known| known.iid == I::IID)?;
-        if known.std.public_refs < 2 {
-            return None;
-        }
-        known.std.public_refs -= 1;
-        let std = StdObjref { public_refs: 1, ..known.std };
-        Some(Objref::standard(I::IID, std, self.resolver_bindings.clone()))
-    }
-
-    /// Pings the object if that is due.
+    /// the references that this client has. The host is asked for more where it gave one alone.
     ///
     /// # Errors
-    /// If the resolver does not answer: the object then lives two more periods.
+    /// If the object does not have the interface, or the host gives no more references to it.
+    pub async fn objref<I: ObjectInterface>(
+        &mut self,
+        deadline: Instant,
+    ) -> Result<Objref<'static>, SessionError> {
+        let known = self.known(I::IID, deadline).await?;
+        let std = self.interfaces[known].std;
+        if std.public_refs < 2 {
+            self.add_references(&std, deadline).await?;
+            self.interfaces[known].std.public_refs += REFERENCES;
+        }
+        self.interfaces[known].std.public_refs -= 1;
+        let std = StdObjref { public_refs: 1, ..std };
+        Ok(Objref::standard(I::IID, std, self.resolver_bindings.clone()))
+    }
+
+    /// [MS-DCOM] 3.2.4.4.1
+    async fn add_references(&mut self, std: &StdObjref, deadline: Instant) -> Result<(), SessionError> {
+        let Some(request) = RemAddRefRequest::new(vec![RemInterfaceRef::public(std.ipid, REFERENCES)]) else {
+            unreachable!("one interface can be counted")
+        };
+        let reply = self.rem_unknown(std.oxid, deadline).await?.call(&request).await;
+        let reply = reply.map_err(|error| failure::of_method(self.program(), &error))?;
+        match reply.results.0.first() {
+            Some(status) if status.is_success() => Ok(()),
+            refused => {
+                let status = refused.copied().unwrap_or(HResult::E_UNEXPECTED);
+                let sentence = Sentence(format!("the host gives no more references to the object: {status}"));
+                Err(SessionError::of_hresult(self.program().target(), status, &sentence))
+            }
+        }
+    }
+
+    /// Pings the object if that is due. One that is refused is tried again the next time: until then the object lives.
+    ///
+    /// # Errors
+    /// If the resolver does not answer, or has refused pings until the object may be gone.
     pub async fn keep_alive(&mut self, deadline: Instant) -> Result<(), SessionError> {
         if !self.pings.has_changes() && self.pinged.elapsed() < PING_PERIOD {
             return Ok(());
         }
-        self.resolver.ping(&mut self.pings, deadline).await?;
-        self.pinged = Instant::now();
+        match self.resolver.ping(&mut self.pings, deadline).await {
+            Ok(()) => self.pinged = Instant::now(),
+            Err(error) if self.is_usable() && !self.may_be_gone() => {
+                debug!(target = %self.program().target(), %error, "Ping refused");
+            }
+            Err(error) => return Err(error),
+        }
         Ok(())
     }
 
@@ -190,35 +269,36 @@ impl Object {
     /// If the program does not answer.
     pub async fn release(mut self, deadline: Instant) -> Result<(), SessionError> {
         let references = self.interfaces.iter().map(|known| &known.std).map(references).collect();
-        self.release_references(references, deadline).await
+        self.release_references(self.program.oxid, references, deadline).await
     }
 
     pub(crate) async fn release_references(
         &mut self,
+        oxid: Oxid,
         references: Vec<RemInterfaceRef>,
         deadline: Instant,
     ) -> Result<(), SessionError> {
         let Some(request) = RemReleaseRequest::new(references) else { return Ok(()) };
-        let released = self.rem_unknown(deadline).call(&request).await.map(drop);
-        released.map_err(|error| failure::of_method(&self.program, &error))
+        let released = self.rem_unknown(oxid, deadline).await?.call(&request).await.map(drop);
+        released.map_err(|error| failure::of_method(self.program(), &error))
     }
 
     /// What went wrong in a method of the object.
     #[must_use]
     pub fn error_of(&self, error: &rpc_stub::Error<rpc_client::Error, HResult>) -> SessionError {
-        failure::of_method(&self.program, error)
+        failure::of_method(self.program(), error)
     }
 
     /// Whether another call can succeed.
     #[must_use]
     pub const fn is_usable(&self) -> bool {
-        self.program.is_usable() && self.resolver.is_usable()
+        self.program.session.is_usable() && self.resolver.is_usable()
     }
 
     /// The session with the object's program: it names what goes wrong in calls.
     #[must_use]
     pub const fn program(&self) -> &TcpSession {
-        &self.program
+        &self.program.session
     }
 
     /// The stages of all connections that led here.
@@ -230,13 +310,13 @@ impl Object {
     /// Starts to measure the following calls of the object.
     #[must_use]
     pub fn start_stage(&self, stage: Stage) -> StageTimer {
-        self.program.start_stage(stage)
+        self.program().start_stage(stage)
     }
 
     /// The measured calls.
     #[must_use]
     pub fn stop_stage(&self, timer: StageTimer) -> StageReport {
-        self.program.stop_stage(timer)
+        self.program().stop_stage(timer)
     }
 
     /// Whether this is the object's own identifier: a method may return the object that it is called of.
@@ -251,32 +331,47 @@ impl Object {
         self.interfaces.push(Known { iid, std });
     }
 
-    fn rem_unknown(&mut self, deadline: Instant) -> Proxy<BoundInterface<'_, TcpTransport>, IRemUnknown2> {
-        let channel = self.program.channel(REM_UNKNOWN_CONTEXT, deadline);
-        Proxy::new(channel, self.ipid_rem_unknown, self.version, random::guid())
+    async fn rem_unknown(
+        &mut self,
+        oxid: Oxid,
+        deadline: Instant,
+    ) -> Result<Proxy<BoundInterface<'_, TcpTransport>, IRemUnknown2>, SessionError> {
+        let Program { session, ipid_rem_unknown, version, .. } = self.program_of(oxid, deadline).await?;
+        let channel = session.channel(REM_UNKNOWN_CONTEXT, deadline);
+        Ok(Proxy::new(channel, *ipid_rem_unknown, *version, random::guid()))
     }
 
     /// Asks the object that has the interface `known` for another.
     pub(crate) async fn query_interface(
         &mut self,
-        known: Guid,
+        known: &StdObjref,
         iid: Guid,
         deadline: Instant,
     ) -> Result<StdObjref, SessionError> {
-        let Some(request) = RemQueryInterfaceRequest::new(known, REFERENCES, vec![iid]) else {
+        let Some(request) = RemQueryInterfaceRequest::new(known.ipid, REFERENCES, vec![iid]) else {
             unreachable!("one interface can be counted")
         };
-        let reply = self.rem_unknown(deadline).reply(&request).await;
-        let reply = reply.map_err(|error| failure::of_method(&self.program, &error))?;
-        let results = request.results(&reply).map_err(|error| failure::of_answer(&self.program, &error))?;
+        let reply = self.rem_unknown(known.oxid, deadline).await?.reply(&request).await;
+        let reply = reply.map_err(|error| failure::of_method(self.program(), &error))?;
+        let results = request.results(&reply).map_err(|error| failure::of_answer(self.program(), &error))?;
         match results.first() {
             Some(Ok(std)) => Ok(*std),
             refused => {
                 let status = refused.and_then(|result| result.err()).unwrap_or(reply.status);
                 let sentence = Sentence(format!("the object does not have the interface {iid}: {status}"));
-                Err(SessionError::of_hresult(self.program.target(), status, &sentence))
+                Err(SessionError::of_hresult(self.program().target(), status, &sentence))
             }
         }
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Object")
+            .field("program", &self.program)
+            .field("others", &self.others)
+            .field("interfaces", &self.interfaces)
+            .finish_non_exhaustive()
     }
 }
 

@@ -7,11 +7,13 @@ use ms_dcom::activation::{Activation, ActivationRequest, ObjectExporter};
 use ms_dcom::activator::{IRemoteSCMActivator, RemoteCreateInstanceRequest};
 use ms_dcom::client::{self, Endpoint, Ping, PingSet};
 use ms_dcom::remote_unknown::IRemUnknown2;
-use ms_dcom::resolver::{IObjectExporter, ServerAlive2Request};
-use ms_dtyp::Guid;
+use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
+use ms_dcom::types::{AuthenticationService, Oxid};
+use ms_dcom::wire::DualStringArray;
+use ms_dtyp::{Guid, Win32Error};
 use rpc_stub::orpc::{ComVersion, OrpcThis};
 use rpc_stub::{Client, Interface, Message};
-use ssp::{Credentials, ImpersonationLevel};
+use ssp::{Credentials, ImpersonationLevel, Mechanism};
 use tokio::time::Instant;
 use tracing::debug;
 use transport::Connector;
@@ -59,6 +61,7 @@ impl ReachedResolver {
             failure::of_answer(&plain, &Sentence(sentence))
         })?;
         debug!(%target, server = %alive.version, %version, "Resolver is alive");
+        let options = Options { mechanism: mechanism_of(alive.bindings.as_deref(), &options), ..options };
         let mut stages = plain.stages().to_vec();
         let reached = TcpReached::connect(target.clone(), options.clone(), connector, deadline).await?;
         stages.extend(reached.stages());
@@ -75,13 +78,30 @@ impl ReachedResolver {
     ///
     /// # Errors
     /// From the stage auth; [`SessionError::verdict`] says what they mean for the credentials.
-    pub async fn log_on(self, credentials: Credentials, deadline: Instant) -> Result<Resolver, SessionError> {
+    pub async fn log_on(
+        self,
+        credentials: Credentials,
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<Resolver, SessionError> {
         let Self { target, options, version, reached, mut stages } = self;
         let before = reached.stages().len();
-        let session = reached.bind(RESOLVER, Some(&credentials), &INTERFACES, deadline).await?;
+        let session = reached.log_on(RESOLVER, &credentials, &INTERFACES, connector, deadline).await?;
         stages.extend(&session.stages()[before..]);
         let impersonation = ImpersonationLevel::Identify;
         Ok(Resolver { target, options, version, credentials, impersonation, session, stages })
+    }
+}
+
+/// How to authenticate to what has these bindings: NTLM alone where SPNEGO is not offered, and NTLM is.
+fn mechanism_of(bindings: Option<&DualStringArray>, options: &Options) -> Mechanism {
+    let offers = |service| {
+        bindings.is_some_and(|bindings| bindings.security.iter().any(|offered| offered.service == service))
+    };
+    if offers(AuthenticationService::WINNT) && !offers(AuthenticationService::GSS_NEGOTIATE) {
+        Mechanism::Ntlm
+    } else {
+        options.mechanism
     }
 }
 
@@ -125,19 +145,56 @@ impl Resolver {
 
     /// Sends the ping that is due for a set.
     pub(crate) async fn ping(&mut self, set: &mut PingSet, deadline: Instant) -> Result<(), SessionError> {
+        self.require(EXPORTER)?;
         let mut resolver = Client::<_, IObjectExporter>::new(self.session.channel(EXPORTER, deadline));
         let pinged = match set.next_ping() {
             None => return Ok(()),
-            Some(Ping::Simple(request)) => {
-                let reply = resolver.reply(&request).await;
-                reply.map(|reply| set.simple_answered(&reply))
-            }
-            Some(Ping::Complex(request)) => {
-                let reply = resolver.reply(&request).await;
-                reply.map(|reply| set.complex_answered(&reply))
-            }
+            Some(Ping::Simple(request)) => resolver.reply(&request).await.map(|reply| {
+                set.simple_answered(&reply);
+                reply.status
+            }),
+            Some(Ping::Complex(request)) => resolver.reply(&request).await.map(|reply| {
+                set.complex_answered(&reply);
+                reply.status
+            }),
         };
-        pinged.map_err(|error| failure::of_method(&self.session, &error))
+        match pinged.map_err(|error| failure::of_method(&self.session, &error))? {
+            // The next ping makes the set anew.
+            Win32Error::ERROR_SUCCESS | Win32Error::OR_INVALID_SET | Win32Error::OR_INVALID_OID => Ok(()),
+            status => {
+                let sentence = Sentence(format!("the resolver refuses pings: {status}"));
+                Err(SessionError::of_status(self.session.target(), status, &sentence))
+            }
+        }
+    }
+
+    /// Whether the host has one of the resolver's interfaces.
+    fn require(&self, context: u16) -> Result<(), SessionError> {
+        let bound = self.session.contexts().get(usize::from(context));
+        if bound.is_some_and(|bound| bound.outcome.is_ok()) {
+            return Ok(());
+        }
+        let name = if context == ACTIVATOR { IRemoteSCMActivator::NAME } else { IObjectExporter::NAME };
+        let sentence = Sentence(format!(
+            "the host's resolver does not have the interface {name}: it is no Windows, or one before Windows 2000"
+        ));
+        let (stage, reason) = (host_session::Stage::Query, Reason::NotFound);
+        Err(SessionError::of_answer(self.session.target(), stage, reason, &sentence))
+    }
+
+    /// [MS-DCOM] 3.2.4.1.2: where the program is that the resolver calls this.
+    pub(crate) async fn resolve(
+        &mut self,
+        oxid: Oxid,
+        deadline: Instant,
+    ) -> Result<ObjectExporter, SessionError> {
+        self.require(EXPORTER)?;
+        let mut resolver = Client::<_, IObjectExporter>::new(self.session.channel(EXPORTER, deadline));
+        let resolved = resolver.call(&ResolveOxid2Request::tcp(oxid)).await;
+        let resolved = resolved.map_err(|error| failure::of_method(&self.session, &error))?;
+        let ResolveOxid2Reply { bindings, ipid_rem_unknown, authn_hint, version, .. } = resolved;
+        let bindings = bindings.map(|bindings| *bindings).unwrap_or_default();
+        Ok(ObjectExporter { oxid, bindings, ipid_rem_unknown, authn_hint, version })
     }
 
     /// Has an object made that has at least one of `interfaces`.
@@ -147,6 +204,7 @@ impl Resolver {
         interfaces: &[Guid],
         deadline: Instant,
     ) -> Result<Activation, SessionError> {
+        self.require(ACTIVATOR)?;
         let wanted = ActivationRequest {
             version: self.version,
             server_name: Some(self.target.host.clone()),
@@ -188,6 +246,7 @@ impl Resolver {
         let is_ours = |endpoint: &Endpoint| {
             endpoint.is_given || endpoint.host.parse().is_ok_and(|ip| addresses.contains(&ip))
         };
+        let mechanism = mechanism_of(Some(&exporter.bindings), &self.options);
         let mut failed = None;
         for endpoint in client::endpoints(&exporter.bindings, &self.target.host) {
             if !is_ours(&endpoint) {
@@ -196,7 +255,7 @@ impl Resolver {
             }
             let host = if endpoint.is_given { self.target.host.clone() } else { endpoint.host };
             let place = Target::new(host, endpoint.port);
-            match self.bind_program(place, connector, deadline).await {
+            match self.bind_program(place, mechanism, connector, deadline).await {
                 Ok(session) => return Ok(session),
                 // A second logon with what was refused would lock the account.
                 Err(error) if error.verdict() != host_session::Verdict::Unknown => return Err(error),
@@ -212,13 +271,15 @@ impl Resolver {
     async fn bind_program(
         &mut self,
         place: Target,
+        mechanism: Mechanism,
         connector: &dyn Connector,
         deadline: Instant,
     ) -> Result<TcpSession, SessionError> {
-        let options = Options { impersonation: self.impersonation, ..self.options.clone() };
+        let options = Options { impersonation: self.impersonation, mechanism, ..self.options.clone() };
         let reached = TcpReached::connect(place, options, connector, deadline).await?;
         let service = TcpService { class: "host", stopped: Reason::NotFound };
-        let session = reached.bind(service, Some(&self.credentials), &[REM_UNKNOWN], deadline).await?;
+        let bound = reached.log_on(service, &self.credentials, &[REM_UNKNOWN], connector, deadline);
+        let session = bound.await?;
         self.stages.extend(session.stages());
         Ok(session)
     }

@@ -1,9 +1,10 @@
 //! Objects that methods of an object return.
 
 use core::marker::PhantomData;
+use std::collections::BTreeMap;
 
 use host_session::SessionError;
-use ms_dcom::types::StdObjref;
+use ms_dcom::types::{Oxid, RemInterfaceRef, StdObjref};
 use ms_dcom::wire::Objref;
 use rpc_client::{Interface as BoundInterface, TcpTransport};
 use rpc_stub::orpc::{ObjectInterface, Proxy};
@@ -12,7 +13,7 @@ use tokio::time::Instant;
 use crate::failure::{self, Sentence};
 use crate::object::{Object, references};
 
-/// Interface `I` of another object of the same program, which a method returned. It is pinged with the object that
+/// Interface `I` of another object of the host, which a method returned. It is pinged with the object that
 /// returned it, and given back by [`Object::release_returned`].
 #[derive(Debug)]
 pub struct Returned<I> {
@@ -26,15 +27,14 @@ impl Object {
     /// Takes an object that a method of this one returned, and asks it for interface `I` if it came as another.
     ///
     /// # Errors
-    /// If it is in another program, or does not have the interface.
+    /// If it is a copy of its own, its program cannot be reached, or it does not have the interface.
     pub async fn take_returned<I: ObjectInterface>(
         &mut self,
         objref: &Objref<'_>,
         deadline: Instant,
     ) -> Result<Returned<I>, SessionError> {
-        let std = objref.std().filter(|std| std.oxid == self.oxid);
-        let Some(std) = std.copied() else {
-            let sentence = Sentence("the object that was returned is in another program".to_owned());
+        let Some(std) = objref.std().copied() else {
+            let sentence = Sentence("what was returned is no reference to an object".to_owned());
             return Err(failure::of_answer(self.program(), &sentence));
         };
         if std.wants_pings() {
@@ -43,7 +43,7 @@ impl Object {
         if objref.iid == I::IID {
             return Ok(Returned { std, first: None, interface: PhantomData });
         }
-        let own = self.query_interface(std.ipid, I::IID, deadline).await?;
+        let own = self.query_interface(&std, I::IID, deadline).await?;
         Ok(Returned { std: own, first: Some(std), interface: PhantomData })
     }
 
@@ -56,7 +56,7 @@ impl Object {
         returned: &Returned<I>,
         deadline: Instant,
     ) -> Result<Proxy<BoundInterface<'_, TcpTransport>, I>, SessionError> {
-        self.proxy_at(returned.std.ipid, deadline).await
+        self.proxy_at(&returned.std, deadline).await
     }
 
     /// Gives an object back that was returned.
@@ -71,7 +71,7 @@ impl Object {
         self.release_all_returned(vec![returned], deadline).await
     }
 
-    /// Gives objects back that were returned, in one call.
+    /// Gives objects back that were returned, in one call to each program.
     ///
     /// # Errors
     /// If the program does not answer.
@@ -80,13 +80,17 @@ impl Object {
         returned: Vec<Returned<I>>,
         deadline: Instant,
     ) -> Result<(), SessionError> {
-        let mut all = Vec::with_capacity(returned.len());
+        let mut by_program: BTreeMap<Oxid, Vec<RemInterfaceRef>> = BTreeMap::new();
         for Returned { std, first, .. } in &returned {
             if !self.is(std.oid) {
                 self.pings.remove(std.oid);
             }
+            let all = by_program.entry(std.oxid).or_default();
             all.extend(first.iter().chain([std]).map(references));
         }
-        self.release_references(all, deadline).await
+        for (oxid, references) in by_program {
+            self.release_references(oxid, references, deadline).await?;
+        }
+        Ok(())
     }
 }

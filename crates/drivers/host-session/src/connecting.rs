@@ -4,7 +4,7 @@ use std::sync::Arc;
 use dcerpc::{AssociationInfo, Observer, Role, SyntaxId, Transport};
 use ms_dtyp::NtStatus;
 use rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection, TcpTransport};
-use ssp::Credentials;
+use ssp::{Credentials, Mechanism};
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::debug;
 use transport::{BoxStream, ByteCounter, Connector, Counted};
@@ -113,10 +113,26 @@ impl<'a> Connecting<'a> {
         let security = credentials.map(|credentials| self.security(service.class, credentials));
         let config = self.options.rpc.clone();
         let observer = self.observer(Transport::Tcp, &self.target.port.to_string());
-        let security = security.as_ref();
-        let outcome =
-            Association::bind_observed(transport, interfaces, security, config, observer, self.deadline)
-                .await;
+        let asks_again = security.as_ref().is_some_and(|security| security.mechanism == Mechanism::Ntlm);
+        let bound = Association::bind_observed(
+            transport,
+            interfaces,
+            security.as_ref(),
+            config,
+            observer,
+            self.deadline,
+        );
+        let mut outcome = bound.await;
+        // The last message of NTLM alone has no answer: whether the password is right, the next one tells.
+        if asks_again && let Ok(association) = &mut outcome {
+            let bound = association.contexts().iter().find(|context| context.outcome.is_ok());
+            let interface = bound.map(|context| context.interface);
+            if let Some(interface) = interface
+                && let Err(error) = association.alter_context(interface, self.deadline).await
+            {
+                outcome = Err(error);
+            }
+        }
         self.end(1);
         outcome.map_err(|error| SessionError::of_bind(self.target, stage, service.stopped, &error))
     }

@@ -1,6 +1,7 @@
 use core::fmt;
 use std::error::Error as StdError;
 
+use dcerpc::pdu::BindNakReason;
 use ms_dtyp::{HResult, Win32Error};
 use transport::{ConnectError, ConnectErrorKind, ConnectStage};
 
@@ -24,6 +25,8 @@ pub struct SessionError {
     pub stages: Vec<StageReport>,
     /// What a method of an object, or an activation, returned.
     pub hresult: Option<HResult>,
+    /// Why the server refused to be bound.
+    nak: Option<BindNakReason>,
     target: Target,
     detail: String,
 }
@@ -37,7 +40,8 @@ impl SessionError {
         detail: impl Into<String>,
     ) -> Self {
         let detail = detail.into();
-        Self { stage, reason, recovery, stages: Vec::new(), hresult: None, target: target.clone(), detail }
+        let (stages, target) = (Vec::new(), target.clone());
+        Self { stage, reason, recovery, stages, hresult: None, nak: None, target, detail }
     }
 
     pub(crate) fn of_connect(error: &ConnectError) -> Self {
@@ -69,7 +73,11 @@ impl SessionError {
             rpc_client::Stage::Query => Stage::Query,
         };
         let reason = reason_of(error, stopped);
-        Self::new(target, stage, reason, recovery_of(error), chain(error))
+        let nak = match error {
+            rpc_client::Error::Rpc { source: dcerpc::Error::BindRefused { reason }, .. } => Some(*reason),
+            _ => None,
+        };
+        Self { nak, ..Self::new(target, stage, reason, recovery_of(error), chain(error)) }
     }
 
     /// The error of a call without an answer, or with a fault. `endpoint` is where the call was sent; the message
@@ -138,6 +146,12 @@ impl SessionError {
     pub(crate) fn with_stages(mut self, stages: Vec<StageReport>) -> Self {
         self.stages = stages;
         self
+    }
+
+    /// Whether the server answered that it does not know how this side authenticates.
+    #[must_use]
+    pub fn is_security_unknown(&self) -> bool {
+        self.nak == Some(BindNakReason::AUTHENTICATION_TYPE_NOT_RECOGNIZED)
     }
 
     /// Whether [`Session::connect`](crate::Session::connect) is needed before anything else can succeed.

@@ -55,7 +55,7 @@ impl TcpReached {
             TcpPort::Mapped { interface, mapper } => {
                 let mapper = Target::new(host, mapper);
                 let mapper = Self::connect(mapper, options.clone(), connector, deadline).await?;
-                let asked = mapper.ask_mapper(interface, service, credentials, deadline).await;
+                let asked = mapper.ask_mapper(interface, service, credentials, connector, deadline).await;
                 asked.map_err(of_mapper)?
             }
         };
@@ -74,9 +74,14 @@ impl TcpReached {
         interface: SyntaxId,
         service: TcpService,
         credentials: Option<&Credentials>,
+        connector: &dyn Connector,
         deadline: Instant,
     ) -> Result<(u16, Vec<StageReport>), SessionError> {
-        let mut session = self.bind(MAPPER, credentials, &[epm::SYNTAX_ID], deadline).await?;
+        let interfaces = &[epm::SYNTAX_ID];
+        let mut session = match credentials {
+            Some(credentials) => self.log_on(MAPPER, credentials, interfaces, connector, deadline).await?,
+            None => self.bind(MAPPER, None, interfaces, deadline).await?,
+        };
         let timer = session.start_stage(Stage::Tcp);
         let port = EndpointMapper::new(session.channel(0, deadline)).tcp_port(interface).await;
         let mut stages = session.stages().to_vec();

@@ -6,8 +6,9 @@ use dcerpc::client::PresentationContext;
 use dcerpc::{ContextId, SyntaxId};
 use rpc_client::{Association, Interface, TcpTransport};
 use rpc_stub::ErrorStatus;
-use ssp::Credentials;
+use ssp::{Credentials, Mechanism};
 use tokio::time::Instant;
+use tracing::debug;
 use transport::{BoxStream, ByteCounter, Connector};
 
 use crate::connecting::Connecting;
@@ -64,7 +65,7 @@ impl TcpReached {
     ///
     /// # Errors
     /// From the stage auth, where credentials were given, because the logon is a part of the bind; else from the stage
-    /// bind. Where NTLM is used without SPNEGO, a server answers a wrong password with a fault of the first call.
+    /// bind.
     pub async fn bind(
         self,
         service: TcpService,
@@ -81,6 +82,32 @@ impl TcpReached {
         match bound {
             Ok(association) => Ok(TcpSession { target, service, association, bytes, stages }),
             Err(error) => Err(error.at(&place).with_stages(stages)),
+        }
+    }
+}
+
+impl TcpReached {
+    /// As [`bind`](Self::bind), and once more over another connection with NTLM alone where the server does not know SPNEGO.
+    ///
+    /// # Errors
+    /// Those of [`connect`](Self::connect) and [`bind`](Self::bind).
+    pub async fn log_on(
+        self,
+        service: TcpService,
+        credentials: &Credentials,
+        interfaces: &[SyntaxId],
+        connector: &dyn Connector,
+        deadline: Instant,
+    ) -> Result<TcpSession, SessionError> {
+        let (target, mechanism) = (self.target.clone(), self.options.mechanism);
+        let options = Options { mechanism: Mechanism::Ntlm, ..self.options.clone() };
+        match self.bind(service, Some(credentials), interfaces, deadline).await {
+            Err(error) if error.is_security_unknown() && mechanism == Mechanism::Negotiate => {
+                debug!(%target, "SPNEGO is not known there; trying NTLM alone");
+                let reached = Self::connect(target, options, connector, deadline).await?.behind(error.stages);
+                reached.bind(service, Some(credentials), interfaces, deadline).await
+            }
+            bound => bound,
         }
     }
 }

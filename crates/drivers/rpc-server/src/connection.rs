@@ -5,18 +5,17 @@ use std::pin::{Pin, pin};
 
 use codec::DecodeErrorKind;
 use dcerpc::Error;
-use dcerpc::pdu::BindNakReason;
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerEvent};
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout, timeout_at};
 use tracing::debug;
 use transport::{BoxStream, read_once};
 
+use crate::admission::Permit;
 use crate::counters::Refusal;
 use crate::deadlines::Clock;
 use crate::incoming::Incoming;
 use crate::interface::Call;
-use crate::pending::PendingPart;
 use crate::shared::Shared;
 
 /// Why a connection ended.
@@ -41,15 +40,15 @@ pub(crate) struct Connection<'a> {
     stream: BoxStream,
     rpc: ServerAssociation,
     clock: Clock,
-    pending: PendingPart,
+    permit: Permit,
 }
 
 impl<'a> Connection<'a> {
-    pub(crate) fn new(shared: &'a Shared, incoming: Incoming) -> Self {
+    pub(crate) fn new(shared: &'a Shared, incoming: Incoming, permit: Permit) -> Self {
         let Incoming { stream, peer, port } = incoming;
         let clock = Clock::new(shared.options.deadlines, Instant::now());
         let rpc = shared.association(peer, port);
-        Self { shared, peer, stream, rpc, clock, pending: shared.pending.part() }
+        Self { shared, peer, stream, rpc, clock, permit }
     }
 
     /// Serves the connection until it ends, or until `stop` between two calls.
@@ -74,6 +73,7 @@ impl<'a> Connection<'a> {
             let (deadline, reason) = self.clock.next();
             let received = tokio::select! {
                 () = &mut stop => return Err(End::Closed),
+                reason = self.permit.evicted() => return Err(End::Refused(reason, None)),
                 received = timeout_at(deadline, read_once(&mut self.stream, <[u8]>::to_vec)) => received,
             };
             let received = received.map_err(|_| End::Refused(reason, None))??;
@@ -109,8 +109,8 @@ impl<'a> Connection<'a> {
         }
         self.send_answers().await?;
         self.clock.received(&self.rpc, has_call, Instant::now());
-        let limit = self.shared.options.limits.pending_bytes_max;
-        self.pending.set(self.rpc.pending_bytes(), limit).map_err(|reason| End::Refused(reason, None))
+        let kept = self.permit.set_pending_bytes(self.rpc.pending_bytes(), &self.shared.options.limits);
+        kept.map_err(|reason| End::Refused(reason, None))
     }
 
     fn answer(&mut self, incoming: &IncomingCall) {
@@ -144,9 +144,7 @@ fn refusal_of(error: &Error) -> Refusal {
         Error::Decode(error) if matches!(error.kind, DecodeErrorKind::LimitExceeded { .. }) => {
             Refusal::TooLarge
         }
-        Error::Security { .. }
-        | Error::AuthenticationIncomplete { .. }
-        | Error::BindRefused { reason: BindNakReason::AUTHENTICATION_TYPE_NOT_RECOGNIZED } => {
+        Error::Security { .. } | Error::AuthenticationIncomplete { .. } | Error::SecurityNotTaken { .. } => {
             Refusal::Authentication
         }
         _ => Refusal::Protocol,

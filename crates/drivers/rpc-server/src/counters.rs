@@ -34,7 +34,7 @@ refusals! {
     Address = "address", "the address is not allowed";
     /// There are too many connections.
     Connections = "connections", "too many connections";
-    /// There are too many connections of its address.
+    /// There are too many connections of its address, by the limit or because others need one.
     PeerConnections = "peer_connections", "too many connections of the address";
     /// It did not bind in time.
     SlowBind = "slow_bind", "no complete bind in time";
@@ -44,8 +44,8 @@ refusals! {
     SlowReader = "slow_reader", "the answer was not taken in time";
     /// It made no call for long.
     Idle = "idle", "no call for too long";
-    /// All connections together hold too much unfinished data.
-    PendingBytes = "pending_bytes", "too much unfinished data of all peers";
+    /// There is too much unfinished data, and its address has the most.
+    PendingBytes = "pending_bytes", "too much unfinished data of the address";
     /// A call is longer than the limit.
     TooLarge = "too_large", "a call exceeds the limit";
     /// It wants to authenticate, and cannot.

@@ -22,8 +22,8 @@
 //!   [`Limits`].
 //! - Each connection has [`Deadlines`] for its bind, for each fragment, for each call, for the reading of answers, and
 //!   between calls.
-//! - Memory for what peers began and did not finish is limited for all connections together:
-//!   [`Limits::pending_bytes_max`].
+//! - Memory for what peers began and did not finish is limited for all connections together, as connections are: see
+//!   [`Limits`]. Where there is not enough, the peer with the most gives, so each has a share.
 //! - Whatever ends a connection is counted by its reason: [`Counters`].
 //!
 //! Calls are executed one at a time on each connection, where they are read, so an [`Interface`] returns at once and
@@ -39,7 +39,6 @@ mod interface;
 mod limits;
 mod listeners;
 mod options;
-mod pending;
 mod server;
 mod shared;
 

@@ -3,13 +3,14 @@ use std::time::Duration;
 /// What peers may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Open connections.
+    /// Open connections. Above it, the address with the most gives one for one with fewer.
     pub connections_max: usize,
     /// Open connections of one address.
     pub connections_per_peer_max: usize,
     /// The longest fragment that is taken. At least 1,432.
     pub fragment_bytes_max: u16,
-    /// Memory for PDUs and calls that peers began and did not finish, of all connections.
+    /// Memory for PDUs and calls that peers began and did not finish, of all connections. Above it, the
+    /// address with the most ends the connection that has the most.
     pub pending_bytes_max: usize,
     /// What one connection may send.
     pub association: dcerpc::Limits,

@@ -14,8 +14,8 @@ pub type AddressFilter = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 /// Makes a security context for the service that a peer asks for, or refuses the service.
 pub type Acceptor = Arc<dyn Fn(AuthService) -> Option<Box<dyn SecurityContext>> + Send + Sync>;
 
-/// Is told which peer was refused, or had its connection ended, and why. It returns at once.
-pub type RefusalObserver = Arc<dyn Fn(IpAddr, Refusal) + Send + Sync>;
+/// Is told which peer was refused, or had its connection ended, why, and by which error if there was one. It returns at once.
+pub type RefusalObserver = Arc<dyn Fn(IpAddr, Refusal, Option<&dcerpc::Error>) + Send + Sync>;
 
 /// How a server treats its peers.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ impl Default for Options {
         Self {
             is_allowed: Arc::new(|_| true),
             acceptor: Arc::new(|_| None),
-            on_refusal: Arc::new(|_, _| {}),
+            on_refusal: Arc::new(|_, _, _| {}),
             observers: Arc::new(()),
             limits: Limits::default(),
             deadlines: Deadlines::default(),

@@ -39,21 +39,20 @@ impl Server {
             Ok(permit) => permit,
             Err(reason) => {
                 debug!(%peer, %reason, "Connection refused");
-                self.refuse(peer, reason);
+                self.refuse(peer, reason, None);
                 return;
             }
         };
         self.0.counters.count_connection();
-        match Connection::new(&self.0, Incoming { stream, peer, port }).serve(stop).await {
+        match Connection::new(&self.0, Incoming { stream, peer, port }, permit).serve(stop).await {
             End::Closed => {}
-            End::Refused(reason, _) => self.refuse(peer, reason),
+            End::Refused(reason, error) => self.refuse(peer, reason, error.as_ref()),
         }
-        drop(permit);
     }
 
-    fn refuse(&self, peer: IpAddr, reason: Refusal) {
+    fn refuse(&self, peer: IpAddr, reason: Refusal, error: Option<&dcerpc::Error>) {
         self.0.counters.count_refusal(reason);
-        (self.0.options.on_refusal)(peer, reason);
+        (self.0.options.on_refusal)(peer, reason, error);
     }
 
     fn admit(&self, peer: IpAddr) -> Result<Permit, Refusal> {

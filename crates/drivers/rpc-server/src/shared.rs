@@ -9,7 +9,6 @@ use crate::counters::Counters;
 use crate::interface::{Call, Interface};
 use crate::limits::Limits;
 use crate::options::Options;
-use crate::pending::PendingBytes;
 
 /// What the connections of a server share.
 pub(crate) struct Shared {
@@ -17,7 +16,6 @@ pub(crate) struct Shared {
     interfaces: Vec<Arc<dyn Interface>>,
     groups: AssociationGroups,
     pub(crate) admission: Admission,
-    pub(crate) pending: PendingBytes,
     pub(crate) counters: Counters,
 }
 
@@ -28,7 +26,6 @@ impl Shared {
             interfaces,
             groups: AssociationGroups::default(),
             admission: Admission::default(),
-            pending: PendingBytes::default(),
             counters: Counters::default(),
         }
     }

@@ -5,17 +5,20 @@ use ms_dtyp::Guid;
 use crate::types::ContainerData;
 
 /// An application that runs, as [`IGetTrackingData`](crate::IGetTrackingData) lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Application {
     /// The conglomeration identifier.
     pub id: Guid,
     /// Container legacy identifiers, one for each time that the application was listed.
     pub containers: Vec<u32>,
+    /// Identifiers of the processes of these containers, each once.
+    pub processes: Vec<u32>,
     /// Calls that are performed.
     pub calls: u64,
     /// Component instances.
     pub instances: u64,
-    /// Distinct components; the most of any container.
+    /// Distinct components, at least: those of the container with the most of them. Which ones two containers share, only the
+    /// components of both tell.
     pub components: u32,
     /// Calls per second.
     pub calls_per_second: u64,
@@ -46,13 +49,15 @@ pub fn applications(containers: &[ContainerData]) -> Applications {
         };
         let found = &mut applications.found;
         let position = *positions.entry(id.to_u128()).or_insert_with(|| {
-            let (containers, calls, instances, components, calls_per_second) = (Vec::new(), 0, 0, 0, 0);
-            found.push(Application { id, containers, calls, instances, components, calls_per_second });
+            found.push(Application { id, ..Application::default() });
             found.len() - 1
         });
         let Some(application) = found.get_mut(position) else { continue };
         let statistics = container.statistics;
         application.containers.push(container.legacy_id);
+        if !application.processes.contains(&container.process_id) {
+            application.processes.push(container.process_id);
+        }
         application.calls += u64::from(statistics.calls);
         application.instances += u64::from(statistics.instances);
         application.components = application.components.max(statistics.components);

@@ -62,7 +62,7 @@ impl Bstr {
         self.0.as_ref().is_none_or(|blob| blob.bytes == Self::NULL_BYTES)
     }
 
-    /// The text; `None` if this is nothing.
+    /// The text; `None` if this is nothing. Some writers end it with a NUL, which is no part of it.
     ///
     /// # Errors
     /// When it is data and no text.
@@ -73,7 +73,8 @@ impl Bstr {
         if blob.bytes % 2 != 0 {
             return Err(Utf16Error::OddLength);
         }
-        String::from_utf16(&blob.units).map(Some).map_err(|_| Utf16Error::LoneSurrogate)
+        let end = blob.units.iter().rposition(|&unit| unit != 0).map_or(0, |last| last + 1);
+        String::from_utf16(&blob.units[..end]).map(Some).map_err(|_| Utf16Error::LoneSurrogate)
     }
 }
 

@@ -58,7 +58,7 @@ open_enum! {
 /// What a client asks for in its bind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Auth {
-    /// [`AuthLevel::PKT_INTEGRITY`] or [`AuthLevel::PKT_PRIVACY`].
+    /// [`AuthLevel::PKT_INTEGRITY`] or [`AuthLevel::PKT_PRIVACY`]; [`AuthLevel::CONNECT`] protects no call.
     pub level: AuthLevel,
     /// Has to be that of the security context.
     pub service: AuthService,

@@ -1,7 +1,7 @@
 use codec::{DecodeError, EncodeError};
 
 use crate::pdu::{BindNakReason, PacketType};
-use crate::{AuthLevel, CallId, ContextId, FaultStatus, Rejection, RejectionReason, SyntaxId};
+use crate::{AuthLevel, AuthService, CallId, ContextId, FaultStatus, Rejection, RejectionReason, SyntaxId};
 
 /// Why an association refused bytes or a command.
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +86,14 @@ pub enum Error {
     /// A verifier that names another security context.
     #[error("verifier of another security context")]
     WrongSecurityContext,
+    /// A client asks for security that the server does not have.
+    #[error("authentication service {service} at level {level} is not taken")]
+    SecurityNotTaken {
+        /// What it asks for.
+        service: AuthService,
+        /// The level.
+        level: AuthLevel,
+    },
     /// The peer's authentication, or the protection of a fragment, failed.
     #[error("{doing}")]
     Security {

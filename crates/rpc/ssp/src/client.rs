@@ -7,6 +7,7 @@ use crate::message::{
     message_type,
 };
 use crate::package::{Answer, Package};
+use crate::session::NegotiateFlags;
 use crate::spnego::{NegState, NegTokenResp};
 use crate::{
     Credentials, Error, ImpersonationLevel, Mechanism, Peer, SecurityContext, ServerInfo, Step, Usage,
@@ -126,6 +127,9 @@ impl Client {
             return Err(Error::UnexpectedToken { reason: "the server sends no NTLM challenge" });
         }
         let decoded: ChallengeMessage<'_> = codec::decode(challenge)?;
+        if let Some(missing) = missing_of(decoded.flags, self.options.usage) {
+            return Err(Error::WeakSession { missing });
+        }
         self.server = Some(decoded.server_info()?);
         let prepared = target_info::prepare_challenge(challenge, &decoded, &self.options.target_name)?;
         let mut answer = match wrapper {
@@ -199,4 +203,18 @@ impl Client {
             }
         }
     }
+}
+
+/// What was asked for, is not given, and would be used all the same: the package does not look at it.
+fn missing_of(given: NegotiateFlags, usage: Usage) -> Option<&'static str> {
+    let needed: &[(u32, &str)] = match usage {
+        Usage::Smb => &[(NegotiateFlags::EXTENDED_SESSION_SECURITY, "extended session security")],
+        Usage::Rpc => &[
+            (NegotiateFlags::EXTENDED_SESSION_SECURITY, "extended session security"),
+            (NegotiateFlags::SIGN, "signatures"),
+            (NegotiateFlags::SEAL, "encryption"),
+            (NegotiateFlags::KEY_128, "keys of 128 bits"),
+        ],
+    };
+    needed.iter().find(|(flag, _)| !given.has(*flag)).map(|(_, word)| *word)
 }

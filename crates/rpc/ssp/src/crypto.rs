@@ -17,6 +17,11 @@ pub(crate) fn is_hmac_md5(key: &[u8; 16], parts: &[&[u8]], code: &[u8]) -> bool 
     keyed(key, parts).verify_slice(code).is_ok()
 }
 
+/// Compares in the same time wherever the difference is.
+pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |found, (a, b)| found | (a ^ b)) == 0
+}
+
 /// [MS-NLMP] 3.3.2 `NTOWFv2`
 #[doc(alias = "NTOWFv2")]
 fn ntowf_v2(password: &Secret, user: &str, domain: &str) -> Zeroizing<[u8; 16]> {

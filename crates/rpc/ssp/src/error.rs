@@ -23,6 +23,28 @@ pub enum Error {
     /// The client wants to come in without a name.
     #[error("anonymous logon refused")]
     Anonymous,
+    /// The client proves an account whose password, and so whose keys, the server does not have.
+    #[error(
+        "the keys of account `{domain}\\{user}` are not known here: it can be taken at the level connect alone"
+    )]
+    UnknownKeys {
+        /// As the client wrote it.
+        domain: String,
+        /// As the client wrote it.
+        user: String,
+    },
+    /// The client offers no mechanism that the server has.
+    #[error("the client offers no NTLM, but {offered}")]
+    NoCommonMechanism {
+        /// What it offers.
+        offered: &'static str,
+    },
+    /// The other side does not give what was asked for to protect messages.
+    #[error("the other side does not agree to {missing}")]
+    WeakSession {
+        /// What it leaves out.
+        missing: &'static str,
+    },
     /// The client answers with NTLMv1, which is not accepted.
     #[error("the client's response is not NTLMv2")]
     NotNtlmV2,

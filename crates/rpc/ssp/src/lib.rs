@@ -31,8 +31,8 @@
 //!
 //! The authentication itself is the `sspi` crate's; this is the only crate that knows it. What is ours, because
 //! `sspi` leaves it out: the target name and the channel bindings in the client's response ([MS-NLMP] 2.2.2.1), no LM
-//! response beside it, the check of response and message integrity code on the server, and accounts that are looked
-//! up when the name is known and not before. `sspi` writes messages in the clear to its own `tracing` spans; its
+//! response beside it, the check of response and message integrity code on the server, accounts that are looked
+//! up when the name is known and not before, and messages of anonymous clients. `sspi` writes messages in the clear to its own `tracing` spans; its
 //! calls therefore run without a subscriber.
 //!
 //! A context is used from one place at a time. Any error of `step` or `unwrap` ends it.
@@ -50,6 +50,7 @@ mod integrity;
 mod message;
 mod package;
 mod server;
+mod session;
 mod spnego;
 mod target_info;
 
@@ -61,5 +62,6 @@ pub use self::context::{
 };
 pub use self::credentials::{Credentials, Secret, SessionKey};
 pub use self::error::Error;
-pub use self::server::{ServerOptions, server};
+pub use self::server::{ServerOptions, server, server_of_anybody};
+pub use self::session::{NegotiateFlags, Session, Side};
 pub use self::spnego::SERVER_HINT;

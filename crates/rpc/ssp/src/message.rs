@@ -3,6 +3,7 @@ use core::ops::Range;
 use codec::{Decode, DecodeError, DecodeResult, ReadCursor, decode_utf16, ensure_size};
 use ms_dtyp::FileTime;
 
+use crate::session::NegotiateFlags;
 use crate::{ImpersonationLevel, OsVersion, ServerInfo};
 
 /// What every NTLM message begins with.
@@ -39,6 +40,7 @@ pub(crate) struct ChallengeMessage<'a> {
     pub(crate) target_name: &'a [u8],
     pub(crate) server_challenge: [u8; 8],
     pub(crate) target_info: &'a [u8],
+    pub(crate) flags: NegotiateFlags,
     pub(crate) os_version: Option<OsVersion>,
 }
 
@@ -94,7 +96,8 @@ impl<'de> Decode<'de> for ChallengeMessage<'de> {
         } else {
             None
         };
-        Ok(Self { target_name, server_challenge, target_info, os_version })
+        let flags = NegotiateFlags(flags);
+        Ok(Self { target_name, server_challenge, target_info, flags, os_version })
     }
 }
 
@@ -107,6 +110,8 @@ pub(crate) struct AuthenticateMessage<'a> {
     pub(crate) nt_response: &'a [u8],
     pub(crate) domain: String,
     pub(crate) user: String,
+    pub(crate) encrypted_session_key: &'a [u8],
+    pub(crate) flags: NegotiateFlags,
     pub(crate) impersonation: ImpersonationLevel,
 }
 
@@ -148,10 +153,13 @@ impl<'de> Decode<'de> for AuthenticateMessage<'de> {
         let nt_response = read_fields(src, &message, Self::NAME, "NtChallengeResponse")?;
         let domain = read_fields(src, &message, Self::NAME, "DomainName")?;
         let user = read_fields(src, &message, Self::NAME, "UserName")?;
-        src.read_slice(8 /* WorkstationFields */ + 8 /* EncryptedRandomSessionKeyFields */);
+        src.read_slice(8 /* WorkstationFields */);
+        let encrypted_session_key = read_fields(src, &message, Self::NAME, "EncryptedRandomSessionKey")?;
         let flags = src.read_u32();
         Ok(Self {
             nt_response,
+            encrypted_session_key,
+            flags: NegotiateFlags(flags),
             domain: name(Self::NAME, "DomainName", domain)?.unwrap_or_default(),
             user: name(Self::NAME, "UserName", user)?.unwrap_or_default(),
             impersonation: if flags & NTLMSSP_NEGOTIATE_IDENTIFY == 0 {

@@ -12,7 +12,8 @@ use sspi::{
 use tracing::Dispatch;
 use tracing::dispatcher::with_default;
 
-use crate::{Credentials, Error, Message, Protection, SessionKey, Usage};
+use crate::session::Session;
+use crate::{Account, Credentials, Error, Message, Protection, SessionKey, Usage};
 
 /// One authentication of `sspi`, by either of its packages.
 pub(crate) struct Package {
@@ -24,6 +25,10 @@ pub(crate) struct Package {
 enum Inner {
     Ntlm(Box<Ntlm>),
     Negotiate(Box<Negotiate>),
+    /// Not of `sspi`: the client is nobody.
+    Anonymous(Box<Session>),
+    /// The client is somebody whose keys are not known.
+    WithoutKeys(Account),
 }
 
 /// What the package answered, and whether it has had enough.
@@ -42,6 +47,7 @@ macro_rules! with_package {
         match &mut $self.inner {
             Inner::Ntlm($package) => $call,
             Inner::Negotiate($package) => $call,
+            Inner::Anonymous(_) | Inner::WithoutKeys(_) => Err(out_of_sequence()),
         }
     };
 }
@@ -88,6 +94,7 @@ impl Package {
                 let handle = Some(CredentialsBuffers::AuthIdentity(identity));
                 initialize(&mut **negotiate, handle, usage, target_name, token)
             }
+            Inner::Anonymous(_) | Inner::WithoutKeys(_) => Err(out_of_sequence()),
         })
         .map_err(|error| failed("answer the server's token", error))
     }
@@ -105,6 +112,7 @@ impl Package {
             Inner::Negotiate(negotiate) => {
                 accept(&mut **negotiate, identity.map(CredentialsBuffers::AuthIdentity), usage, token)
             }
+            Inner::Anonymous(_) | Inner::WithoutKeys(_) => Err(out_of_sequence()),
         })
         .map_err(|error| failed("answer the client's token", error))
     }
@@ -151,17 +159,37 @@ impl Package {
         }
     }
 
+    /// Goes on with an anonymous client.
+    pub(crate) fn become_anonymous(&mut self, session: Session) {
+        self.inner = Inner::Anonymous(Box::new(session));
+    }
+
+    /// Goes on with a client whose messages can be neither checked nor protected.
+    pub(crate) fn become_keyless(&mut self, account: Account) {
+        self.inner = Inner::WithoutKeys(account);
+    }
+
     pub(crate) fn session_key(&self) -> Result<SessionKey, Error> {
-        let key = quietly(|| match &self.inner {
-            Inner::Ntlm(ntlm) => ntlm.query_context_session_key(),
-            Inner::Negotiate(negotiate) => negotiate.query_context_session_key(),
-        })
-        .map_err(|error| failed("ask for the session key", error))?;
+        let key = match &self.inner {
+            Inner::Ntlm(ntlm) => quietly(|| ntlm.query_context_session_key()),
+            Inner::Negotiate(negotiate) => quietly(|| negotiate.query_context_session_key()),
+            Inner::Anonymous(session) => return Ok(session.key().clone()),
+            Inner::WithoutKeys(account) => return Err(unknown_keys(account)),
+        };
+        let key = key.map_err(|error| failed("ask for the session key", error))?;
         let key: &[u8] = key.session_key.as_ref();
         key.try_into().map(SessionKey::new).map_err(|_| Error::NotEstablished)
     }
 
     pub(crate) fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        match &mut self.inner {
+            Inner::Anonymous(session) => {
+                session.wrap(message);
+                return Ok(());
+            }
+            Inner::WithoutKeys(account) => return Err(unknown_keys(account)),
+            Inner::Ntlm(_) | Inner::Negotiate(_) => {}
+        }
         let scratch = &mut self.scratch;
         quietly(|| {
             with_buffers(scratch, message, |buffers| {
@@ -173,6 +201,11 @@ impl Package {
     }
 
     pub(crate) fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        match &mut self.inner {
+            Inner::Anonymous(session) => return session.unwrap(message),
+            Inner::WithoutKeys(account) => return Err(unknown_keys(account)),
+            Inner::Ntlm(_) | Inner::Negotiate(_) => {}
+        }
         let scratch = &mut self.scratch;
         quietly(|| {
             with_buffers(
@@ -192,6 +225,15 @@ fn quietly<T>(call: impl FnOnce() -> sspi::Result<T>) -> sspi::Result<T> {
     with_default(&Dispatch::none(), || catch_unwind(AssertUnwindSafe(call))).unwrap_or_else(|_| {
         Err(sspi::Error::new(sspi::ErrorKind::InternalError, "the authentication package panicked"))
     })
+}
+
+fn out_of_sequence() -> sspi::Error {
+    sspi::Error::new(sspi::ErrorKind::OutOfSequence, "the authentication is over")
+}
+
+fn unknown_keys(account: &Account) -> Error {
+    let Account { domain, user, .. } = account.clone();
+    Error::UnknownKeys { domain, user }
 }
 
 fn failed(doing: &'static str, error: sspi::Error) -> Error {

@@ -5,6 +5,7 @@ use crate::established::{Context, Exchange};
 use crate::integrity::{self, Before};
 use crate::message::{AuthenticateMessage, ChallengeMessage, NEGOTIATE_MESSAGE_TYPE, message_type};
 use crate::package::{Answer, Package};
+use crate::session::{Session, Side};
 use crate::spnego::{NegState, NegTokenInit, NegTokenResp};
 use crate::{Account, Accounts, Credentials, Error, Mechanism, Outcome, Peer, SecurityContext, Step, Usage};
 
@@ -34,17 +35,39 @@ pub fn server(
     accounts: Arc<dyn Accounts>,
     options: ServerOptions,
 ) -> Result<Box<dyn SecurityContext>, Error> {
+    begin(Some(accounts), options)
+}
+
+/// Begins an authentication as a server that takes everybody, and has no accounts. Nothing is proven by it.
+///
+/// The keys of an anonymous client are known. Those of an account are not: [`SecurityContext::session_key`] then is an
+/// error, and so is each message.
+///
+/// # Errors
+/// When the package cannot be set up.
+pub fn server_of_anybody(options: ServerOptions) -> Result<Box<dyn SecurityContext>, Error> {
+    begin(None, options)
+}
+
+fn begin(
+    accounts: Option<Arc<dyn Accounts>>,
+    options: ServerOptions,
+) -> Result<Box<dyn SecurityContext>, Error> {
     let package = match options.mechanism {
         Mechanism::Ntlm => Package::ntlm_server(),
         Mechanism::Negotiate => Package::negotiate_server()?,
     };
-    let server = Server { accounts, options, negotiate: Vec::new(), challenge: None, account: None };
+    let (negotiate, mech_list) = (Vec::new(), Vec::new());
+    let server = Server { accounts, options, mech_list, negotiate, challenge: None, account: None };
     Ok(Box::new(Context::new(package, server)))
 }
 
 struct Server {
-    accounts: Arc<dyn Accounts>,
+    /// `None` takes everybody.
+    accounts: Option<Arc<dyn Accounts>>,
     options: ServerOptions,
+    /// The mechanisms that the client offers, as it wrote them.
+    mech_list: Vec<u8>,
     /// The client's first message, which the message integrity code covers.
     negotiate: Vec<u8>,
     challenge: Option<Challenge>,
@@ -78,6 +101,10 @@ impl Exchange for Server {
             }
             Mechanism::Negotiate => {
                 let init = NegTokenInit::decode(token)?;
+                if let Some(offered) = init.offers_instead_of_ntlm() {
+                    return Err(Error::NoCommonMechanism { offered });
+                }
+                self.mech_list = init.mech_list();
                 self.note_negotiate(init.mech_token.unwrap_or_default());
                 package.accept(None, self.options.usage, &init.encode())?
             }
@@ -103,27 +130,58 @@ impl Server {
         wrapper: Option<NegTokenResp<'_>>,
     ) -> Result<Step, Error> {
         let decoded: AuthenticateMessage<'_> = codec::decode(message)?;
+        let is_anonymous = decoded.user.is_empty() && decoded.nt_response.is_empty();
+        let session_of = decoded.encrypted_session_key;
         let account =
             Account { domain: decoded.domain, user: decoded.user, impersonation: decoded.impersonation };
-        if account.user.is_empty() && decoded.nt_response.is_empty() {
+        let Some(accounts) = self.accounts.clone() else {
+            if self.challenge.is_none() {
+                return Err(Error::UnexpectedToken { reason: "the client answers before it was asked" });
+            }
+            if is_anonymous {
+                let session = Session::anonymous(session_of, decoded.flags, Side::Server)?;
+                return self.take_anonymous(package, session, wrapper);
+            }
+            self.account = Some(account.clone());
+            package.become_keyless(account);
+            return Ok(Step::Done(wrapper.map(|_| completed(None))));
+        };
+        if is_anonymous {
             return Err(Error::Anonymous);
         }
         self.account = Some(account.clone());
-        let result = self.admit(package, &account, decoded.nt_response, message, wrapper);
+        let result = self.admit(package, &*accounts, &account, decoded.nt_response, message, wrapper);
         let outcome = match &result {
             Ok(_) => Outcome::Accepted,
             Err(Error::UnknownAccount { .. }) => Outcome::UnknownAccount,
             Err(Error::BadPassword { .. }) => Outcome::BadPassword,
             Err(_) => Outcome::Malformed,
         };
-        self.accounts.attempted(&account.domain, &account.user, outcome);
+        accounts.attempted(&account.domain, &account.user, outcome);
         result
+    }
+
+    /// Takes a client without a name, and the signatures of the list of mechanisms if it makes them.
+    fn take_anonymous(
+        &self,
+        package: &mut Package,
+        mut session: Session,
+        wrapper: Option<NegTokenResp<'_>>,
+    ) -> Result<Step, Error> {
+        let mut signature = None;
+        if let Some(theirs) = wrapper.and_then(|wrapper| wrapper.mech_list_mic) {
+            session.check_mech_list(&self.mech_list, theirs)?;
+            signature = Some(session.sign_mech_list(&self.mech_list));
+        }
+        package.become_anonymous(session);
+        Ok(Step::Done(wrapper.map(|_| completed(signature.as_ref()))))
     }
 
     /// Checks the password, SPNEGO's list of mechanisms, and that the messages were not changed on the way.
     fn admit(
         &self,
         package: &mut Package,
+        accounts: &dyn Accounts,
         account: &Account,
         nt_response: &[u8],
         message: &[u8],
@@ -135,29 +193,12 @@ impl Server {
         let Some(response) = NtlmV2Response::new(nt_response) else {
             return Err(Error::NotNtlmV2);
         };
-        let credentials = self.judge(account, &response, &challenge.server_challenge)?;
+        let credentials = judge(accounts, account, &response, &challenge.server_challenge)?;
         let for_package = integrity::without_target_info_flag(message);
         let step = self.complete(package, &credentials, &for_package, wrapper)?;
         let before = Before { negotiate: &self.negotiate, challenge: &challenge.message };
         integrity::check(before, message, &response, &package.session_key()?)?;
         Ok(step)
-    }
-
-    /// Checks the response against the password, and answers what the package needs to make the keys.
-    fn judge(
-        &self,
-        account: &Account,
-        response: &NtlmV2Response<'_>,
-        server_challenge: &[u8; 8],
-    ) -> Result<Credentials, Error> {
-        let Account { domain, user, .. } = account.clone();
-        let Some(password) = self.accounts.password(&domain, &user) else {
-            return Err(Error::UnknownAccount { domain, user });
-        };
-        if !is_response_genuine(response, server_challenge, &password, &user, &domain) {
-            return Err(Error::BadPassword { domain, user });
-        }
-        Ok(Credentials { domain, username: user, password })
     }
 
     fn complete(
@@ -173,14 +214,12 @@ impl Server {
             package.complete()?;
             return Ok(Step::Done(None));
         };
-        let neg_state = Some(NegState::ACCEPT_COMPLETED);
         let Some(_) = wrapper.mech_list_mic else {
             // Impacket and others stop at NTLM; nothing but NTLM was offered that could have been struck out.
             package.unwrap_ntlm()?;
             package.accept(Some(credentials), usage, message)?;
             package.complete()?;
-            let token = NegTokenResp { neg_state, ..NegTokenResp::default() };
-            return Ok(Step::Done(Some(token.encode())));
+            return Ok(Step::Done(Some(completed(None))));
         };
         // First NTLM alone, which makes the keys and our signature; then the client's signature.
         let ntlm = NegTokenResp { response_token: Some(message), ..NegTokenResp::default() };
@@ -189,6 +228,7 @@ impl Server {
         let mech_list_mic = wrapper.mech_list_mic;
         let signed = NegTokenResp { neg_state: neg_incomplete, mech_list_mic, ..NegTokenResp::default() };
         package.verify_mech_list(usage, &signed.encode())?;
+        let neg_state = Some(NegState::ACCEPT_COMPLETED);
         let answer = NegTokenResp { neg_state, ..NegTokenResp::decode(&answer.token)? };
         Ok(Step::Done(Some(answer.encode())))
     }
@@ -223,4 +263,28 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// Checks the response against the password, and answers what the package needs to make the keys.
+fn judge(
+    accounts: &dyn Accounts,
+    account: &Account,
+    response: &NtlmV2Response<'_>,
+    server_challenge: &[u8; 8],
+) -> Result<Credentials, Error> {
+    let Account { domain, user, .. } = account.clone();
+    let Some(password) = accounts.password(&domain, &user) else {
+        return Err(Error::UnknownAccount { domain, user });
+    };
+    if !is_response_genuine(response, server_challenge, &password, &user, &domain) {
+        return Err(Error::BadPassword { domain, user });
+    }
+    Ok(Credentials { domain, username: user, password })
+}
+
+/// SPNEGO's last token of a server.
+fn completed(mech_list_mic: Option<&[u8; 16]>) -> Vec<u8> {
+    let mech_list_mic = mech_list_mic.map(<[u8; 16]>::as_slice);
+    NegTokenResp { neg_state: Some(NegState::ACCEPT_COMPLETED), mech_list_mic, ..NegTokenResp::default() }
+        .encode()
 }

@@ -56,9 +56,29 @@ impl<'a> NegTokenInit<'a> {
         Ok(Self { mech_types: mech_types.remaining(), mech_token })
     }
 
+    /// The list of mechanisms, as both sides sign it.
+    pub(crate) fn mech_list(&self) -> Vec<u8> {
+        wrap(SEQUENCE, self.mech_types)
+    }
+
+    /// What is offered where NTLM is not.
+    pub(crate) fn offers_instead_of_ntlm(&self) -> Option<&'static str> {
+        let has = |mechanism: &[u8]| {
+            let element = wrap(OBJECT_IDENTIFIER, mechanism);
+            self.mech_types.windows(element.len()).any(|window| window == element)
+        };
+        if has(NTLM) {
+            None
+        } else if has(KERBEROS) || has(MS_KERBEROS) {
+            Some("Kerberos")
+        } else {
+            Some("other mechanisms")
+        }
+    }
+
     /// Writes a whole token.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut fields = wrap(CONTEXT, &wrap(SEQUENCE, self.mech_types));
+        let mut fields = wrap(CONTEXT, &self.mech_list());
         if let Some(token) = self.mech_token {
             fields.extend(wrap(CONTEXT + 2, &wrap(OCTET_STRING, token)));
         }
@@ -154,6 +174,13 @@ impl<'a> NegTokenResp<'a> {
 
 /// The object identifier 1.3.6.1.5.5.2.
 const SPNEGO: &[u8] = &[0x2b, 6, 1, 5, 5, 2];
+
+/// 1.3.6.1.4.1.311.2.2.10
+const NTLM: &[u8] = &[0x2b, 6, 1, 4, 1, 0x82, 0x37, 2, 2, 10];
+/// 1.2.840.113554.1.2.2
+const KERBEROS: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 1, 2, 2];
+/// 1.2.840.48018.1.2.2, which Windows writes beside it.
+const MS_KERBEROS: &[u8] = &[0x2a, 0x86, 0x48, 0x82, 0xf7, 0x12, 1, 2, 2];
 
 const OCTET_STRING: u8 = 0x04;
 const OBJECT_IDENTIFIER: u8 = 0x06;

@@ -33,6 +33,8 @@ pub struct Behaviour {
     pub activation: ActivationMode,
     /// Where it says that its objects are.
     pub object_bindings: ObjectBindings,
+    /// How clients authenticate to its RPC servers.
+    pub rpc_security: RpcSecurity,
     /// Rules for single calls.
     pub rules: Vec<Rule>,
     /// What it does where the documents allow several behaviours.
@@ -53,6 +55,7 @@ impl Default for Behaviour {
             refuses_performance_data: false,
             activation: ActivationMode::Open,
             object_bindings: ObjectBindings::Reachable,
+            rpc_security: RpcSecurity::Both,
             rules: Vec::new(),
             choices: Choices::default(),
         }
@@ -103,6 +106,20 @@ pub enum ObjectBindings {
     Blocked,
     /// At no TCP port.
     NoTcp,
+}
+
+/// How clients authenticate to RPC servers over TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum RpcSecurity {
+    /// With SPNEGO or with NTLM alone.
+    #[default]
+    Both,
+    /// With NTLM alone.
+    Ntlm,
+    /// With NTLM alone, while the host says that it knows SPNEGO.
+    SecretlyNtlm,
+    /// With neither: Kerberos, which is not simulated.
+    Neither,
 }
 
 impl Behaviour {

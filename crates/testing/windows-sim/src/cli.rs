@@ -8,7 +8,9 @@ use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
 use windows_sim::choices::Choices;
 use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
-use windows_sim::{AccountState, ActivationMode, ObjectBindings, RegistryMode, RpcStateLevel, Rule};
+use windows_sim::{
+    AccountState, ActivationMode, ObjectBindings, RegistryMode, RpcSecurity, RpcStateLevel, Rule,
+};
 
 use crate::sets::SetFiles;
 use crate::share::{Share, Slow};
@@ -179,6 +181,9 @@ pub(crate) struct Faults {
     /// Where the hosts say that their objects are.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) object_bindings: ObjectBindings,
+    /// How clients authenticate to the RPC servers of the hosts, over TCP.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) rpc_security: RpcSecurity,
     /// Whether clients may or must encrypt SMB.
     #[arg(long, value_enum, default_value_t = SmbEncryption::Allowed)]
     pub(crate) smb_encryption: SmbEncryption,

@@ -77,7 +77,7 @@ pub mod server;
 pub mod service;
 
 pub use self::accounts::{Account, AccountState, Accounts, Attempts};
-pub use self::behaviour::{ActivationMode, Behaviour, ObjectBindings, RegistryMode};
+pub use self::behaviour::{ActivationMode, Behaviour, ObjectBindings, RegistryMode, RpcSecurity};
 pub use self::dumps::{DumpStore, ProcessDump};
 pub use self::host::{Counts, WindowsHost};
 pub use self::host_state::HostState;

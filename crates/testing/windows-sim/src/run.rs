@@ -246,6 +246,7 @@ fn behaviour(options: &Options) -> Result<Behaviour, Error> {
         refuses_performance_data: faults.refuse_performance_data,
         activation: faults.activation,
         object_bindings: faults.object_bindings,
+        rpc_security: faults.rpc_security,
         rules: faults.fault.clone(),
         choices: options.choices.clone(),
     })

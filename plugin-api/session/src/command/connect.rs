@@ -1,4 +1,5 @@
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dcom_runtime::{Object, ReachedResolver};
@@ -127,7 +128,7 @@ impl HostAccess {
         let reached = ReachedResolver::connect(target, options, &self.connector, deadline).await;
         let reached = reached.map_err(|error| of_step(&error, ObjectStep::Connect))?;
         let credential = self.lease(run, deadline).await?;
-        let resolver = match reached.log_on(credentials(&credential), deadline).await {
+        let resolver = match reached.log_on(credentials(&credential), &self.connector, deadline).await {
             Ok(resolver) => {
                 credential.accepted();
                 resolver
@@ -140,7 +141,8 @@ impl HostAccess {
             }
         };
         let resolver = if self.permits_impersonation { resolver.permit_impersonation() } else { resolver };
-        let activated = resolver.activate(service.class, service.interfaces, &self.connector, deadline).await;
+        let connector = Arc::new(self.connector.clone());
+        let activated = resolver.activate(service.class, service.interfaces, connector, deadline).await;
         activated.map_err(|error| of_step(&error, ObjectStep::Activate))
     }
 

@@ -92,10 +92,8 @@ pub(crate) async fn store(
     subscription: &mut Object,
     deadline: Instant,
 ) -> Result<(), SessionError> {
-    let reference = subscription.objref::<IEventSubscription>();
-    let pointer = reference.as_ref().map(Objref::to_pointer).and_then(Result::ok);
-    let pointer =
-        pointer.ok_or_else(|| internal(subscription, "the subscription has no reference to spare"))?;
+    let reference = subscription.objref::<IEventSubscription>(deadline).await?;
+    let pointer = reference.to_pointer().map_err(|error| internal(subscription, &error.to_string()))?;
     let request =
         StoreRequest { prog_id: text(prog_id::EVENT_SUBSCRIPTION), object: Some(Box::new(pointer)) };
     let mut proxy = system.proxy::<IEventSystem>(deadline).await?;

@@ -46,6 +46,9 @@ pub(crate) struct Events {
     failure: Option<Failure>,
     /// Whether the host calls, as the log has it.
     logged: Option<bool>,
+    refusals: RefusalLog,
+    /// Whether the log has it that the subscription could not be removed.
+    is_leaving: bool,
 }
 
 /// The last state that the host told.
@@ -89,6 +92,8 @@ impl Events {
             pause: Pause::default(),
             failure: None,
             logged: None,
+            refusals: RefusalLog::default(),
+            is_leaving: false,
         }
     }
 
@@ -104,6 +109,7 @@ impl Events {
     /// Takes the newest event, and looks after the subscription. Returns whether [`newest`](Self::newest) is the state of now.
     pub(crate) async fn step(&mut self, collection: &mut Collection) -> bool {
         let is_told = self.take() || self.is_young(Instant::now());
+        self.is_leaving = false;
         if self.pause.is_over() {
             match self.subscription.keep(!is_told, collection).await {
                 Ok(()) => {
@@ -120,6 +126,8 @@ impl Events {
         // The host may have called meanwhile.
         let is_told = self.take() || is_told;
         self.log(is_told);
+        let counts = self.subscription.counts().0;
+        self.refusals.log(counts.refused, || self.subscription.last_refusal(), Instant::now());
         is_told
     }
 
@@ -149,9 +157,26 @@ impl Events {
         }
     }
 
-    /// Removes the subscription in a collection.
-    pub(crate) async fn leave(&mut self, collection: &Collection) {
-        self.subscription.leave(collection).await;
+    /// Removes the subscription in a collection, or tries it again in a later one. Returns whether there is none any more.
+    pub(crate) async fn leave(&mut self, collection: &Collection) -> bool {
+        if !self.pause.is_over() {
+            return false;
+        }
+        let has_left = self.subscription.leave(collection).await;
+        if has_left {
+            if self.is_leaving {
+                tracing::info!("Subscription of COM+ events removed from the host");
+            }
+        } else {
+            self.pause.extend();
+            if !std::mem::replace(&mut self.is_leaving, true) {
+                tracing::warn!(
+                    "Subscription of COM+ events not removed from the host, which does not answer; tried again in later \
+                     collections"
+                );
+            }
+        }
+        has_left
     }
 
     /// Removes the subscription.
@@ -195,6 +220,73 @@ impl Events {
         } else {
             let max_age = self.max_age;
             tracing::warn!(?max_age, "COM+ events of the host do not arrive; it is polled");
+        }
+    }
+}
+
+/// Says once that call-backs of the host are refused, by reason, and once that they are not any more.
+#[derive(Debug, Default)]
+struct RefusalLog {
+    seen: [u64; EventRefusal::ALL.len()],
+    /// When the last one came, of those that were said.
+    said: [Option<Instant>; EventRefusal::ALL.len()],
+}
+
+/// Time without a refusal after which it is over.
+const REFUSAL_OVER: Duration = Duration::from_secs(600);
+
+impl RefusalLog {
+    fn log(
+        &mut self,
+        refused: [u64; EventRefusal::ALL.len()],
+        last: impl Fn() -> Option<String>,
+        now: Instant,
+    ) {
+        let slots = self.seen.iter_mut().zip(&mut self.said);
+        for ((reason, count), (seen, said)) in EventRefusal::ALL.iter().zip(refused).zip(slots) {
+            let is_new = std::mem::replace(seen, count) != count;
+            match said {
+                None if is_new => {
+                    let (reason, next_step) = (reason.as_str(), next_step(*reason));
+                    let last = last().unwrap_or_default();
+                    tracing::warn!(reason, count, last, next_step, "Call-backs of the host are refused");
+                }
+                Some(at) if !is_new && now.saturating_duration_since(*at) >= REFUSAL_OVER => {
+                    tracing::info!(
+                        reason = reason.as_str(),
+                        count,
+                        "Call-backs of the host are refused no more"
+                    );
+                    *said = None;
+                }
+                _ => {}
+            }
+            if is_new {
+                *said = Some(now);
+            }
+        }
+    }
+}
+
+const fn next_step(reason: EventRefusal) -> &'static str {
+    match reason {
+        EventRefusal::Authentication => {
+            "the host authenticates with Kerberos, or signs its calls with keys that only its domain knows: set `mode: poll` \
+             in the module, and report it with the version of the host's Windows"
+        }
+        EventRefusal::Memory | EventRefusal::Size => {
+            "events are taken at collections: collect the target more often, or set `mode: poll` in the module"
+        }
+        EventRefusal::Connections | EventRefusal::Unfinished | EventRefusal::Slow => {
+            "the host takes more of the listener than its share, or the network is slow: look at what else calls from its \
+             addresses"
+        }
+        EventRefusal::Address => {
+            "another target calls with this host's reference: look at what runs at its address"
+        }
+        EventRefusal::Malformed | EventRefusal::Empty | EventRefusal::Protocol => {
+            "report it with a network capture and the version of the host's Windows, unless something else calls from the \
+             host's addresses"
         }
     }
 }

@@ -64,7 +64,10 @@ impl Own {
             let number = strangers.connections;
             format!("; {number} connections of addresses of no target were refused, the last of {last}")
         });
-        let message = format!("{what}; it was told to call {}{}", self.place(), more.unwrap_or_default());
+        let refused =
+            self.subscriber.last_refusal().map(|last| format!("; its last call was refused: {last}"));
+        let more = [more, refused].map(Option::unwrap_or_default).concat();
+        let message = format!("{what}; it was told to call {}{more}", self.place());
         Failure::new(Stage::Plugin, CALL_BACK_UNREACHABLE, message)
     }
 }

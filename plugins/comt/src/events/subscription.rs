@@ -6,6 +6,7 @@ use std::time::Duration;
 use dcom_exporter::{Event, EventCounts};
 use dcom_runtime::Object;
 use host_session::{Recovery, SessionError, Target};
+use ms_dtyp::Guid;
 use plugin_sdk::{Collection, Coverage, Failure, GeneralReason, Stage};
 use plugin_session::{AttemptError, HostSource, KeptConnection, ObjectConnection, TransportSettings};
 use tokio::time::{Instant, timeout_at};
@@ -91,22 +92,37 @@ impl Subscription {
         self.own.as_ref()?.subscriber().take()
     }
 
+    /// Why a connection of the host was refused last.
+    pub(crate) fn last_refusal(&self) -> Option<String> {
+        self.own.as_ref()?.subscriber().last_refusal()
+    }
+
     /// What became of events, and of callers that are no target.
     pub(crate) fn counts(&self) -> (EventCounts, u64) {
         let Some(own) = &self.own else { return <(EventCounts, u64)>::default() };
         (own.subscriber().counts(), own.strangers())
     }
 
-    /// Removes the subscription while the connection is there, in a collection.
-    pub(crate) async fn leave(&mut self, collection: &Collection) {
+    /// Removes the subscription in a part of a collection. Returns whether there is none any more.
+    pub(crate) async fn leave(&mut self, collection: &Collection) -> bool {
+        let Some(id) = self.own.as_ref().map(Own::id) else { return true };
         let by = Instant::now() + collection.remaining() / 4;
-        if self.own.is_none() {
-            return;
+        let Ok(Ok(mut system)) = timeout_at(by, self.system.take(collection, by)).await else { return false };
+        match forget(&mut system, id, by).await {
+            Ok(true) => {
+                (self.own, self.stored) = (None, None);
+                let _ = system.release(by).await;
+                true
+            }
+            Ok(false) => {
+                self.system.put_back(system);
+                false
+            }
+            Err(error) => {
+                let _ = self.system.fail(system, &error);
+                false
+            }
         }
-        if let Ok(Ok(system)) = timeout_at(by, self.system.take(collection, by)).await {
-            self.system.put_back(system);
-        }
-        self.end(by).await;
     }
 
     /// Removes the subscription, if the event system can still be called.
@@ -213,6 +229,12 @@ impl Subscription {
         self.own = Some(Own::new(listener::shared().await?, &self.name, addresses, towards)?);
         Ok(())
     }
+}
+
+/// Removes a subscription. Returns whether the store does not have it any more.
+async fn forget(system: &mut Object, id: Guid, deadline: Instant) -> Result<bool, SessionError> {
+    Ok(event_system::remove(system, id, deadline).await?
+        || !event_system::is_stored(system, id, deadline).await?)
 }
 
 /// What a step failed of.

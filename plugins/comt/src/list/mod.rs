@@ -77,7 +77,7 @@ async fn list(run: &Run, arguments: ListArguments) -> Result<String, CommandErro
     run.progress("applications…");
     let which = clsid.map_or(Components::All, Components::OfClass);
     let deadline = Instant::now() + CALLS_MAX;
-    let polled = poll(&mut tracker, which, &Limits::default(), &Stalls::default(), deadline).await;
+    let polled = poll(&mut tracker, which, &Limits::default(), &mut Stalls::default(), deadline).await;
     let mut polled =
         polled.map_err(|failed| CommandError::of_object(&TRACKER, &failed.error, ObjectStep::Call))?;
     // If the host is slow, it drops the object when no pings come.
@@ -129,6 +129,7 @@ fn application(figures: &ApplicationFigures) -> Value {
         "partition_id": about.and_then(|about| about.partition_id).map(|id| id.to_string()),
         "containers": figures.containers,
         "container_ids": places,
+        "process_ids": figures.places.iter().filter_map(|place| place.process_id).collect::<Vec<_>>(),
         "calls_in_progress": figures.calls,
         "calls_per_second": figures.calls_per_second,
         "instances": figures.instances,

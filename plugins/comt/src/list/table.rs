@@ -69,15 +69,16 @@ fn write_application(text: &mut String, figures: &ApplicationFigures, processes:
     }
 }
 
-/// `container ID in process 4711 (dllhost.exe, paused)`
+/// `container ID in process 4711 (dllhost.exe, paused)`, or as much of it as is known.
 fn write_place(text: &mut String, place: &Place, processes: &[ProcessFigures]) {
-    let container = place.container_id.map_or_else(|| UNTRACKED.to_owned(), |id| id.to_string());
-    let _ = write!(text, "  container {container}");
+    let container = place.container_id.map(|id| format!("container {id}"));
+    let process = place.process_id.map(|id| format!("process {id}"));
+    let known: Vec<String> = container.into_iter().chain(process).collect();
+    let _ = write!(text, "  {}", known.join(" in "));
     let Some(id) = place.process_id else {
         text.push('\n');
         return;
     };
-    let _ = write!(text, " in process {id}");
     let process = processes.iter().find(|process| process.id == id);
     let mut words = Vec::new();
     if let Some(process) = process {

@@ -39,9 +39,9 @@ pub(super) static APPLICATION: [Family<'static>; 5] = [
     },
     Family {
         item: "Components",
-        help: "Distinct components of the application that have instances. Where the host is polled, those of the container \
-               with the most of them.",
-        origin: "IGetTrackingData::GetContainerData cComponents; IComTrackingInfoEvents Components",
+        help: "Distinct components of the application that have instances, in all of its containers. Where components of a \
+               container cannot be read, at least so many.",
+        origin: "IGetTrackingData::GetContainerData cComponents, GetComponentDataByContainer; IComTrackingInfoEvents Components",
         ..GAUGE
     },
 ];
@@ -162,11 +162,10 @@ pub(super) static PROCESS_INFO: [Family<'static>; 1] = [Family {
     ..INFO
 }];
 
-/// Only events tell it.
 pub(super) static PROCESS_APPLICATION: [Family<'static>; 1] = [Family {
     object: "Process Application",
     help: "1 for each application that runs in a process.",
-    origin: "IComTrackingInfoEvents ProcessID, ApplicationID",
+    origin: "IGetTrackingData::GetContainerData dwProcessID; IComTrackingInfoEvents ProcessID, ApplicationID",
     ..INFO
 }];
 
@@ -211,9 +210,10 @@ pub(super) static REFUSED_EVENTS: [Family<'static>; 1] = [Family {
     item: "Refused",
     kind: Kind::Counter,
     help: "Events and connections of the host that were refused: an event for another target (address), no call of the \
-           method (malformed), without a state (empty), too long (size), too much of all targets (memory), bytes that \
-           cannot be read (unreadable); a connection with authentication (authentication), or one that was refused or ended \
-           for another reason (connection).",
+           method (malformed), without a state (empty), too long (size), more than the target's share of the memory of all \
+           (memory), bytes that cannot be read (unreadable); a connection that authenticates in a way that is not taken \
+           (authentication), is above the target's share of all (connections), leaves more calls unfinished than others \
+           (unfinished), is too slow (slow), or violates the protocol (protocol).",
     ..OF_EVENTS
 }];
 
@@ -230,7 +230,7 @@ pub(super) static STRANGERS: [Family<'static>; 1] = [Family {
 /// Objects and items that only events tell, and that only polls tell, for the question which settings collect a family.
 pub(super) fn is_of_events(object: &str, item: &str) -> bool {
     let families = PROCESS.iter().chain(&EVENTS).chain(&REFUSED_EVENTS).chain(&STRANGERS);
-    let infos = [&APPLICATION_INFO, &COMPONENT_INFO, &PROCESS_INFO, &PROCESS_APPLICATION];
+    let infos = [&APPLICATION_INFO, &COMPONENT_INFO, &PROCESS_INFO];
     let is_it = |family: &Family<'_>| (family.object, family.item) == (object, item);
     families.chain(infos.into_iter().flatten()).any(is_it)
         || (object == OF_COMPONENT.object && matches!(item, "Instances" | "Instances Active"))

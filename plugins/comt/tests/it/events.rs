@@ -121,9 +121,19 @@ fn of_several_events_the_newest_is_shown_and_the_others_are_counted() {
     let last = own(&ended, "Last Time").expect("an event came");
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("it is after 1970");
     assert!((0.0..600.0).contains(&(now.as_secs_f64() - last)), "{last}");
-    for reason in
-        ["address", "malformed", "empty", "size", "memory", "authentication", "connection", "unreadable"]
-    {
+    for reason in [
+        "address",
+        "malformed",
+        "empty",
+        "size",
+        "memory",
+        "authentication",
+        "connections",
+        "unfinished",
+        "slow",
+        "protocol",
+        "unreadable",
+    ] {
         assert!(ended.value("Events", "Refused", &[reason]).is_some(), "{reason}");
     }
     assert_eq!(ended.value("Events", "Refused", &["unreadable"]), Some(0.0));

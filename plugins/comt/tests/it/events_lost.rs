@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use plugin_contract::Stage;
 use serde_json::json;
+use windows_sim::choices::{CallBackSecurity, InterfaceReferences};
 
 use crate::world::{Asked as _, Plugin, SimHost};
 use plugin_harness::Collection;
@@ -134,6 +135,61 @@ fn another_mode_begins_and_ends_the_subscription() {
     let ended = watch.full();
     assert_eq!((ended.count("Application"), ended.count("Events"), ended.count("Process")), (20, 0, 0));
     assert!(sim.publish().is_empty(), "it was removed");
+}
+
+#[test]
+fn a_subscription_that_is_not_removed_at_once_is_removed_later() {
+    const NOT_REMOVED: &str = "Subscription of COM+ events not removed from the host, which does not answer; tried again in \
+                               later collections";
+    for rule in ["event-system/12=fault:5", "event-system/12=fault:1783"] {
+        let (sim, plugin) = (SimHost::new(), Plugin::new());
+        let watch = plugin.watch_with(sim.port, json!({"mode": "both"}));
+        watch.full();
+        watch.reconfigure(json!({"mode": "poll"}));
+        sim.rule(rule);
+        for _ in 0..10 {
+            let ended = watch.full();
+            assert_eq!((ended.count("Application"), ended.count("Events")), (20, 0), "{rule}");
+            assert_eq!(ended.logged(NOT_REMOVED), 1, "{rule}");
+        }
+        assert_eq!(sim.publish().len(), 1, "{rule}: it is still there");
+        sim.heal();
+        for _ in 0..20 {
+            watch.full();
+        }
+        assert!(sim.publish().is_empty(), "{rule}");
+        assert_eq!(watch.full().logged("Subscription of COM+ events removed from the host"), 1, "{rule}");
+    }
+}
+
+#[test]
+fn call_backs_that_authenticate_are_taken_or_named_once() {
+    const REFUSED: &str = "Call-backs of the host are refused";
+    for &security in CallBackSecurity::ALL {
+        let (sim, plugin) = (SimHost::new(), Plugin::new());
+        sim.choose(|choices| choices.com_plus.call_back_security = security);
+        let watch = plugin.watch_with(sim.port, events_now("events"));
+        watch.full();
+        let is_taken = !matches!(security, CallBackSecurity::MachineSigned | CallBackSecurity::Kerberos);
+        for _ in 0..4 {
+            sim.publish();
+            let ended = watch.collect();
+            assert_eq!(up(&ended), Some(f64::from(is_taken)), "{security:?}");
+            assert_eq!(ended.logged(REFUSED), usize::from(!is_taken), "{security:?}");
+            let refused = ended.value("Events", "Refused", &["authentication"]);
+            assert_eq!(refused > Some(0.0), !is_taken, "{security:?}");
+        }
+    }
+}
+
+#[test]
+fn a_subscription_that_comes_with_one_reference_is_stored() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    sim.choose(|choices| choices.com_plus.interface_references = InterfaceReferences::One);
+    let watch = plugin.watch_with(sim.port, events_now("events"));
+    watch.full();
+    sim.tell();
+    assert_eq!(up(&watch.full()), Some(1.0));
 }
 
 #[test]

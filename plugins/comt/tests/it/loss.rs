@@ -65,6 +65,26 @@ fn an_answer_that_is_none_fails_the_collection_and_nothing_after_it() {
 }
 
 #[test]
+fn a_ping_that_is_refused_ends_no_collection() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim);
+    for rule in ["resolver/1=fault:5", "resolver/2=fault:5", "resolver/2=status:5"] {
+        sim.rule(rule);
+        sim.cut();
+        let connections = sim.connections();
+        for _ in 0..4 {
+            assert_eq!(
+                watch.full().count("Application"),
+                20,
+                "{rule}: the object lives without pings for a while"
+            );
+        }
+        assert!(sim.connections() - connections <= 3, "{rule}: it is not activated again");
+        sim.heal();
+    }
+}
+
+#[test]
 fn an_instance_that_ends_gives_its_object_back() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     let watch = plugin.watch(&sim);

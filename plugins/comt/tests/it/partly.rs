@@ -1,11 +1,15 @@
 //! What cannot be read of one application, or exceeds a limit, costs nothing else.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use ms_dtyp::{FileTime, Guid};
 use plugin_contract::Stage;
+use plugin_harness::Collection;
 use serde_json::json;
+use windows_sim::choices::EndedContainer;
 use windows_sim::model::{
     Clock, ComComponent, ComContainer, ComProcess, Counterset, Host, HostOptions, Moment, Sample, ValueSource,
 };
@@ -18,7 +22,6 @@ fn an_application_whose_components_cannot_be_read_does_not_lose_its_neighbours()
     let watch = plugin.watch(&sim);
     let components = watch.full().count("Component");
     for (rule, expected) in [
-        ("tracker/5x1=status:0x8000ffff", (Stage::Query, "server_fault")),
         ("tracker/5x1=fault:1783", (Stage::Query, "server_fault")),
         ("tracker/5x1=oversize:3", (Stage::Decode, "malformed_reply")),
     ] {
@@ -57,12 +60,104 @@ fn an_application_without_an_answer_is_left_alone_for_a_while_and_the_others_are
 }
 
 #[test]
-fn a_container_that_ended_after_it_was_listed_is_counted_and_no_failure() {
+fn a_container_whose_call_fails_has_ended_once_and_is_unread_after_that() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    for status in ["0x80070057", "0x8000ffff", "0x80004005", "0x80070005", "0x80010108", "0x80110401"] {
+        let watch = plugin.watch(&sim);
+        let logons = plugin.lender.verdicts().len();
+        sim.rule(&format!("tracker/5x1=status:{status}"));
+        let ended = watch.full();
+        let left_out = |ended: &Collection| ["ended", "unread"].map(|why| ended.left_out("container", why));
+        assert_eq!((ended.count("Application"), left_out(&ended)), (20, [1.0, 0.0]), "{status}");
+        // It is listed again, and fails again: that is no end.
+        for _ in 0..3 {
+            sim.rule(&format!("tracker/5x1=status:{status}"));
+            let again = watch.collect();
+            let (stage, _, message) = again.partial();
+            assert_eq!((stage, left_out(&again)), (Stage::Query, [0.0, 1.0]), "{status}");
+            assert!(message.contains("get component data by container"), "{message}");
+        }
+        assert_eq!(left_out(&watch.full()), [0.0, 0.0], "{status}");
+        sim.rule(&format!("tracker/5x1=status:{status}"));
+        assert_eq!(left_out(&watch.full()), [1.0, 0.0], "{status}: after it was read");
+        assert_eq!(plugin.lender.verdicts().len(), logons + 1, "{status}: nothing was opened again");
+    }
+}
+
+/// A host whose last application ends behind each list.
+struct Vanishing {
+    host: Host,
+    asked: AtomicU32,
+}
+
+impl ValueSource for Vanishing {
+    fn countersets(&self) -> Vec<&'static Counterset> {
+        Vec::new()
+    }
+
+    fn moment(&self) -> Moment {
+        self.host.moment()
+    }
+
+    fn sample(&self, _: Guid, _: &Moment) -> Option<Vec<Sample>> {
+        None
+    }
+
+    fn com_processes(&self, moment: &Moment) -> Vec<ComProcess> {
+        let mut processes = self.host.com_processes(moment);
+        if self.asked.fetch_add(1, Ordering::Relaxed) > 0 {
+            processes.pop();
+        }
+        processes
+    }
+}
+
+#[test]
+fn a_container_that_ends_behind_the_list_is_no_failure_whatever_the_host_calls_it() {
+    for &choice in EndedContainer::ALL {
+        let clock = Clock::manual(FileTime(134_116_992_000_000_000));
+        let options = HostOptions { clock: clock.clone(), ..HostOptions::default() };
+        let source = Arc::new(Vanishing { host: Host::new(options), asked: AtomicU32::new(0) });
+        let (sim, plugin) = (SimHost::with_source(source, clock), Plugin::new());
+        sim.host.change_behaviour(|behaviour| behaviour.choices.com_plus.ended_container = choice);
+        let watch = plugin.watch(&sim);
+        let ended = watch.full();
+        assert!(ended.left_out("container", "ended") >= 1.0, "{choice:?}");
+        let next = watch.full();
+        assert_eq!(next.left_out("container", "ended"), 0.0, "{choice:?}: it is not listed any more");
+    }
+}
+
+#[test]
+fn a_host_that_answers_about_no_component_costs_few_logons() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     let watch = plugin.watch(&sim);
-    sim.rule("tracker/5x1=status:0x80070057");
-    let ended = watch.full();
-    assert_eq!((ended.count("Application"), ended.left_out("container", "ended")), (20, 1.0));
+    sim.rule("tracker/5=stall");
+    let mut logons = Vec::new();
+    for _ in 0..6 {
+        let before = sim.connections();
+        let ended = watch.collect_within(Duration::from_secs(4));
+        assert_eq!(ended.partial().1, "timeout");
+        assert_eq!((ended.count("Application"), ended.count("Component")), (20, 0));
+        logons.push(sim.connections() - before);
+    }
+    // Two to the resolver and one to the program for each time that the object is activated.
+    assert_eq!(logons, [6, 3, 0, 0, 0, 0]);
+}
+
+#[test]
+fn distinct_components_are_those_of_all_containers() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let mut expected: BTreeMap<Guid, BTreeSet<Guid>> = BTreeMap::new();
+    for container in sim.processes().into_iter().flat_map(|process| process.containers) {
+        let classes = container.components.iter().map(|component| component.clsid);
+        expected.entry(container.application_id).or_default().extend(classes);
+    }
+    let ended = plugin.watch(&sim).full();
+    for (application, classes) in expected {
+        let shown = ended.value("Application", "Components", &[&application.to_string()]);
+        assert_eq!(shown, Some(f64::from(u32::try_from(classes.len()).unwrap())));
+    }
 }
 
 #[test]
@@ -74,7 +169,7 @@ fn what_exceeds_a_limit_is_counted_and_the_same_each_time() {
         let ended = watch.full();
         assert_eq!((ended.count("Application"), ended.left_out("application", "limit")), (10, 2.0));
         // Three of the first application, and one of two of the second, which has two containers.
-        assert_eq!((ended.count("Component"), ended.left_out("component", "limit")), (28, 2.0));
+        assert_eq!((ended.count("Component"), ended.left_out("component", "limit")), (28, 1.0));
     }
     assert_eq!((all.left_out("application", "limit"), all.left_out("component", "limit")), (0.0, 0.0));
     let calls = sim.calls().1;

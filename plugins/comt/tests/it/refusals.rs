@@ -2,7 +2,7 @@
 
 use plugin_contract::CredentialVerdict::{Accepted, Rejected};
 use plugin_contract::Stage;
-use windows_sim::{ActivationMode, ObjectBindings};
+use windows_sim::{ActivationMode, ObjectBindings, RpcSecurity};
 
 use crate::world::{Asked as _, Plugin, SimHost};
 
@@ -96,4 +96,27 @@ fn bindings_that_are_not_routed_lead_to_the_host_that_was_named() {
     let (stage, reason, message) = ended.failed();
     assert_eq!((stage, reason), (Stage::Decode, "malformed_reply"));
     assert!(message.contains("no TCP port"), "{message}");
+}
+
+#[test]
+fn a_host_that_knows_ntlm_alone_is_read_and_a_wrong_password_is_one_there_too() {
+    for security in [RpcSecurity::Ntlm, RpcSecurity::SecretlyNtlm] {
+        let (sim, plugin) = (SimHost::new(), Plugin::new());
+        sim.behave(|behaviour| behaviour.rpc_security = security);
+        let watch = plugin.watch_with(sim.port, serde_json::json!({"mode": "both"}));
+        assert_eq!(watch.full().count("Application"), 20, "{security:?}");
+        sim.tell();
+        assert_eq!(watch.full().value("Events", "Up", &[]), Some(1.0), "{security:?}");
+        sim.change_account(|account| account.password = ssp::Secret::new("another one"));
+        let ended = plugin.watch(&sim).collect();
+        assert_eq!(ended.failed().1, "wrong_credentials", "{security:?}");
+        assert_eq!(sim.logons().1, 1, "{security:?}");
+        assert_eq!(plugin.lender.verdicts().last(), Some(&Rejected), "{security:?}");
+    }
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    sim.behave(|behaviour| behaviour.rpc_security = RpcSecurity::Neither);
+    let ended = plugin.watch(&sim).collect();
+    let (stage, _, message) = ended.failed();
+    assert_eq!(stage, Stage::Auth);
+    assert!(message.contains("AUTHENTICATION_TYPE_NOT_RECOGNIZED"), "{message}");
 }

@@ -53,7 +53,8 @@ static FAMILIES: &[Family<'static>] = &[
     // By `port`.
     Family {
         item: "Up",
-        help: "1 if the management interface at the TCP port answered a call; else 0.",
+        help: "1 if the server at the TCP port answered a call of its management interface, or that it knows no way to log on \
+               that is offered; else 0.",
         ..OF_ENDPOINT
     },
     Family {

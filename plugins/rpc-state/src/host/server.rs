@@ -39,6 +39,8 @@ pub(super) struct Answer {
     pub(super) interfaces: Option<u64>,
     /// Calls in and out, packets in and out.
     pub(super) statistics: Option<[u64; 4]>,
+    /// It answered that it does not know how this side logs on.
+    pub(super) is_security_unknown: bool,
     /// What it did not answer.
     pub(super) refusals: Vec<Refusal>,
     /// The one of them that makes the collection incomplete.
@@ -78,7 +80,10 @@ pub(super) struct Round<'a> {
 impl Answer {
     /// Whether the server answered anything.
     pub(super) const fn is_up(&self) -> bool {
-        self.is_listening.is_some() || self.interfaces.is_some() || self.statistics.is_some()
+        self.is_listening.is_some()
+            || self.interfaces.is_some()
+            || self.statistics.is_some()
+            || self.is_security_unknown
     }
 
     fn fail(&mut self, step: Step, failure: Failure) {
@@ -134,7 +139,14 @@ impl Server {
             Some(session) if is_kept => session,
             _ => match round.host.connect(port, MANAGEMENT, round.collection, deadline).await {
                 Ok(session) => session,
-                Err(PortError { mut failure, is_logon_refused }) => {
+                Err(PortError { failure, is_security_unknown: true, .. }) => {
+                    self.answer.is_security_unknown = true;
+                    let (step, reason) = (Step::Connect, word(failure.reason));
+                    self.answer.refusals.push(Refusal { step, reason });
+                    tracing::debug!(port, error = %failure.message, "Server takes neither SPNEGO nor NTLM");
+                    return;
+                }
+                Err(PortError { mut failure, is_logon_refused, .. }) => {
                     cost.is_logon_refused |= is_logon_refused;
                     failure.message = format!("port {port}: {}", failure.message);
                     return self.answer.fail(Step::Connect, failure);
@@ -155,7 +167,7 @@ impl Server {
 
     /// Leaves a server alone that did not answer, the longer the more often that was so.
     fn settle(&mut self, collection: u64) {
-        if self.answer.is_up() {
+        if self.answer.is_up() && !self.answer.is_security_unknown {
             self.failures = 0;
         } else {
             self.failures = self.failures.saturating_add(1);

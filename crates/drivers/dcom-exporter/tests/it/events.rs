@@ -14,7 +14,7 @@ use rpc_stub::{Interface, Message};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance};
 
-use crate::world::{CID, WEB1, World, fault, proxy, soon};
+use crate::world::{CID, WEB1, World, event, event_of, fault, proxy, soon};
 
 /// How many components an event lists.
 #[derive(Default)]
@@ -77,22 +77,22 @@ async fn a_state_that_cannot_be_kept_is_refused_and_the_last_one_stays() {
     let world = World::new(limits);
     let (first, second) = (world.subscribe(WEB1), world.subscribe(WEB1));
     let ipid = world.events_ipid(WEB1, &first).await;
-    world.call(WEB1, ipid, &[1; 1000]).await.unwrap();
-    let error = world.call(WEB1, ipid, &[2; 1001]).await.unwrap_err();
+    world.call(WEB1, ipid, &event_of(1000, 1)).await.unwrap();
+    let error = world.call(WEB1, ipid, &event_of(1001, 2)).await.unwrap_err();
     assert_eq!(error.status(), Some(HResult::E_INVALIDARG));
     assert_eq!(first.counts().refused_for(EventRefusal::Size), 1);
 
     // What one target has and nobody takes is not there for another.
     let other = world.events_ipid(WEB1, &second).await;
-    let error = world.call(WEB1, other, &[3; 501]).await.unwrap_err();
+    let error = world.call(WEB1, other, &event_of(501, 3)).await.unwrap_err();
     assert_eq!(error.status(), Some(HResult::E_OUTOFMEMORY));
     assert_eq!(second.counts().refused_for(EventRefusal::Memory), 1);
-    world.call(WEB1, ipid, &[4; 1000]).await.unwrap();
-    assert_eq!(first.take().unwrap().bytes, [4; 1000]);
-    world.call(WEB1, other, &[3; 501]).await.unwrap();
-    world.call(WEB1, ipid, &[5; 999]).await.unwrap();
+    world.call(WEB1, ipid, &event_of(1000, 4)).await.unwrap();
+    assert_eq!(first.take().unwrap().bytes, event_of(1000, 4));
+    world.call(WEB1, other, &event_of(501, 3)).await.unwrap();
+    world.call(WEB1, ipid, &event_of(999, 5)).await.unwrap();
     drop(first);
-    world.call(WEB1, other, &[6; 1000]).await.unwrap();
+    world.call(WEB1, other, &event_of(1000, 6)).await.unwrap();
 }
 
 #[tokio::test]
@@ -119,6 +119,44 @@ async fn a_call_without_a_state_and_one_that_is_none_are_counted() {
     }
     assert_eq!(subscriber.counts().refused_for(EventRefusal::Malformed), 1);
     assert_eq!(subscriber.take(), None);
+}
+
+#[tokio::test]
+async fn what_begins_as_no_collection_fails_the_call_and_is_counted() {
+    let world = World::new(SubscriberLimits::default());
+    let subscriber = world.subscribe(WEB1);
+    let ipid = world.events_ipid(WEB1, &subscriber).await;
+    world.call(WEB1, ipid, &event(b"before")).await.unwrap();
+    let mut of_components = event(&[]);
+    of_components[52] = 2; // CollectionType
+    let objref_standard = [b"MEOW\x01\0\0\0", &[7; 80][..]].concat();
+    let cut = event(&[])[..20].to_vec();
+    let cases = [b"no event".to_vec(), of_components, objref_standard, cut];
+    let count = cases.len();
+    for bytes in cases {
+        let error = world.call(WEB1, ipid, &bytes).await.unwrap_err();
+        assert_eq!(error.status(), Some(HResult::E_INVALIDARG), "{bytes:?}");
+    }
+    assert_eq!(subscriber.counts().refused_for(EventRefusal::Malformed), u64::try_from(count).unwrap());
+    assert_eq!(subscriber.take().unwrap().bytes, event(b"before"), "the last state stays");
+}
+
+#[tokio::test]
+async fn untaken_events_of_many_targets_leave_a_share_for_each_other_one() {
+    let limits = SubscriberLimits { event_bytes_max: 4000, all_bytes_max: 100_000 };
+    let world = World::new(limits);
+    let subscribers: Vec<_> = (0..50).map(|_| world.subscribe(WEB1)).collect();
+    for subscriber in &subscribers[..49] {
+        let ipid = world.events_ipid(WEB1, subscriber).await;
+        let _ = world.call(WEB1, ipid, &event_of(4000, 7)).await;
+    }
+    let refused = subscribers
+        .iter()
+        .map(|subscriber| subscriber.counts().refused_for(EventRefusal::Memory))
+        .sum::<u64>();
+    assert!(refused > 20, "{refused}: nobody took them");
+    let ipid = world.events_ipid(WEB1, &subscribers[49]).await;
+    world.call(WEB1, ipid, &event_of(100_000 / 2 / 50, 1)).await.unwrap();
 }
 
 #[tokio::test]

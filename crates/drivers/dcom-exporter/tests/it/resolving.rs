@@ -16,7 +16,7 @@ use ndr::Conformant;
 use rpc_stub::Interface;
 use rpc_stub::orpc::{ComVersion, IUnknown, ObjectInterface};
 
-use crate::world::{WEB1, World, proxy, resolver};
+use crate::world::{WEB1, World, event, proxy, resolver};
 
 const UNKNOWN: Guid = Guid::from_u128(7);
 
@@ -104,7 +104,7 @@ async fn references_can_be_counted_by_the_host_and_do_not_end_the_object() {
     assert_eq!(added.results.0, expected);
     let refs = vec![RemInterfaceRef::public(ipid, u32::MAX), RemInterfaceRef::public(std.ipid, 5)];
     program.call(&RemReleaseRequest::new(refs).unwrap()).await.unwrap();
-    world.call(WEB1, ipid, b"state").await.unwrap();
+    world.call(WEB1, ipid, &event(b"state")).await.unwrap();
 }
 
 #[tokio::test]

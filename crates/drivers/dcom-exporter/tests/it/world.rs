@@ -7,6 +7,7 @@ use std::time::Duration;
 use dcerpc::client::ClientConfig;
 use dcerpc::{FaultStatus, SyntaxId};
 use dcom_exporter::{Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use ms_comt::tracking::write;
 use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use ms_dcom::remote_unknown::{IRemUnknown2, RemQueryInterfaceRequest};
 use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request};
@@ -87,6 +88,20 @@ impl World {
         let mut events = proxy::<IComTrackingInfoEvents>(&mut association, ipid);
         events.call(&OnNewTrackingInfoRequest::new(event).unwrap()).await.map(drop)
     }
+}
+
+/// An event without processes, and these bytes behind it, which nobody looks at.
+pub(crate) fn event(bytes: &[u8]) -> Vec<u8> {
+    let mut event = write::encode(&[], &write::Choices::default()).unwrap();
+    event.extend_from_slice(bytes);
+    event
+}
+
+/// The same with so many bytes in all, the last of which are `fill`.
+pub(crate) fn event_of(bytes: usize, fill: u8) -> Vec<u8> {
+    let mut event = event(&[]);
+    event.resize(bytes, fill);
+    event
 }
 
 pub(crate) type CallError = Error<rpc_client::Error, HResult>;

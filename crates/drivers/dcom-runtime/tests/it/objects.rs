@@ -1,13 +1,17 @@
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dcom_runtime::{Object, PING_PERIOD, ReachedResolver};
 use host_session::{Options, Reason, SessionError, Stage, Target, Verdict};
+use ms_dcom::resolver::IObjectExporter;
+use ms_dcom::wire::ObjrefBody;
 use ms_dtyp::HResult;
+use rpc_stub::Interface as _;
 use rpc_stub::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface};
 
 use crate::host::PASSWORD;
 use crate::world::{
-    CLASS, GetBrightnessRequest, ILamp, ISwitch, PORT, ToggleRequest, World, credentials, soon,
+    CLASS, GetBrightnessRequest, ILamp, ISwitch, PORT, ToggleRequest, World, credentials, other_lamp, soon,
 };
 
 rpc_stub::interface! {
@@ -21,8 +25,8 @@ rpc_stub::interface! {
 async fn activate(world: &World, password: &str) -> Result<Object, SessionError> {
     let target = Target::new("web1", ms_dcom::RESOLVER_PORT);
     let reached = ReachedResolver::connect(target, Options::default(), &world.network, soon()).await?;
-    let resolver = reached.log_on(credentials(password), soon()).await?;
-    resolver.activate(CLASS, &[ILamp::IID], &world.network, soon()).await
+    let resolver = reached.log_on(credentials(password), &world.network, soon()).await?;
+    resolver.activate(CLASS, &[ILamp::IID], Arc::new(world.network.clone()), soon()).await
 }
 
 async fn brightness(object: &mut Object) -> u32 {
@@ -133,4 +137,59 @@ async fn an_interface_that_the_object_does_not_have_is_named() {
     assert_eq!(error.reason, Reason::NotFound, "{error}");
     assert!(error.detail().contains("E_NOINTERFACE"), "{error}");
     assert_eq!(brightness(&mut object).await, 40, "the others still work");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_of_another_program_is_called_there_and_pinged_with_the_others() {
+    let world = World::new();
+    let mut object = activate(&world, PASSWORD).await.unwrap();
+    object.keep_alive(soon()).await.unwrap();
+    let mut lamps = Vec::new();
+    for _ in 0..2 {
+        lamps.push(object.take_returned::<ILamp>(&other_lamp(5), soon()).await.unwrap());
+    }
+    for lamp in &lamps {
+        let mut proxy = object.proxy_of(lamp, soon()).await.unwrap();
+        assert_eq!(proxy.call(&GetBrightnessRequest {}).await.unwrap().brightness, 70);
+    }
+    assert_eq!(brightness(&mut object).await, 40);
+    assert_eq!(world.events(), ["ping set of 1", "resolve 2"], "it is asked for once");
+    assert_eq!(world.logons.logons_accepted(), 3, "one more at the other program");
+    object.keep_alive(soon()).await.unwrap();
+    object.release_all_returned(lamps, soon()).await.unwrap();
+    assert_eq!(world.events(), ["ping set of 1", "release 10 of 2"]);
+    let mut stranger = other_lamp(5);
+    let ObjrefBody::Standard { std, .. } = &mut stranger.body else { panic!("it is no copy") };
+    std.oxid = ms_dcom::types::Oxid(77);
+    let stranger = object.take_returned::<ILamp>(&stranger, soon()).await.unwrap();
+    let Err(error) = object.proxy_of(&stranger, soon()).await else { panic!("nobody knows it") };
+    assert!(error.detail().contains("OR_INVALID_OXID"), "{error}");
+    assert_eq!(brightness(&mut object).await, 40, "the others still work");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reference_is_passed_on_as_often_as_the_host_gives_more() {
+    let world = World::new();
+    let mut object = activate(&world, PASSWORD).await.unwrap();
+    for _ in 0..12 {
+        let passed = object.objref::<ILamp>(soon()).await.unwrap();
+        assert_eq!(passed.std().unwrap().public_refs, 1);
+    }
+    // Five came with it, of which one stays; each time that one is left, there are five more.
+    assert_eq!(world.events(), ["add 5", "add 5"]);
+    object.release(soon()).await.unwrap();
+    assert_eq!(world.events(), ["release 3 of 1"], "what was passed on is not ours any more");
+    let Err(error) = activate(&world, PASSWORD).await.unwrap().objref::<IHeater>(soon()).await else {
+        panic!("a heater")
+    };
+    assert!(error.detail().contains("E_NOINTERFACE"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resolver_without_an_activator_is_named() {
+    let world = World::with_resolver(vec![IObjectExporter::SYNTAX_ID]);
+    let error = activate(&world, PASSWORD).await.unwrap_err();
+    assert_eq!((error.stage, error.reason), (Stage::Query, Reason::NotFound), "{error}");
+    assert!(error.detail().contains("IRemoteSCMActivator"), "{error}");
+    assert_eq!(error.verdict(), Verdict::Accepted, "the logon was good");
 }

@@ -11,12 +11,12 @@ use ms_dcom::activator::{
     IRemoteSCMActivator, IRemoteSCMActivatorServer, RemoteCreateInstanceReply, RemoteCreateInstanceRequest,
 };
 use ms_dcom::remote_unknown::{
-    IRemUnknown2, IRemUnknown2Server, IRemUnknownServer, RemQueryInterfaceReply, RemQueryInterfaceRequest,
-    RemReleaseReply, RemReleaseRequest,
+    IRemUnknown2, IRemUnknown2Server, IRemUnknownServer, RemAddRefReply, RemAddRefRequest,
+    RemQueryInterfaceReply, RemQueryInterfaceRequest, RemReleaseReply, RemReleaseRequest,
 };
 use ms_dcom::resolver::{
-    ComplexPingReply, ComplexPingRequest, IObjectExporter, IObjectExporterServer, ServerAlive2Reply,
-    ServerAlive2Request, SimplePingReply, SimplePingRequest,
+    ComplexPingReply, ComplexPingRequest, IObjectExporter, IObjectExporterServer, ResolveOxid2Reply,
+    ResolveOxid2Request, ServerAlive2Reply, ServerAlive2Request, SimplePingReply, SimplePingRequest,
 };
 use ms_dcom::types::{Oid, Oxid, ReferenceFlags, RemQiResult, SetId, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref};
@@ -48,6 +48,9 @@ rpc_stub::interface! {
 
 pub(crate) const CLASS: Guid = Guid::from_u128(0x1a3b);
 pub(crate) const PORT: u16 = 49_670;
+/// Of another program, whose lamps are brighter.
+pub(crate) const OTHER_PORT: u16 = 49_671;
+pub(crate) const OTHER: Oxid = Oxid(2);
 const LAMP: Guid = Guid::from_u128(0x10);
 const SWITCH: Guid = Guid::from_u128(0x11);
 const REM_UNKNOWN: Guid = Guid::from_u128(0x12);
@@ -72,6 +75,11 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::with_resolver(vec![IRemoteSCMActivator::SYNTAX_ID, IObjectExporter::SYNTAX_ID])
+    }
+
+    /// A host whose resolver has these interfaces.
+    pub(crate) fn with_resolver(resolver: Vec<SyntaxId>) -> Self {
         let state = HostState {
             version: ComVersion::V5_7,
             refusal: None,
@@ -85,10 +93,10 @@ impl World {
             plain_binds: Arc::default(),
             network,
         };
-        let resolver = vec![IRemoteSCMActivator::SYNTAX_ID, IObjectExporter::SYNTAX_ID];
-        world.serve(world.network.listen("web1", ms_dcom::RESOLVER_PORT), resolver);
+        world.serve(world.network.listen("web1", ms_dcom::RESOLVER_PORT), resolver, 0);
         let program = vec![IRemUnknown2::SYNTAX_ID, ILamp::SYNTAX_ID, ISwitch::SYNTAX_ID];
-        world.serve(world.network.listen("web1", PORT), program);
+        world.serve(world.network.listen("web1", PORT), program.clone(), 40);
+        world.serve(world.network.listen("web1", OTHER_PORT), program, 70);
         world
     }
 
@@ -96,13 +104,13 @@ impl World {
         std::mem::take(&mut self.state.lock().unwrap().events)
     }
 
-    fn serve(&self, mut listener: MemoryListener, interfaces: Vec<SyntaxId>) {
+    fn serve(&self, mut listener: MemoryListener, interfaces: Vec<SyntaxId>, brightness: u32) {
         let (state, logons) = (Arc::clone(&self.state), Arc::clone(&self.logons));
         let plain = Arc::clone(&self.plain_binds);
         tokio::spawn(async move {
             loop {
                 let stream = listener.accept().await;
-                let host = Host { state: Arc::clone(&state), plain: Arc::clone(&plain) };
+                let host = Host { state: Arc::clone(&state), plain: Arc::clone(&plain), brightness };
                 tokio::spawn(answer(stream, Arc::clone(&logons), interfaces.clone(), host));
             }
         });
@@ -142,6 +150,7 @@ async fn answer(mut stream: BoxStream, rules: Arc<Rules>, interfaces: Vec<Syntax
 struct Host {
     state: Arc<Mutex<HostState>>,
     plain: Arc<AtomicUsize>,
+    brightness: u32,
 }
 
 impl Host {
@@ -188,6 +197,24 @@ impl IObjectExporterServer for Host {
         Ok(ServerAlive2Reply { version: state.version, bindings, reserved: Reserved::NEW, status })
     }
 
+    fn resolve_oxid2(
+        &mut self,
+        request: &ResolveOxid2Request,
+    ) -> ServerResult<ResolveOxid2Reply, Win32Error> {
+        self.log(format!("resolve {}", request.oxid.0));
+        if request.oxid != OTHER {
+            return Err(Win32Error::OR_INVALID_OXID.into());
+        }
+        let address = format!("198.18.0.1[{OTHER_PORT}]");
+        Ok(ResolveOxid2Reply {
+            bindings: Some(Box::new(DualStringArray::tcp([address], Vec::new()))),
+            ipid_rem_unknown: REM_UNKNOWN,
+            authn_hint: 6,
+            version: ComVersion::V5_7,
+            status: Win32Error::ERROR_SUCCESS,
+        })
+    }
+
     fn complex_ping(&mut self, request: &ComplexPingRequest) -> ServerResult<ComplexPingReply, Win32Error> {
         self.log(format!("ping set of {}", request.add_count));
         Ok(ComplexPingReply { set_id: SetId(7), backoff: 0, status: Win32Error::ERROR_SUCCESS })
@@ -197,6 +224,12 @@ impl IObjectExporterServer for Host {
         self.log(format!("ping {}", request.set_id.0));
         Ok(SimplePingReply { status: Win32Error::ERROR_SUCCESS })
     }
+}
+
+/// A lamp of the other program.
+pub(crate) fn other_lamp(public_refs: u32) -> Objref<'static> {
+    let std = StdObjref { oxid: OTHER, oid: Oid(9), public_refs, ..interface(LAMP) };
+    Objref::standard(ILamp::IID, std, DualStringArray::tcp(["198.18.0.1".to_owned()], Vec::new()))
 }
 
 impl IRemoteSCMActivatorServer for Host {
@@ -245,6 +278,13 @@ impl IRemUnknownServer for Host {
         Ok(RemQueryInterfaceReply { results, status: HResult::S_OK })
     }
 
+    fn rem_add_ref(&mut self, request: &RemAddRefRequest) -> ServerResult<RemAddRefReply, HResult> {
+        let refs: u32 = request.refs.0.iter().map(|one| one.public_refs).sum();
+        self.log(format!("add {refs}"));
+        let results = Conformant(vec![HResult::S_OK; request.refs.0.len()]);
+        Ok(RemAddRefReply { results, status: HResult::S_OK })
+    }
+
     fn rem_release(&mut self, request: &RemReleaseRequest) -> ServerResult<RemReleaseReply, HResult> {
         let refs: u32 = request.refs.0.iter().map(|one| one.public_refs).sum();
         self.log(format!("release {refs} of {}", request.count));
@@ -256,7 +296,7 @@ impl IRemUnknown2Server for Host {}
 
 impl ILampServer for Host {
     fn get_brightness(&mut self, _: &GetBrightnessRequest) -> ServerResult<GetBrightnessReply, HResult> {
-        Ok(GetBrightnessReply { brightness: 40, status: HResult::S_OK })
+        Ok(GetBrightnessReply { brightness: self.brightness, status: HResult::S_OK })
     }
 }
 

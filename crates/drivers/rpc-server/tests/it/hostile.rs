@@ -169,23 +169,49 @@ async fn garbage_ends_the_connection_and_no_other() {
 }
 
 #[tokio::test]
-async fn unfinished_calls_of_all_peers_share_one_limit() {
-    let server = limited(Limits { pending_bytes_max: 220_000, ..Limits::default() });
-    let (bind, call) = bind_and_call(&[7; 100_000]);
-    let unfinished = &call[..call.len() - 100];
+async fn unfinished_calls_of_some_peers_leave_a_share_for_each_other_one() {
+    let server = limited(Limits { pending_bytes_max: 1_000_000, ..Limits::default() });
+    let (first, begun) = bind_and_call(&[7; 100_000]);
+    let unfinished = &begun[..begun.len() - 100];
     let mut open = Vec::new();
-    for peer in [WEB1, WEB2] {
+    for number in 0..20 {
+        let peer = if number % 2 == 0 { WEB1 } else { WEB2 };
         let (mut stream, served) = dial(&server, peer);
-        stream.write_all(&bind).await.unwrap();
+        stream.write_all(&first).await.unwrap();
         read_pdu(&mut stream).await;
         let _ = stream.write_all(unfinished).await;
         open.push((stream, served));
     }
-    let (_, served) = open.pop().unwrap();
-    served.await.unwrap();
-    assert_eq!(reason(&server), Refusal::PendingBytes);
-    // The first one was there before, and can end its call.
-    let (mut stream, _) = open.pop().unwrap();
-    stream.write_all(&call[unfinished.len()..]).await.unwrap();
-    assert_eq!(read_pdu(&mut stream).await[2], 2, "a response");
+    // A third has all of its calls answered, be they as long as those.
+    let web3 = std::net::IpAddr::from([10, 0, 0, 3]);
+    for _ in 0..5 {
+        let mut third = bind(dial(&server, web3).0, None).await.unwrap();
+        let stub = vec![7; 100_000];
+        assert_eq!(third.call(call(REPEAT, &stub), soon()).await.unwrap(), stub);
+    }
+    let counters = server.counters();
+    assert!(
+        counters.refused_for(Refusal::PendingBytes) >= 10,
+        "{:?}",
+        counters.refused().collect::<Vec<_>>()
+    );
+    // The other two keep theirs, and can end what they began.
+    let kept = open.iter().filter(|(_, served)| !served.is_finished()).count();
+    assert!((5..20).contains(&kept), "{kept}");
+}
+
+#[tokio::test]
+async fn connections_of_some_peers_leave_one_for_each_other_one() {
+    let server = limited(Limits { connections_max: 8, ..Limits::default() });
+    let mut open = Vec::new();
+    for peer in [WEB1, WEB1, WEB1, WEB1, WEB1, WEB1, WEB1, WEB1, WEB2, WEB2] {
+        open.push(bind(dial(&server, peer).0, None).await.unwrap());
+    }
+    assert_eq!(
+        server.counters().refused_for(Refusal::PeerConnections),
+        2,
+        "the newest of the first one ended"
+    );
+    assert_eq!(open[0].call(call(REPEAT, b"on"), soon()).await.unwrap(), b"on", "the oldest stays");
+    open[7].call(call(REPEAT, b"on"), soon()).await.unwrap_err();
 }

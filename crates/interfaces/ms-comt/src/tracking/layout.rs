@@ -45,32 +45,38 @@ pub(super) enum Marshalled {
 }
 
 /// Reads the header of an OBJREF_CUSTOM up to its object data, which the class in it identifies.
+///
+/// [MS-COMT] 2.2.5.4 says OBJREF_CUSTOM, which by [MS-DCOM] 2.2.18.6 is what stands behind the head of an OBJREF. Both are read.
 pub(super) fn objref(src: &mut ReadCursor<'_>) -> DecodeResult<Marshalled> {
     const NAME: &str = "OBJREF_CUSTOM";
-    ensure_size!(in: src, name: NAME, size: OBJREF_SIZE);
-    let start = src.pos();
-    if src.read_u32() != SIGNATURE {
-        return Err(DecodeError::invalid_field(NAME, "signature", start, "is not MEOW"));
+    ensure_size!(in: src, name: NAME, size: CUSTOM_SIZE);
+    let (start, before) = (src.pos(), *src);
+    let has_head = src.read_u32() == SIGNATURE;
+    *src = before;
+    if has_head {
+        ensure_size!(in: src, name: NAME, size: OBJREF_SIZE);
+        let _signature = src.read_u32();
+        let flags = src.read_u32();
+        if flags != OBJREF_CUSTOM {
+            return Err(DecodeError::unsupported(NAME, "flags", start + 4, flags.into()));
+        }
+        let _interface = src.read_u128();
     }
-    let flags = src.read_u32();
-    if flags != OBJREF_CUSTOM {
-        return Err(DecodeError::unsupported(NAME, "flags", start + 4, flags.into()));
-    }
-    let _interface = src.read_u128();
     let class = Guid::from_bytes(src.read_array());
     let _ignored = src.read_u64(); // cbExtension, reserved
     match class {
         ids::COLLECTION_UNMARSHALER => Ok(Marshalled::Collection),
         ids::OBJECT_UNMARSHALER => Ok(Marshalled::Object),
+        _ if !has_head => Err(DecodeError::invalid_field(NAME, "signature", start, "is not MEOW")),
         _ => {
             Err(DecodeError::invalid_field(NAME, "clsid", start + 24, "is no class of tracking information"))
         }
     }
 }
 
-/// The part of OBJREF_CUSTOM before `pObjectData`.
-const OBJREF_SIZE: usize =
-    4 /* signature */ + 4 /* flags */ + 16 /* iid */ + 16 /* clsid */ + 4 /* cbExtension */ + 4 /* reserved */;
+/// The part of an OBJREF before OBJREF_CUSTOM, and that with the part of OBJREF_CUSTOM before `pObjectData`.
+const OBJREF_SIZE: usize = 4 /* signature */ + 4 /* flags */ + 16 /* iid */ + CUSTOM_SIZE;
+const CUSTOM_SIZE: usize = 16 /* clsid */ + 4 /* cbExtension */ + 4 /* reserved */;
 
 /// The beginning of a TrackingInfoCollection, up to ChildObjects.
 pub(super) struct CollectionHeader {
@@ -97,7 +103,7 @@ pub(super) fn collection(src: &mut ReadCursor<'_>) -> DecodeResult<CollectionHea
 }
 
 const NAME_SIZE_MIN: usize = 4 /* Length */;
-const OBJECT_SIZE_MIN: usize = OBJREF_SIZE + 4 /* versions */ + 4 /* PropCount */;
+const OBJECT_SIZE_MIN: usize = CUSTOM_SIZE + 4 /* versions */ + 4 /* PropCount */;
 const PROPERTY_SIZE_MIN: usize = 2 * (4 /* versions */ + NAME_SIZE_MIN) + 2 /* vt */;
 
 /// Reads a TrackingInfoObject up to Properties, whose number it returns.

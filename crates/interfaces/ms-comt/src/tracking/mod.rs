@@ -45,5 +45,5 @@ pub mod write;
 pub use self::dropped::{Dropped, Limits, Position, Reason};
 pub use self::entry::{ApplicationType, Component, Container, Process};
 pub use self::layout::CollectionType;
-pub use self::read::read;
+pub use self::read::{check_frame, read};
 pub use self::visit::Visitor;

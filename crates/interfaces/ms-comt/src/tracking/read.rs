@@ -3,7 +3,8 @@ use codec::{DecodeError, DecodeResult, ReadCursor, WideStr};
 use super::dropped::{Dropped, Limits, Position, Reason};
 use super::entry::{ComponentSlots, Container, ContainerSlots, Process, Slots};
 use super::layout::{
-    CollectionType, Marshalled, Property, Value, collection, object, objref, property, skip_objref, text, vt,
+    CollectionHeader, CollectionType, Marshalled, Property, Value, collection, object, objref, property,
+    skip_objref, text, vt,
 };
 use super::visit::Visitor;
 
@@ -16,20 +17,37 @@ use super::visit::Visitor;
 pub fn read<'a>(bytes: &'a [u8], limits: &Limits, visitor: &mut impl Visitor<'a>) -> DecodeResult<usize> {
     let mut src = ReadCursor::new(bytes);
     let mut walk = Walk { limits: *limits, taken: Taken::default(), position: Position::default(), visitor };
-    let offset = src.pos();
-    if objref(&mut src)? != Marshalled::Collection {
-        return Err(DecodeError::invalid_field("OBJREF_CUSTOM", "clsid", offset + 24, "is no collection"));
-    }
-    let header = collection(&mut src)?;
-    match header.collection_type {
-        CollectionType::PROCESSES => walk.processes(&mut src, header.objects)?,
-        CollectionType::CONTAINERS => walk.containers(&mut src, header.objects, None)?,
-        CollectionType(other) => {
-            let (name, field) = ("TrackingInfoCollection", "CollectionType");
-            return Err(DecodeError::unsupported(name, field, header.offset, other.into()));
-        }
+    let header = top(&mut src)?;
+    if header.collection_type == CollectionType::PROCESSES {
+        walk.processes(&mut src, header.objects)?;
+    } else {
+        walk.containers(&mut src, header.objects, None)?;
     }
     Ok(src.pos())
+}
+
+/// Whether bytes begin as the OBJREF_CUSTOM of a tracker event. What is in its collection is not looked at.
+///
+/// # Errors
+/// With structure, field and offset where they do not.
+pub fn check_frame(bytes: &[u8]) -> DecodeResult<()> {
+    top(&mut ReadCursor::new(bytes)).map(drop)
+}
+
+/// The beginning of an event, up to its first entry.
+fn top(src: &mut ReadCursor<'_>) -> DecodeResult<CollectionHeader> {
+    let offset = src.pos();
+    if objref(src)? != Marshalled::Collection {
+        return Err(DecodeError::invalid_field("OBJREF_CUSTOM", "clsid", offset + 24, "is no collection"));
+    }
+    let header = collection(src)?;
+    match header.collection_type {
+        CollectionType::PROCESSES | CollectionType::CONTAINERS => Ok(header),
+        CollectionType(other) => {
+            let (name, field) = ("TrackingInfoCollection", "CollectionType");
+            Err(DecodeError::unsupported(name, field, header.offset, other.into()))
+        }
+    }
 }
 
 struct Walk<'v, V> {

@@ -151,6 +151,7 @@ fn each_choice_of_the_writer_changes_its_bytes() {
     let usual = Choices::default();
     let other = [
         Choices { interface: Guid::from_u128(1), ..usual },
+        Choices { has_heads: false, ..usual },
         Choices { reserved: Reserved::DataSizeAndEight, ..usual },
         Choices { reserved: Reserved::Number(0), ..usual },
         Choices { untracked: Untracked::Omitted, ..usual },

@@ -243,7 +243,13 @@ fn an_event_that_is_no_collection_of_processes_or_containers_is_refused() {
     let components = "error: TrackingInfoCollection: `CollectionType`: unsupported value 0x2 (offset 52)";
     assert_eq!(lines(&collection(2, &[component(1)])), [components]);
     assert_eq!(lines(&component(1)), ["error: OBJREF_CUSTOM: `clsid`: is no collection (offset 24)"]);
-    assert_eq!(lines(b""), ["error: OBJREF_CUSTOM: 48 bytes needed at offset 0, 0 there"]);
+    assert_eq!(lines(b""), ["error: OBJREF_CUSTOM: 24 bytes needed at offset 0, 0 there"]);
+    assert_eq!(
+        lines(b"MEOW with less behind it than that"),
+        ["error: OBJREF_CUSTOM: 48 bytes needed at offset 0, 34 there"]
+    );
+    let no_event = "error: OBJREF_CUSTOM: `signature`: is not MEOW (offset 0)";
+    assert_eq!(lines(&[7; 60]), [no_event]);
 }
 
 #[test]

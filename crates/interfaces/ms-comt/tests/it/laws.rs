@@ -126,11 +126,13 @@ fn choices() -> impl Strategy<Value = Choices> {
     let empty_text =
         prop_oneof![Just(EmptyText::Omitted), Just(EmptyText::ZeroLength), Just(EmptyText::NoValue)];
     let container_id_name = prop_oneof![Just("ApplInstanceID"), Just("AppInstanceID")];
-    (guid(), reserved, untracked, empty_text, container_id_name, any::<[bool; 5]>()).prop_map(
+    (guid(), reserved, untracked, empty_text, container_id_name, any::<[bool; 6]>()).prop_map(
         |(interface, reserved, untracked, empty_text, container_id_name, flags)| {
-            let [is_terminated, repeats_names, collection_first, lists_names, empty_collections] = flags;
+            let [is_terminated, repeats_names, collection_first, lists_names, empty_collections, has_heads] =
+                flags;
             Choices {
                 interface,
+                has_heads,
                 reserved,
                 untracked,
                 empty_text,

@@ -8,7 +8,7 @@ use ms_dtyp::Guid;
 use ndr::InterfacePointer;
 
 use super::{DataElement, DualStringArray};
-use crate::types::StdObjref;
+use crate::types::{CLSID_ACTIVATION_PROPERTIES_IN, CLSID_ACTIVATION_PROPERTIES_OUT, StdObjref};
 
 /// `MEOW`
 const SIGNATURE: u32 = 0x574f_454d;
@@ -276,9 +276,11 @@ fn encode_custom_header(
     encode_header(dst, FLAG_CUSTOM, iid)?;
     clsid.encode(dst)?;
     dst.write_u32(0 /* cbExtension */);
-    let size = u32::try_from(data_len)
-        .map_err(|_| EncodeError::new("OBJREF_CUSTOM", "pObjectData", "is above 32 bits"))?;
-    dst.write_u32(size /* reserved; what Windows and others put there */);
+    // The field has no meaning ([MS-DCOM] 2.2.18.6). Windows puts the length of the data there, and 8 more for activations.
+    let is_activation = matches!(clsid, CLSID_ACTIVATION_PROPERTIES_IN | CLSID_ACTIVATION_PROPERTIES_OUT);
+    let reserved = data_len.checked_add(if is_activation { 8 } else { 0 });
+    let reserved = reserved.and_then(|reserved| u32::try_from(reserved).ok());
+    dst.write_u32(reserved.ok_or(EncodeError::new("OBJREF_CUSTOM", "pObjectData", "is above 32 bits"))?);
     Ok(())
 }
 

@@ -6,12 +6,12 @@ use ms_dcom::activator::{RemoteCreateInstanceReply, RemoteCreateInstanceRequest}
 use ms_dcom::remote_unknown::{
     RemQueryInterface2Reply, RemQueryInterface2Request, RemQueryInterfaceRequest, RemReleaseRequest,
 };
-use ms_dcom::resolver::{ComplexPingRequest, ResolveOxid2Request, ServerAlive2Reply};
+use ms_dcom::resolver::{ComplexPingRequest, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Reply};
 use ms_dcom::types::{
     AuthenticationService, Oid, Oxid, ProtocolSequence, ReferenceFlags, RemInterfaceRef, SetId,
 };
 use ms_dcom::wire::{Objref, ObjrefBody};
-use ms_dtyp::{Guid, HResult};
+use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::Conformant;
 use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, read_reply, read_request, request_stub};
 use rpc_stub::{FromStub, Message};
@@ -24,10 +24,6 @@ macro_rules! data {
         hex(include_str!(concat!("../data/", $name, ".hex")))
     };
 }
-
-/// Where Windows put the length of a marshaled object and 8, this crate puts the length: [MS-DCOM] 2.2.18.6 gives the field
-/// no meaning.
-const RESERVED_IN_OBJREF: usize = 8 + 4 + 8 + 4 + 4 + 16 + 16 + 4;
 
 #[test]
 fn an_activation_of_windows_is_read_and_written_as_windows_wrote_it() {
@@ -54,11 +50,7 @@ fn an_activation_of_windows_is_read_and_written_as_windows_wrote_it() {
     let found = activation.interface(server).unwrap().std().unwrap();
     assert_eq!((found.oxid, found.public_refs, found.wants_pings()), (*oxid, 5, true));
 
-    let mut written = activation.to_pointer().unwrap().data.into_owned();
-    let at = RESERVED_IN_OBJREF - 20;
-    written[at..at + 4].copy_from_slice(&stub[RESERVED_IN_OBJREF..RESERVED_IN_OBJREF + 4]);
-    let theirs = reply.activated.as_ref().unwrap();
-    assert_eq!(written, *theirs.data);
+    assert_eq!(activation.to_pointer().unwrap(), *reply.activated.as_deref().unwrap());
     let that = OrpcThat { flags: 1, extensions: None };
     let again = RemoteCreateInstanceReply { that, activated: reply.activated.clone(), status: HResult::S_OK };
     assert_eq!(again.to_stub().unwrap(), stub);
@@ -194,4 +186,39 @@ fn answers_of_resolvers_and_of_objects_that_go_msrpc_writes_are_read() {
     let stub = data!("go_response_query_interface2");
     let reply = read_reply::<RemQueryInterface2Reply<'_>>(&stub).unwrap().1;
     assert_eq!(query.results(&reply).unwrap(), [Ok(objref()), Err(HResult::E_NOINTERFACE)]);
+}
+
+#[test]
+fn a_conversation_of_windows_is_read_and_written_as_windows_wrote_it() {
+    let stub = data!("windows_server_alive2_reply");
+    let alive = ServerAlive2Reply::from_stub(&stub).unwrap();
+    assert_eq!((alive.version, alive.status), (ComVersion::V5_7, Win32Error::ERROR_SUCCESS));
+    let services: Vec<_> =
+        alive.bindings.as_ref().unwrap().security.iter().map(|one| one.service.0).collect();
+    assert_eq!(services, [9, 30, 16, 10, 22, 31, 14]);
+    assert_eq!(alive.to_stub().unwrap(), stub);
+
+    let stub = data!("windows_resolve_oxid2_reply");
+    let resolved = ResolveOxid2Reply::from_stub(&stub).unwrap();
+    let bindings = resolved.bindings.as_ref().unwrap();
+    let addresses: Vec<_> = bindings.strings.iter().map(|binding| binding.address.as_str()).collect();
+    assert_eq!(addresses, ["WEBSERVER123[65082]", "192.0.2.106[65082]"]);
+    assert!(bindings.security.iter().all(|binding| binding.principal == r"EXAMPLES\svcadmin"));
+    assert_eq!((resolved.authn_hint, resolved.version), (5, ComVersion::V5_7));
+    assert_eq!(resolved.to_stub().unwrap(), stub);
+
+    let stub = data!("windows_remote_create_instance_request");
+    let request = RemoteCreateInstanceRequest::from_stub(&stub).unwrap();
+    let wanted = ActivationRequest::from_pointer(request.properties.as_ref().unwrap()).unwrap();
+    assert_eq!(wanted.class.to_string(), "8bc3f05e-d86b-11d0-a075-00c04fb68820");
+    assert_eq!(wanted.server_name.as_deref(), Some("192.0.20.136"));
+    assert_eq!(wanted.interfaces.len(), 1);
+
+    let stub = data!("windows_remote_create_instance_reply");
+    let reply = RemoteCreateInstanceReply::from_stub(&stub).unwrap();
+    let activation = Activation::from_pointer(reply.activated.as_ref().unwrap()).unwrap();
+    assert_eq!((activation.exporter.authn_hint, activation.results.len()), (4, 1));
+    let found = activation.interface(wanted.interfaces[0]).unwrap();
+    assert_eq!((found.std().unwrap().public_refs, found.std().unwrap().wants_pings()), (5, true));
+    assert_eq!(activation.to_pointer().unwrap(), *reply.activated.as_deref().unwrap());
 }

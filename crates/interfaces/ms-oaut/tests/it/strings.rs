@@ -28,6 +28,20 @@ fn a_text_has_its_size_in_bytes_and_in_units_and_no_nul() {
 }
 
 #[test]
+fn nuls_behind_a_text_are_no_part_of_it_and_one_within_it_is() {
+    for (units, text) in [(&b"a\0\0\0"[..], "a"), (b"a\0\0\0\0\0", "a"), (b"\0\0a\0", "\0a"), (b"\0\0", "")] {
+        let count = u32::try_from(units.len() / 2).unwrap();
+        let bstr = read(&blob(&[0x2_0000, count, 2 * count, count], units)).unwrap();
+        assert_eq!(bstr.text(), Ok(Some(text.to_owned())), "{units:?}");
+        assert_eq!(
+            written(&bstr),
+            blob(&[0x2_0000, count, 2 * count, count], units),
+            "it is passed on as it came"
+        );
+    }
+}
+
+#[test]
 fn nothing_has_two_forms() {
     assert_eq!(written(&Bstr::null()), blob(&[0x2_0000, 0, u32::MAX, 0], b""));
     for stub in [blob(&[0x2_0000, 0, u32::MAX, 0], b""), blob(&[0], b"")] {

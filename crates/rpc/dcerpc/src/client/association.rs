@@ -54,8 +54,10 @@ impl ClientAssociation {
         let protector = match (config.auth, security) {
             (None, None) => None,
             (Some(auth), Some(context)) => match auth.level {
-                AuthLevel::PKT_INTEGRITY | AuthLevel::PKT_PRIVACY => Some(Protector { context, auth }),
-                _ => return invalid("authentication needs the level of integrity or privacy"),
+                AuthLevel::CONNECT | AuthLevel::PKT_INTEGRITY | AuthLevel::PKT_PRIVACY => {
+                    Some(Protector { context, auth })
+                }
+                _ => return invalid("authentication needs the level connect, integrity or privacy"),
             },
             _ => return invalid("authentication needs a level and a security context"),
         };

@@ -182,7 +182,8 @@ impl ClientAssociation {
             assoc_group_id: self.assoc_group_id,
             contexts: ContextList(elements.collect()),
         };
-        let flags = match &self.protector {
+        // [MS-RPCE] 2.2.2.3: it is negotiated with the security context, so a PDU without a token says nothing of it.
+        let flags = match token {
             Some(_) => PfcFlags::WHOLE | PfcFlags::SUPPORT_HEADER_SIGN,
             None => PfcFlags::WHOLE,
         };

@@ -39,11 +39,15 @@ impl ServerAssociation {
             Some(Verifier { trailer, token }) => {
                 let index = match self.begin_security(&trailer) {
                     Ok(index) => index,
-                    Err(reason) => return self.refuse(header.call_id, reason, None),
+                    Err(error) => {
+                        let reason = BindNakReason::AUTHENTICATION_TYPE_NOT_RECOGNIZED;
+                        return self.refuse(header.call_id, reason, Some(error));
+                    }
                 };
                 match self.step(index, token) {
                     Ok(token) => token.map(|token| (index, token)),
-                    Err(error) => {
+                    Err(source) => {
+                        let error = Error::Security { doing: "begin the authentication", source };
                         return self.refuse(header.call_id, BindNakReason::INVALID_CHECKSUM, Some(error));
                     }
                 }
@@ -135,19 +139,11 @@ impl ServerAssociation {
     }
 
     /// Refuses the association; the error closes it after the bind_nak.
-    fn refuse(
-        &mut self,
-        call_id: CallId,
-        reason: BindNakReason,
-        source: Option<ssp::Error>,
-    ) -> Result<(), Error> {
+    fn refuse(&mut self, call_id: CallId, reason: BindNakReason, error: Option<Error>) -> Result<(), Error> {
         let nak = BindNak::new(reason);
         let bytes = encode_pdu(PacketType::BIND_NAK, PfcFlags::WHOLE, call_id, Some(&nak), None)?;
         self.transmits.push_back(bytes);
-        Err(match source {
-            Some(source) => Error::Security { doing: "begin the authentication", source },
-            None => Error::BindRefused { reason },
-        })
+        Err(error.unwrap_or(Error::BindRefused { reason }))
     }
 
     /// Decides on each offered context; a name that is known already is taken over by its new interface.

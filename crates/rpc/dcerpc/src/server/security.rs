@@ -5,7 +5,7 @@ use ssp::Step;
 use super::ServerEvent;
 use super::association::ServerAssociation;
 use super::security_context::{SecurityEntry, SecurityIndex, SecurityState};
-use crate::pdu::{BindNakReason, SecTrailer, Verifier};
+use crate::pdu::{SecTrailer, Verifier};
 use crate::protector::Protector;
 use crate::{AssociationState, Auth, AuthLevel, Change, Error, FaultStatus};
 
@@ -82,14 +82,11 @@ impl ServerAssociation {
     }
 
     /// Begins a security context as the client's first leg asks for it.
-    pub(super) fn begin_security(&mut self, trailer: &SecTrailer) -> Result<SecurityIndex, BindNakReason> {
+    pub(super) fn begin_security(&mut self, trailer: &SecTrailer) -> Result<SecurityIndex, Error> {
         let &SecTrailer { auth_type: service, auth_level: level, auth_context_id: context_id, .. } = trailer;
-        if !(AuthLevel::CONNECT..=AuthLevel::PKT_PRIVACY).contains(&level) {
-            return Err(BindNakReason::AUTHENTICATION_TYPE_NOT_RECOGNIZED);
-        }
-        let Some(context) = (self.acceptor)(service) else {
-            return Err(BindNakReason::AUTHENTICATION_TYPE_NOT_RECOGNIZED);
-        };
+        let is_known = (AuthLevel::CONNECT..=AuthLevel::PKT_PRIVACY).contains(&level);
+        let context = if is_known { (self.acceptor)(service) } else { None };
+        let context = context.ok_or(Error::SecurityNotTaken { service, level })?;
         let protector = Protector { context, auth: Auth { level, service, context_id } };
         let state = SecurityState::Authenticating { legs: 0 };
         self.security.push(SecurityEntry { protector, state, peer: None });
@@ -109,6 +106,10 @@ impl ServerAssociation {
         let (state, token) = match entry.protector.context.step(token)? {
             Step::Continue(token) => (SecurityState::Authenticating { legs: legs + 1 }, Some(token)),
             Step::Done(token) => {
+                if entry.protector.auth.level.protection().is_some() {
+                    // Without a key no call could be answered.
+                    entry.protector.context.session_key()?;
+                }
                 entry.peer = entry.protector.context.peer().account.map(Arc::new);
                 (SecurityState::Established, token)
             }

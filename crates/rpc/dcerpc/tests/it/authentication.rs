@@ -79,17 +79,17 @@ fn a_service_that_the_server_does_not_know_is_a_named_refusal() {
     pair.client = ClientAssociation::new(config, Some(client_context(Mechanism::Ntlm, "x"))).unwrap();
     pair.client.bind(&[WINREG]).unwrap();
     let refused = pair.server.handle_bytes(&pair.client.poll_transmit().unwrap().bytes);
-    assert!(matches!(refused, Err(Error::BindRefused { .. })));
+    assert!(matches!(refused, Err(Error::SecurityNotTaken { .. })));
     let nak = pair.server.poll_transmit().unwrap();
     let error = pair.client.handle_bytes(&nak).unwrap_err();
     assert_eq!(error.to_string(), "bind refused: AUTHENTICATION_TYPE_NOT_RECOGNIZED");
 }
 
 #[test]
-fn a_client_authenticates_for_integrity_or_privacy_or_not_at_all() {
+fn a_client_authenticates_at_connect_integrity_or_privacy_or_not_at_all() {
     let context = || Some(client_context(Mechanism::Ntlm, "x"));
     let refused = |config: ClientConfig, context| ClientAssociation::new(config, context).is_err();
-    for level in [AuthLevel::NONE, AuthLevel::CONNECT, AuthLevel::PKT, AuthLevel(7)] {
+    for level in [AuthLevel::NONE, AuthLevel::CALL, AuthLevel::PKT, AuthLevel(7)] {
         let config = ClientConfig::with_auth(Auth::new(level, AuthService::WINNT));
         assert!(refused(config, context()), "{level}");
     }

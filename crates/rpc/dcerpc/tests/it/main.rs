@@ -12,3 +12,4 @@ mod observer;
 mod pair;
 mod security_contexts;
 mod verification_trailer;
+mod windows;

@@ -28,7 +28,10 @@ mod performance_data;
 mod performance_logs;
 mod tracker_events;
 
-pub use self::com_plus::{CallRate, ComPlusChoices, ContainerList, ProcessDumps};
+pub use self::com_plus::{
+    CallBackSecurity, CallRate, ComPlusChoices, ContainerList, EndedContainer, InterfaceReferences,
+    ProcessDumps,
+};
 pub use self::performance_counters::{
     AggregateIdentifiers, BlockOrder, BlockPadding, IdListPadding, IndexAnswer, OddAnswer, PaddingBytes,
     RefusedCodes, SmallBuffer, StringOffsets,
@@ -39,8 +42,8 @@ pub use self::performance_logs::{
     PlaEnumerators, PlaEnums, PlaIndexTypes, PlaOrder, PlaUnsetText,
 };
 pub use self::tracker_events::{
-    EventContainerId, EventEmptyCollections, EventEmptyText, EventList, EventOrder, EventPropertyNames,
-    EventReserved, EventTextEnd, EventUntracked, EventValueName, TrackerEventChoices,
+    EventContainerId, EventEmptyCollections, EventEmptyText, EventHeads, EventList, EventOrder,
+    EventPropertyNames, EventReserved, EventTextEnd, EventUntracked, EventValueName, TrackerEventChoices,
 };
 
 /// What a host chooses.

@@ -12,6 +12,16 @@ question! {
 }
 
 question! {
+    /// What stands before the OBJREF_CUSTOM of each object in an event.
+    EventHeads {
+        /// The head of an OBJREF, as before that of the event itself.
+        Objref,
+        /// Nothing: OBJREF_CUSTOM is the part behind it ([MS-DCOM] 2.2.18.6).
+        None,
+    }
+}
+
+question! {
     /// What the reserved field of each object in an event holds, which readers ignore ([MS-DCOM] 2.2.18.6).
     EventReserved {
         /// How many bytes of data follow.
@@ -111,6 +121,9 @@ pub struct TrackerEventChoices {
     /// What an event of the tracker of COM+ lists.
     #[arg(long, value_enum, default_value_t, value_name = "LIST")]
     pub event_list: EventList,
+    /// What stands before the OBJREF_CUSTOM of each object in an event.
+    #[arg(long, value_enum, default_value_t, value_name = "HEAD")]
+    pub event_heads: EventHeads,
     /// What the reserved field of each object in an event holds.
     #[arg(long, value_enum, default_value_t, value_name = "VALUE")]
     pub event_reserved: EventReserved,
@@ -154,6 +167,7 @@ impl TrackerEventChoices {
         }
         answers! {
             event_list: EventList,
+            event_heads: EventHeads,
             event_reserved: EventReserved,
             event_untracked: EventUntracked,
             event_empty_text: EventEmptyText,
@@ -171,6 +185,7 @@ impl TrackerEventChoices {
     #[must_use]
     pub fn layout(&self) -> write::Choices {
         write::Choices {
+            has_heads: self.event_heads == EventHeads::Objref,
             reserved: match self.event_reserved {
                 EventReserved::DataSize => Reserved::DataSize,
                 EventReserved::DataSizeAndEight => Reserved::DataSizeAndEight,

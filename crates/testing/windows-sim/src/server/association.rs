@@ -10,6 +10,7 @@ use tracing::debug;
 
 use super::bind;
 use super::reply::{LateAnswer, Reply, Then};
+use crate::behaviour::RpcSecurity;
 use crate::host::{Run, WindowsHost};
 use crate::rule::Action;
 use crate::service::{Call, Group, ServedEndpoint, lock};
@@ -68,7 +69,9 @@ impl Association {
             peer,
         });
         let accounts = Arc::clone(host.accounts());
-        let acceptor = move |service| accept(service, accounts.clone());
+        let is_pipe = endpoint.is_pipe_endpoint();
+        let security = if is_pipe { RpcSecurity::Both } else { host.behaviour().rpc_security };
+        let acceptor = move |service| accept(service, security, accounts.clone());
         let mut rpc = ServerAssociation::new(config, acceptor);
         rpc.set_observer(observer);
         Self { host, endpoint, run, rpc, group: None, is_stalled: false }
@@ -234,10 +237,14 @@ fn halve(message: Option<&mut Vec<u8>>) {
     }
 }
 
-fn accept(service: AuthService, accounts: Arc<crate::Accounts>) -> Option<Box<dyn SecurityContext>> {
+fn accept(
+    service: AuthService,
+    security: RpcSecurity,
+    accounts: Arc<crate::Accounts>,
+) -> Option<Box<dyn SecurityContext>> {
     let mechanism = match service {
-        AuthService::WINNT => Mechanism::Ntlm,
-        AuthService::GSS_NEGOTIATE => Mechanism::Negotiate,
+        AuthService::WINNT if security != RpcSecurity::Neither => Mechanism::Ntlm,
+        AuthService::GSS_NEGOTIATE if security == RpcSecurity::Both => Mechanism::Negotiate,
         _ => return None,
     };
     ssp::server(accounts, ServerOptions::new(mechanism, Usage::Rpc)).ok()

@@ -3,7 +3,7 @@
 use ms_dcom::types::{AuthenticationService, ProtocolSequence};
 use ms_dcom::wire::{DualStringArray, SecurityBinding, StringBinding};
 
-use crate::behaviour::ObjectBindings;
+use crate::behaviour::{ObjectBindings, RpcSecurity};
 use crate::host_state::HostState;
 use crate::registry::netbios_name;
 
@@ -11,7 +11,7 @@ use crate::registry::netbios_name;
 pub(super) fn resolver_bindings(host: &HostState) -> DualStringArray {
     let address = host.exporter_address().map(|address| address.ip().to_string());
     let name = address.is_some().then(|| netbios_name(host.name()));
-    DualStringArray::tcp(name.into_iter().chain(address), security())
+    DualStringArray::tcp(name.into_iter().chain(address), security(host))
 }
 
 /// The addresses of the program with the host's objects; `None` while it does not listen. Clients cannot use the first one.
@@ -24,13 +24,19 @@ pub(super) fn exporter_bindings(host: &HostState) -> Option<DualStringArray> {
         ObjectBindings::Blocked => vec![format!("{ip}[9]")],
         ObjectBindings::NoTcp => Vec::new(),
     };
-    let mut bindings = DualStringArray::tcp(addresses, security());
+    let mut bindings = DualStringArray::tcp(addresses, security(host));
     let address = format!(r"\\{name}[\PIPE\objects]");
     bindings.strings.insert(0, StringBinding { protocol: ProtocolSequence::NAMED_PIPE, address });
     Some(bindings)
 }
 
-fn security() -> Vec<SecurityBinding> {
-    let services = [AuthenticationService::GSS_NEGOTIATE, AuthenticationService::WINNT];
-    services.map(|service| SecurityBinding { service, principal: String::new() }).into()
+fn security(host: &HostState) -> Vec<SecurityBinding> {
+    let services: &[_] = match host.behaviour().rpc_security {
+        RpcSecurity::Both | RpcSecurity::SecretlyNtlm => {
+            &[AuthenticationService::GSS_NEGOTIATE, AuthenticationService::WINNT]
+        }
+        RpcSecurity::Ntlm => &[AuthenticationService::WINNT],
+        RpcSecurity::Neither => &[AuthenticationService(16)],
+    };
+    services.iter().map(|&service| SecurityBinding { service, principal: String::new() }).collect()
 }

@@ -18,8 +18,10 @@ pub(super) const FLEET: &str = "dashboards/fleet.json";
 pub(super) const ALERTS: &str = "dashboards/alerts.json";
 /// About the counter logs of all hosts.
 pub(super) const LOGS: &str = "dashboards/logs.json";
+/// About the COM+ applications of all hosts.
+const COM_PLUS: &str = "dashboards/complus.json";
 /// All of them.
-pub(in crate::conformance) const DASHBOARDS: [&str; 5] = [EXPORTER, HOST, FLEET, ALERTS, LOGS];
+pub(in crate::conformance) const DASHBOARDS: [&str; 6] = [EXPORTER, HOST, FLEET, ALERTS, LOGS, COM_PLUS];
 pub(super) const RULES: &str = "dashboards/rules/exporter.rules.yaml";
 const METRICS: &str = "exporter/METRICS.md";
 
@@ -143,12 +145,13 @@ mod tests {
     use super::*;
 
     /// How every query of a dashboard chooses whom it is about.
-    const CHOICES: [(&str, &str); 5] = [
+    const CHOICES: [(&str, &str); 6] = [
         (EXPORTER, "{job=~'$job', instance=~'$instance'"),
         (HOST, "{job=~'$job', target='$target'"),
         (FLEET, "{job=~'$job', target=~'$target'"),
         (ALERTS, "{job=~'$job', target=~'$target'"),
         (LOGS, "{job=~'$job', target=~'$target'"),
+        (COM_PLUS, "{job=~'$job', target=~'$target'"),
     ];
 
     fn root() -> &'static Path {
@@ -172,10 +175,23 @@ mod tests {
         let invented = unknown_names(root(), "rate(perfmon_exporter_scrapes_bucket[5m])").unwrap();
         assert_eq!(invented.into_iter().collect::<Vec<_>>(), ["perfmon_exporter_scrapes_bucket"]);
         // A host's own metrics are in no table: a real Prometheus has them.
-        for name in [HOST, FLEET, ALERTS, LOGS] {
+        for name in [HOST, FLEET, ALERTS, LOGS, COM_PLUS] {
             let unknown = unknown_names(root(), &file(name)).unwrap();
             let own: Vec<_> = unknown.iter().filter(|name| name.starts_with("perfmon_exporter_")).collect();
             assert!(own.is_empty(), "{name}: {own:?}");
+        }
+    }
+
+    #[test]
+    fn the_dashboard_and_the_alerts_of_com_plus_mention_metrics_of_their_document() {
+        let document = file("docs/complus.md");
+        let is_known = |name: &str| ["`", "{"].iter().any(|end| document.contains(&format!("`{name}{end}")));
+        for text in [file(COM_PLUS), document.clone()] {
+            let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+            let mentioned: Vec<&str> = words.filter(|word| word.starts_with("perfmon_complus_")).collect();
+            assert!(mentioned.len() > 10);
+            let unknown: BTreeSet<&str> = mentioned.into_iter().filter(|name| !is_known(name)).collect();
+            assert!(unknown.is_empty(), "{unknown:?}");
         }
     }
 

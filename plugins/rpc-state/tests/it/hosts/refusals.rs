@@ -5,6 +5,7 @@ use std::time::Duration;
 use plugin_contract::CredentialVerdict::{Accepted, Rejected};
 use plugin_contract::Stage;
 use serde_json::json;
+use windows_sim::RpcSecurity;
 
 use super::mapper::at_port;
 use super::sim_host::{SimHost, closed_port};
@@ -44,6 +45,34 @@ fn servers_that_hang_or_are_gone_are_shown_with_their_reason_beside_those_that_a
     // The mapper, the two that answer, and those that hang while they are logged on to, which the third collection leaves
     // alone.
     assert_eq!(leases, [9, 15, 15]);
+}
+
+#[test]
+fn a_server_that_knows_no_way_to_log_on_is_up_and_says_why_it_tells_nothing() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let port = sim.without_security();
+    sim.map.set(vec![at_port(1, sim.objects, "Answers"), at_port(2, port, "Kerberos alone")]);
+    let watch = plugin.watch(sim.port, json!({}));
+    for _ in 0..4 {
+        let ended = watch.full();
+        assert_eq!((ended.server(port, "Up"), ended.server(port, "Calls In")), (Some(1.0), None));
+        assert_eq!(ended.refusals(port), words("connect", "server_fault"));
+        assert_eq!((ended.server(sim.objects, "Up"), ended.refusals(sim.objects)), (Some(1.0), Vec::new()));
+    }
+}
+
+#[test]
+fn servers_that_know_ntlm_alone_are_asked_with_it() {
+    for security in [RpcSecurity::Ntlm, RpcSecurity::SecretlyNtlm] {
+        let (sim, plugin) = (SimHost::standard(), Plugin::new());
+        sim.behave(|behaviour| behaviour.rpc_security = security);
+        let watch = plugin.watch(sim.port, json!({}));
+        for port in [sim.port, sim.objects] {
+            let ended = watch.full();
+            assert_eq!((ended.server(port, "Up"), ended.refusals(port)), (Some(1.0), Vec::new()));
+            assert!(ended.server(port, "Calls In").is_some());
+        }
+    }
 }
 
 #[test]

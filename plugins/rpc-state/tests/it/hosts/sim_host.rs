@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, TcpListener as StdListener};
 use std::sync::Arc;
 
 use plugin_harness::account;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use windows_sim::model::{Host, HostOptions};
 use windows_sim::service::{self, Service};
@@ -56,6 +57,24 @@ impl SimHost {
         let port = listener.local_addr().expect("its number").port();
         let host = Arc::clone(&self.host);
         self.runtime().spawn(server::listen_black_hole(host, listener, server::Limits::default()));
+        port
+    }
+
+    /// A server of RPC that knows no way to log on.
+    pub(crate) fn without_security(&self) -> u16 {
+        let listener = self.runtime().block_on(TcpListener::bind((self.address, 0))).expect("a port");
+        let port = listener.local_addr().expect("its number").port();
+        self.runtime().spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut bind = [0; 4096];
+                if stream.read(&mut bind).await.is_ok_and(|length| length > 16) {
+                    // A bind_nak of the call: authentication_type_not_recognized, and the version 5.0.
+                    let mut nak = [5, 0, 13, 3, 16, 0, 0, 0, 21, 0, 0, 0, 0, 0, 0, 0, 8, 0, 1, 5, 0];
+                    nak[12..16].copy_from_slice(&bind[12..16]);
+                    let _ = stream.write_all(&nak).await;
+                }
+            }
+        });
         port
     }
 

@@ -5,6 +5,9 @@ use ms_dtyp::Guid;
 pub struct Choices {
     /// The interface in each OBJREF; the document names none.
     pub interface: Guid,
+    /// Whether the objects in the event have the head of an OBJREF before their OBJREF_CUSTOM. The event itself has it, as each
+    /// parameter of a method.
+    pub has_heads: bool,
     /// The `reserved` field of OBJREF_CUSTOM, which readers ignore.
     pub reserved: Reserved,
     /// How a number that is not tracked is written.
@@ -30,6 +33,7 @@ impl Default for Choices {
     fn default() -> Self {
         Self {
             interface: Guid::from_u128(0x0000_0000_0000_0000_c000_0000_0000_0046), // IUnknown
+            has_heads: true,
             reserved: Reserved::DataSize,
             untracked: Untracked::AllOnes,
             empty_text: EmptyText::Omitted,

@@ -150,9 +150,11 @@ impl Writer<'_> {
 
     /// An OBJREF_CUSTOM around what `data` writes.
     fn objref(&mut self, class: Guid, data: impl FnOnce(&mut Self) -> EncodeResult<()>) -> EncodeResult<()> {
-        self.dst.write_u32(SIGNATURE);
-        self.dst.write_u32(OBJREF_CUSTOM);
-        self.dst.write_slice(&self.choices.interface.to_bytes());
+        if self.choices.has_heads || self.dst.pos() == 0 {
+            self.dst.write_u32(SIGNATURE);
+            self.dst.write_u32(OBJREF_CUSTOM);
+            self.dst.write_slice(&self.choices.interface.to_bytes());
+        }
         self.dst.write_slice(&class.to_bytes());
         self.dst.write_u32(0); // cbExtension
         let reserved = self.dst.pos();

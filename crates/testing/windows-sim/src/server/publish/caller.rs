@@ -11,6 +11,7 @@ use ms_dtyp::{Guid, HResult, Win32Error};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
 
+use super::security;
 use crate::host::WindowsHost;
 use crate::service::RpcCounts;
 
@@ -69,7 +70,7 @@ pub(super) struct RunTime {
     pub(super) observers: Arc<dyn Observers>,
 }
 
-/// A connection without security.
+/// A connection, with the security that the host chooses.
 pub(super) struct Caller {
     stream: TcpStream,
     rpc: ClientAssociation,
@@ -92,7 +93,8 @@ impl Caller {
         });
         let address = || format!("{host}:{port}");
         let stream = connected.map_err(|source| CallError::Connect { address: address(), source })?;
-        let mut rpc = ClientAssociation::new(ClientConfig::default(), None)?;
+        let (auth, context) = security::begin(run_time.host.behaviour().choices.com_plus.call_back_security);
+        let mut rpc = ClientAssociation::new(ClientConfig { auth, ..ClientConfig::default() }, context)?;
         rpc.set_observer(run_time.observers.association(&AssociationInfo {
             role: Role::Client,
             transport: Transport::Tcp,

@@ -1,7 +1,8 @@
 //! Calls the subscribers of the COM+ tracker, as the event system of a Windows host does: at port 135 of the address that a
-//! subscription names, without security where the subscriber offers none ([MS-DCOM] 3.2.4.2).
+//! subscription names, with the security that the host chooses.
 
 mod caller;
+mod security;
 mod state;
 mod subscriber;
 

@@ -8,6 +8,7 @@ use ms_dtyp::{FileTime, Guid, HResult};
 use rpc_stub::orpc::{IUnknown, ObjectInterface};
 
 use super::class::{ComClass, ComObject, Program, SharedObject};
+use crate::choices::InterfaceReferences;
 use crate::host_state::HostState;
 use crate::random;
 use crate::service::lock;
@@ -130,7 +131,11 @@ impl ObjectTable {
             return Err(HResult::E_OUTOFMEMORY);
         }
         let oid = tables.insert(class, class.create(host)?, now);
-        Ok(iids.iter().map(|&iid| self.reference(&mut tables, oid, iid, REFERENCES)).collect())
+        let references = match host.behaviour().choices.com_plus.interface_references {
+            InterfaceReferences::Five => REFERENCES,
+            InterfaceReferences::One => 1,
+        };
+        Ok(iids.iter().map(|&iid| self.reference(&mut tables, oid, iid, references)).collect())
     }
 
     /// Further interfaces of the object that has the interface `ipid`, each with so many references. `None` if there is no

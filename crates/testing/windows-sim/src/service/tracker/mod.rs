@@ -64,12 +64,17 @@ impl TrackerObject {
         processes.into_iter().flat_map(of_process).collect()
     }
 
+    /// What the text calls "fail the call".
+    fn failure(&self) -> HResult {
+        self.host.behaviour().choices.com_plus.ended_container.status()
+    }
+
     //= [MS-COMT] 3.1.4.1.2
     //# the server MUST verify that the idContainer parameter identifies a tracked instance container and fail the call if not
     fn container(&self, legacy_id: u32) -> Result<ComContainer, HResult> {
         let mut containers = self.containers().into_iter();
         let found = containers.find(|(_, container)| container.legacy_id == legacy_id);
-        found.map(|(_, container)| container).ok_or(HResult::E_INVALIDARG)
+        found.map(|(_, container)| container).ok_or_else(|| self.failure())
     }
 }
 
@@ -107,7 +112,7 @@ impl IGetTrackingDataServer for TrackerObject {
         let container = self.container(request.container)?;
         let mut components = figures::components(&container).into_iter();
         let found = components.find(|component| component.clsid == request.clsid);
-        let data = Some(Box::new(found.ok_or(HResult::E_INVALIDARG)?));
+        let data = Some(Box::new(found.ok_or_else(|| self.failure())?));
         Ok(GetComponentDataByContainerAndClsidReply { data, status: HResult::S_OK })
     }
 }

@@ -1,5 +1,6 @@
 //! Process dumps: what the host takes, refuses and keeps.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dcom_runtime::Object;
@@ -21,7 +22,10 @@ const DUMPS: &str = r"C:\Dumps";
 async fn dumper(world: &World) -> Object {
     let resolver = world.log_on(credentials()).await.unwrap().permit_impersonation();
     let interfaces = [IProcessDump::IID];
-    resolver.activate(ids::PROCESS_DUMP_CLASS, &interfaces, &TcpConnector::default(), soon()).await.unwrap()
+    resolver
+        .activate(ids::PROCESS_DUMP_CLASS, &interfaces, Arc::new(TcpConnector::default()), soon())
+        .await
+        .unwrap()
 }
 
 /// The distinguished container of a process: Orders, Billing, Billing, Reports, Archive.

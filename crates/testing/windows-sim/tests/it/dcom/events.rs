@@ -20,7 +20,7 @@ use ndr::InterfacePointer;
 use rpc_server::{Deadlines, Server, TcpListeners};
 use rpc_stub::orpc::ObjectInterface;
 use tokio::net::TcpListener;
-use windows_sim::choices::{EventList, TrackerEventChoices};
+use windows_sim::choices::{CallBackSecurity, EventList, InterfaceReferences, TrackerEventChoices};
 use windows_sim::server::{CallError, EventPublisher};
 
 use super::{World, soon};
@@ -86,7 +86,7 @@ async fn subscription(world: &World) -> Object {
 }
 
 async fn store(system: &mut Object, subscription: &mut Object) -> Result<(), HResult> {
-    let object = subscription.objref::<IEventSubscription3>().unwrap().to_pointer().unwrap();
+    let object = subscription.objref::<IEventSubscription3>(soon()).await.unwrap().to_pointer().unwrap();
     let request = StoreRequest { prog_id: bstr(prog_id::EVENT_SUBSCRIPTION), object: Some(Box::new(object)) };
     let mut proxy = system.proxy::<IEventSystem2>(soon()).await.unwrap();
     proxy.call(&request).await.map(drop).map_err(|error| error.status().unwrap())
@@ -236,7 +236,7 @@ async fn a_subscription_that_lacks_something_is_not_stored() {
     assert_eq!(error.status(), Some(HResult::E_INVALIDARG));
     assert!(proxy.call(&GetDescriptionRequest {}).await.is_err(), "it was not set");
     // The event system itself is no subscription.
-    let object = system.objref::<IEventSystem2>().unwrap().to_pointer().unwrap();
+    let object = system.objref::<IEventSystem2>(soon()).await.unwrap().to_pointer().unwrap();
     let request = StoreRequest { prog_id: bstr(prog_id::EVENT_SUBSCRIPTION), object: Some(Box::new(object)) };
     let mut proxy = system.proxy::<IEventSystem>(soon()).await.unwrap();
     let error = proxy.call(&request).await.unwrap_err();
@@ -296,6 +296,48 @@ async fn an_event_says_the_same_whatever_its_host_chooses() {
         }
         assert_eq!(taken(&listening), expected, "{choices:?}");
     }
+}
+
+#[tokio::test]
+async fn call_backs_are_taken_however_the_host_authenticates_unless_its_keys_are_unknown() {
+    for &security in CallBackSecurity::ALL {
+        let world = World::new().await;
+        let listening = Listening::new(&[LOOPBACK]).await;
+        let mut subscribed = subscribe(&world, &listening).await;
+        world.host.change_behaviour(|behaviour| behaviour.choices.com_plus.call_back_security = security);
+        let outcome = subscribed.publisher.publish().await.remove(0).outcome;
+        let refused = listening.subscriber.counts().refused_for(EventRefusal::Authentication);
+        match security {
+            CallBackSecurity::MachineSigned | CallBackSecurity::Kerberos => {
+                outcome.unwrap_err();
+                assert_eq!(refused, 1, "{security:?}");
+                let last = listening.subscriber.last_refusal().unwrap();
+                let named =
+                    if security == CallBackSecurity::Kerberos { "service GSS_KERBEROS" } else { "CORP" };
+                assert!(last.contains(named), "{security:?}: {last}");
+                assert_eq!(listening.subscriber.take(), None);
+            }
+            _ => {
+                outcome.unwrap_or_else(|error| panic!("{security:?}: {error}"));
+                assert_eq!(taken(&listening), of_model(&world), "{security:?}");
+                // The connection that is kept takes another.
+                subscribed.publisher.publish().await.remove(0).outcome.unwrap();
+                assert_eq!((refused, listening.subscriber.last_refusal()), (0, None), "{security:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_subscription_that_came_with_one_reference_is_stored() {
+    let world = World::new().await;
+    let one = InterfaceReferences::One;
+    world.host.change_behaviour(|behaviour| behaviour.choices.com_plus.interface_references = one);
+    let listening = Listening::new(&[LOOPBACK]).await;
+    let mut subscribed = subscribe(&world, &listening).await;
+    subscribed.publisher.publish().await.remove(0).outcome.unwrap();
+    assert_eq!(taken(&listening), of_model(&world));
+    subscribed.system.release(soon()).await.unwrap();
 }
 
 #[tokio::test]

@@ -85,12 +85,12 @@ impl World {
         let options = Options::default();
         let connector = TcpConnector::default();
         let reached = ReachedResolver::connect(target(self.resolver), options, &connector, soon()).await?;
-        reached.log_on(credentials, soon()).await
+        reached.log_on(credentials, &connector, soon()).await
     }
 
     async fn activate(&self, class: Guid, interface: Guid) -> Result<Object, SessionError> {
         let resolver = self.log_on(credentials()).await?;
-        resolver.activate(class, &[interface], &TcpConnector::default(), soon()).await
+        resolver.activate(class, &[interface], Arc::new(TcpConnector::default()), soon()).await
     }
 
     /// A connection to one of the ports, without credentials or with.

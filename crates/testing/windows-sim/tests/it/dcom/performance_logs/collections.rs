@@ -138,10 +138,10 @@ async fn sets_are_added_to_a_collection_and_removed_by_index_and_by_themselves()
     let mut other = sets(&world).await;
     let mut set = server_set(&world, "Low Memory").await;
     let object = |objref: ms_dcom::wire::Objref<'_>| Some(Box::new(objref.to_pointer().unwrap()));
-    let added = object(set.objref::<IDataCollectorSet>().unwrap());
-    let removed = set.objref::<IDataCollectorSet>().unwrap().to_pointer().unwrap();
-    let range = object(other.objref::<IDataCollectorSetCollection>().unwrap());
-    let wrong = object(set.objref::<IDataCollectorSet>().unwrap());
+    let added = object(set.objref::<IDataCollectorSet>(soon()).await.unwrap());
+    let removed = set.objref::<IDataCollectorSet>(soon()).await.unwrap().to_pointer().unwrap();
+    let range = object(other.objref::<IDataCollectorSetCollection>(soon()).await.unwrap());
+    let wrong = object(set.objref::<IDataCollectorSet>(soon()).await.unwrap());
     let mut proxy = collection.proxy::<IDataCollectorSetCollection>(soon()).await.unwrap();
     proxy.call(&AddRequest { item: added }).await.unwrap();
     assert_eq!(proxy.call(&GetCountRequest {}).await.unwrap().count, 4);

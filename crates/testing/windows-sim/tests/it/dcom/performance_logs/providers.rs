@@ -167,7 +167,7 @@ async fn a_provider_takes_its_items_from_one_with_the_same_guid_and_keeps_its_va
     proxy.call(&PutGuidRequest { value: ORDERS }).await.unwrap();
     let level = returned!(own, proxy, GetLevelRequest {}, value => IValueMap);
     calls!(own, level).call(&PutValueRequest { value: variant(Value::I4(3)) }).await.unwrap();
-    let from = known.objref::<ITraceDataProviderCollection>().unwrap().to_pointer().unwrap();
+    let from = known.objref::<ITraceDataProviderCollection>(soon()).await.unwrap().to_pointer().unwrap();
     let mut proxy = own.proxy::<ITraceDataProvider>(soon()).await.unwrap();
     proxy.call(&ResolveRequest { from: Some(Box::new(from)) }).await.unwrap();
     assert_eq!(text(&proxy.call(&GetDisplayNameRequest {}).await.unwrap().value), "Orders-Service");
