@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::PoisonError;
 
+use ms_dtyp::NtStatus;
 use ms_smb2::client::{ClientConnection, Event, FileId, Reply, RequestId};
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
@@ -11,7 +12,7 @@ use transport::read_once;
 
 use crate::smb::connection::{SmbConnection, State};
 use crate::smb::in_flight::Awaited;
-use crate::{Error, Operation};
+use crate::{Error, ErrorKind, Operation};
 
 impl SmbConnection {
     /// Makes one request and awaits its answer. Authenticates again if the session has expired meanwhile.
@@ -26,7 +27,7 @@ impl SmbConnection {
             Ok(outcome) => outcome,
             Err(_) => {
                 self.cancel_now(operation).await;
-                Err(Error::Timeout { operation })
+                Err(self.timed_out(operation))
             }
         }
     }
@@ -42,7 +43,7 @@ impl SmbConnection {
             match self.event(operation).await? {
                 Event::Completed { request: answered, result } if answered == request => {
                     self.awaited = None;
-                    return result.map_err(|status| Error::Status { operation, status });
+                    return result.map_err(|status| self.refused_by(status, operation));
                 }
                 Event::SessionExpired { request: refused } if refused == request => {
                     self.awaited = None;
@@ -69,6 +70,15 @@ impl SmbConnection {
         self.exchange_tokens().await
     }
 
+    /// The error of a request that the server refused, which may be the end of the connection.
+    pub(super) fn refused_by(&mut self, status: NtStatus, operation: Operation) -> Error {
+        let error = Error::Status { operation, status };
+        if error.kind() == ErrorKind::ConnectionLost {
+            self.state = State::Broken(error.kind());
+        }
+        error
+    }
+
     fn issue(
         &mut self,
         operation: Operation,
@@ -83,7 +93,7 @@ impl SmbConnection {
     /// Cancels abandoned requests and closes dropped pipes of earlier calls.
     pub(super) fn forget_abandoned(&mut self, operation: Operation) -> Result<(), Error> {
         if self.state != State::Ready {
-            return Err(Error::Abandoned { operation, what: "the connection" });
+            return Err(self.unusable(operation));
         }
         match self.awaited.take() {
             None => {}
@@ -137,7 +147,7 @@ impl SmbConnection {
         match self.next_event(operation).await {
             Ok(event) => Ok(self.keep_read(event)),
             Err(error) => {
-                self.state = State::Broken;
+                self.state = State::Broken(error.kind());
                 Err(error)
             }
         }
