@@ -27,10 +27,16 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
             account,
             host = refused.host.name(),
             verdict = refused.refusal.as_str(),
-            next_step = "correct the secret; it is reloaded automatically",
+            next_step = next_step(lent),
             "Credential refused; it is withheld from every target until it changes"
         ),
     }
+}
+
+/// What to look at where a host refuses a secret.
+fn next_step(lent: &Lent) -> String {
+    let odd = input::secret::oddity(&lent.secret).map(|odd| format!(", which {odd}")).unwrap_or_default();
+    format!("correct the secret{odd}; it is reloaded automatically")
 }
 
 /// Why a refused secret is withheld.
