@@ -118,7 +118,7 @@ impl<'a> Stage<'a> {
 
     /// Starts the exporter with this configuration and answers where it listens.
     pub(crate) fn exporter_with(&self, configuration: &str) -> Result<(Running, SocketAddr)> {
-        let file = self.path("perfmon.yaml");
+        let file = self.path("perfmon.yml");
         fs::write(&file, configuration)?;
         let mut command = Command::new(self.workspace.program("perfmon-exporter"));
         let mut running = Running::start("perfmon-exporter", command.arg("--config").arg(file))?;

@@ -155,7 +155,8 @@ impl Receiver {
         if self.reported.replace(trouble) == Some(trouble) {
             debug!(receiver, reason, error = message, "{what}");
         } else {
-            warn!(receiver, reason, error = message, "{what}");
+            let next_step = trouble.next_step();
+            warn!(receiver, reason, error = message, next_step, "{what}");
         }
     }
 }

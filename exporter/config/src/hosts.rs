@@ -163,6 +163,30 @@ pub fn is_host_name(text: &str) -> bool {
     is_short && (address(text).is_some() || text.chars().all(in_name))
 }
 
+/// What to write in place of a text that is no host's name or address. `port` says where a port is written.
+#[must_use]
+pub fn host_hint(text: &str, port: impl FnOnce() -> String) -> String {
+    let (meant, has_port) = host_meant(text);
+    let meant = if is_host_name(meant) { format!(", `{meant}`") } else { String::new() };
+    let port = if has_port { format!("; a port goes into {}", port()) } else { String::new() };
+    format!("write the name or the address alone{meant}{port}")
+}
+
+/// The host in a URL, a UNC path or an address with a port, and whether there is a port.
+fn host_meant(text: &str) -> (&str, bool) {
+    let is_around = |c: char| c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}' | '"' | '\'');
+    let text = text.trim_matches(is_around);
+    let text = text.split_once("://").map_or(text, |(_, rest)| rest).trim_start_matches(['\\', '/']);
+    let text = text.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let text = text.rsplit_once('@').map_or(text, |(_, host)| host);
+    match text.rsplit_once(':') {
+        Some((host, port)) if address(text).is_none() && port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (host, true)
+        }
+        _ => (text, false),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,5 +249,30 @@ mod tests {
         assert!(allow(&entries).to_string().ends_with("web19, …"));
         assert!(!allow(&entries[..SHOWN_MAX]).to_string().contains('…'));
         assert_eq!(AllowHosts::default().add(&"a".repeat(300)), Err(BadEntry), "no name is as long");
+    }
+
+    #[test]
+    fn what_people_write_for_a_host_is_told_what_to_write() {
+        for (text, name, has_port) in [
+            (r"\\web1", "web1", false),
+            (r"\\web1\c$", "web1", false),
+            ("//web1/share", "web1", false),
+            ("web1 ", "web1", false),
+            ("\u{feff}web1\u{200b}", "web1", false),
+            ("web1.corp.example:445", "web1.corp.example", true),
+            ("10.0.0.7:445", "10.0.0.7", true),
+            ("[2001:db8::7]:445", "[2001:db8::7]", true),
+            ("http://web1:9182/metrics", "web1", true),
+            ("smb://corp@web1/x", "web1", false),
+            ("10.0.0.7/24", "10.0.0.7", false),
+        ] {
+            assert!(!is_host_name(text), "{text}");
+            let port = if has_port { "; a port goes into the drawer" } else { "" };
+            let expected = format!("write the name or the address alone, `{name}`{port}");
+            assert_eq!(host_hint(text, || "the drawer".to_owned()), expected, "{text}");
+        }
+        for text in ["", "a b", "web1,web2", "*.corp"] {
+            assert_eq!(host_hint(text, String::new), "write the name or the address alone", "{text}");
+        }
     }
 }

@@ -94,16 +94,42 @@ pub(super) fn identity(item: &Item<'_>, base: &Path) -> Option<Identity> {
     })
 }
 
+/// What to write in place of a text that is no account; nothing if it is one. A host would refuse it as a wrong user name.
+#[must_use]
+pub fn account_hint(text: &str) -> Option<String> {
+    let trimmed = text.trim();
+    let (domain, user) = trimmed.split_once(['\\', '/']).unwrap_or(("", trimmed));
+    // The names of accounts have none of these; those of users at a domain (`user@corp.example`) may have a slash.
+    let has_other = |text: &str| {
+        text.contains(['\\', '/', '"', '[', ']', ':', ';', '|', '=', '+', '*', '?', '<', '>', ','])
+    };
+    let user = user.trim_start_matches(['\\', '/']);
+    if trimmed.contains('@') && !trimmed.contains('\\') && trimmed == text {
+        return None;
+    }
+    if domain.is_empty() != !trimmed.contains(['\\', '/'])
+        || user.is_empty()
+        || has_other(domain)
+        || has_other(user)
+    {
+        return Some(r"write `DOMAIN\USER`, or `domain: DOMAIN` and `username: USER`".to_owned());
+    }
+    let meant = if domain.is_empty() { user.to_owned() } else { format!(r"{domain}\{user}") };
+    (meant != text).then(|| format!("write `{meant}`"))
+}
+
 /// Domain and name of the account, which may be written as Windows does: `DOMAIN\USER`.
 fn account(username: &Item<'_>, domain: &str) -> Option<(String, String)> {
     let text = username.text()?;
+    if let Some(hint) = account_hint(text) {
+        username.problem(format!("`{text}` is not a valid account"), Some(hint));
+        // The rest of the file is read all the same.
+        return Some((domain.to_owned(), text.to_owned()));
+    }
     let Some((prefix, user)) = text.split_once('\\') else {
         return Some((domain.to_owned(), text.to_owned()));
     };
-    if prefix.is_empty() || user.is_empty() || user.contains('\\') {
-        let hint = r"write `DOMAIN\USER`, or `domain: DOMAIN` and `username: USER`";
-        username.problem(format!("`{text}` is not a valid account"), Some(hint.to_owned()));
-    } else if !domain.is_empty() && !domain.eq_ignore_ascii_case(prefix) {
+    if !domain.is_empty() && !domain.eq_ignore_ascii_case(prefix) {
         let hint = format!("write `username: {user}`, or correct `domain`");
         username.problem(format!("is of domain `{prefix}`, and `domain` says `{domain}`"), Some(hint));
     }
@@ -133,6 +159,39 @@ fn secret_source(section: &mut Section<'_>, base: &Path) -> Option<SecretSource>
             let hint = Some("name a file that holds the password, or use `password_env`".to_owned());
             section.problems.push_hint(section.position, &section.path, "`password_file` is missing", hint);
             None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::account_hint;
+
+    #[test]
+    fn an_account_is_written_as_windows_does_and_whatever_else_people_write_is_told_so() {
+        for good in [
+            "metrics",
+            r"SIM\metrics",
+            r".\metrics",
+            "metrics@corp.example",
+            "a/b@corp.example",
+            "svc metrics",
+            "müller$",
+        ] {
+            assert_eq!(account_hint(good), None, "{good}");
+        }
+        for (text, meant) in [
+            ("SIM/metrics", r"SIM\metrics"),
+            (r"SIM\\metrics", r"SIM\metrics"),
+            ("SIM//metrics", r"SIM\metrics"),
+            (r"SIM\metrics ", r"SIM\metrics"),
+            (" metrics", "metrics"),
+            ("metrics@corp.example ", "metrics@corp.example"),
+        ] {
+            assert_eq!(account_hint(text), Some(format!("write `{meant}`")), "{text}");
+        }
+        for text in ["", r"\metrics", r"SIM\", r"A\B\c", "/metrics", "SIM:metrics", "a*"] {
+            assert!(account_hint(text).unwrap().contains("`username: USER`"), "{text}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use input::nearest::nearest;
 use plugin_contract::SettingsSchema;
+use serde_json::Value;
 
 use super::item::Item;
 use super::node::{Entry, Node};
@@ -42,6 +43,22 @@ fn report_missing(section: &mut Section<'_>) {
     section.problems.push_hint(position, &section.path, message, Some(hint.to_owned()));
 }
 
+/// Lets relative paths start from the folder of the configuration, as all others do. Plugins do not know it: by the contract
+/// with them, paths are what keys say that are called `file` or end so.
+fn from_folder(key: &str, value: &mut Value, base: &Path) {
+    match value {
+        Value::String(text) if (key == "file" || key.ends_with("_file")) && !text.is_empty() => {
+            let path = base.join(text.as_str());
+            if let Some(path) = std::path::absolute(&path).unwrap_or(path).to_str() {
+                path.clone_into(text);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| from_folder(key, item, base)),
+        Value::Object(object) => object.iter_mut().for_each(|(key, value)| from_folder(key, value, base)),
+        _ => {}
+    }
+}
+
 /// Reads one of `modules:`. `outer` is the process-wide `normalize:`.
 pub(super) fn module(item: &Item<'_>, outer: &NormalizeSection, base: &Path) -> Option<Module> {
     let mut section = item.section(&[])?;
@@ -56,7 +73,12 @@ pub(super) fn module(item: &Item<'_>, outer: &NormalizeSection, base: &Path) -> 
     let normalize =
         section.get("normalize").map(|item| normalize(&item, Some(outer), base)).unwrap_or_default();
     let settings = section.rest();
-    let settings = settings.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect();
+    let settings = settings.iter().map(|entry| {
+        let mut value = entry.node.to_json();
+        from_folder(&entry.key, &mut value, base);
+        (entry.key.clone(), value)
+    });
+    let settings = settings.collect();
     let (source, schema) = (item.node.clone(), Arc::default());
     Some(Module { plugin: plugin?.to_owned(), source_name, normalize, settings, source, schema })
 }

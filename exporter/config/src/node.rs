@@ -114,6 +114,24 @@ impl Node {
         position
     }
 
+    /// The value of a key of a mapping.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.node)
+    }
+
+    /// The entries of a mapping; of anything else there are none.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        if let Value::Map(entries) = &self.value { entries } else { &[] }
+    }
+
+    /// The items of a list; of anything else there are none.
+    #[must_use]
+    pub fn list(&self) -> &[Self] {
+        if let Value::List(items) = &self.value { items } else { &[] }
+    }
+
     /// The same as JSON.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {

@@ -3,6 +3,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use one_line::OneLine;
+
 use super::node::Position;
 
 /// Maximum printed problems; the rest is a count.
@@ -118,31 +120,18 @@ impl fmt::Display for Problem {
     /// One line, even if it quotes texts with line breaks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
-            write_line(f, &self.path)?;
+            OneLine(&self.path).fmt(f)?;
             f.write_str(": ")?;
         }
-        write_line(f, &self.message)?;
+        OneLine(&self.message).fmt(f)?;
         match &self.hint {
             Some(hint) => {
                 f.write_str("; ")?;
-                write_line(f, hint)
+                OneLine(hint).fmt(f)
             }
             None => Ok(()),
         }
     }
-}
-
-fn write_line(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    let breaks = |char: char| char.is_control() || matches!(char, '\u{2028}' | '\u{2029}');
-    let mut rest = text;
-    while let Some(at) = rest.find(breaks) {
-        let (before, from) = rest.split_at(at);
-        let mut chars = from.chars();
-        f.write_str(before)?;
-        chars.next().map_or(Ok(()), |char| write!(f, "{}", char.escape_debug()))?;
-        rest = chars.as_str();
-    }
-    f.write_str(rest)
 }
 
 /// The text, cut to `bytes_max` bytes.

@@ -96,6 +96,7 @@ impl<'a> Section<'a> {
                 let why = why.map(str::to_owned);
                 let hint = why
                     .or_else(|| way_to_rules(&self.path, key))
+                    .or_else(|| way_to_scrape(&self.path, key))
                     .or_else(|| self.empty_before(index))
                     .or_else(|| suggestion(key, self.asked.iter().copied()));
                 self.problems.push_hint(entry.position, &self.path, format!("unknown key `{key}`"), hint);
@@ -135,6 +136,13 @@ impl<'a> Section<'a> {
     pub(crate) fn file(&mut self, key: &'a str, base: &Path) -> Option<PathBuf> {
         self.get(key)?.file(base)
     }
+}
+
+/// Where a key goes that all targets have in common and each may have of its own.
+fn way_to_scrape(path: &str, key: &str) -> Option<String> {
+    let is_of_scrape = matches!(key, "interval" | "deadline" | "max_series" | "stale_after");
+    (is_of_scrape && matches!(path, "" | "target_defaults"))
+        .then(|| format!("write it in `scrape`, which is for all targets: `scrape: {{{key}: …}}`"))
 }
 
 /// Where somebody finds the rules who looked for them elsewhere: at `path` there is no such `key`.

@@ -217,17 +217,17 @@ pub(super) fn host_name<'a>(item: &Item<'a>, port_key: impl FnOnce() -> Option<S
     if super::hosts::is_host_name(host) {
         Some(host)
     } else {
-        let hint = match host.rsplit_once(':') {
-            Some(_) => {
-                let port_key = port_key();
-                let port_key = port_key.as_deref().unwrap_or("transports: {default: {PROTOCOL: {port: …}}}");
-                format!("a port goes into the transport: `{port_key}`")
-            }
-            None => "write the name or the address alone".to_owned(),
-        };
+        let hint = super::hosts::host_hint(host, || in_transport(port_key()));
         item.problem(format!("`{host}` is not a valid host"), Some(hint));
         None
     }
+}
+
+/// Where a port is written, of which the key may be known.
+#[must_use]
+pub fn in_transport(port_key: Option<String>) -> String {
+    let port_key = port_key.as_deref().unwrap_or("transports: {default: {PROTOCOL: {port: …}}}");
+    format!("the transport: `{port_key}`")
 }
 
 /// A target's name.

@@ -1,6 +1,7 @@
 //! Secrets come from files and from the environment, never from the configuration itself.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
@@ -12,7 +13,7 @@ const SECRET_BYTES_MAX: usize = 64 << 10;
 /// Where a secret comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SecretSource {
-    /// The contents of a file, read each time that it is leased; one trailing newline is dropped.
+    /// The contents of a file, read each time that it is leased; a byte order mark and one trailing newline are dropped.
     File(PathBuf),
     /// A variable of the environment.
     Environment(String),
@@ -26,7 +27,10 @@ pub fn read(source: &SecretSource) -> Result<Zeroizing<Vec<u8>>, String> {
     let mut bytes = match source {
         SecretSource::File(path) => {
             let mut bytes = Zeroizing::new(Vec::new());
-            let read = file::read_into(&mut bytes, path, SECRET_BYTES_MAX);
+            let read = file::read_into(&mut bytes, path, SECRET_BYTES_MAX).or_else(|error| {
+                let credential = credential_of_unit(path, std::env::var_os("CREDENTIALS_DIRECTORY"));
+                credential.map_or(Err(error), |file| file::read_into(&mut bytes, &file, SECRET_BYTES_MAX))
+            });
             read.map_err(|error| format!("password file {} {error}", path.display()))?;
             bytes
         }
@@ -35,13 +39,50 @@ pub fn read(source: &SecretSource) -> Result<Zeroizing<Vec<u8>>, String> {
             Err(_) => return Err(format!("the environment has no variable `{name}`")),
         },
     };
+    drop_byte_order_mark(&mut bytes);
     drop_one_newline(&mut bytes);
     match std::str::from_utf8(&bytes) {
-        Ok("") => Err(format!("{} is empty", describe(source))),
+        Ok("") => Err(format!("{} is empty", source.described())),
         Ok(_) => Ok(bytes),
-        Err(_) => Err(format!("{} is not UTF-8", describe(source))),
+        Err(_) if UTF_16.iter().any(|mark| bytes.starts_with(mark)) => {
+            Err(format!("{} is UTF-16; save it as UTF-8", source.described()))
+        }
+        Err(_) => Err(format!("{} is not UTF-8", source.described())),
     }
 }
+
+/// The file that systemd has for a service whose user may not read the file itself: `LoadCredential=NAME:FILE` of its unit,
+/// with the file's own name.
+fn credential_of_unit(path: &Path, folder: Option<OsString>) -> Option<PathBuf> {
+    let file = Path::new(&folder?).join(path.file_name()?);
+    file.is_file().then_some(file)
+}
+
+/// What of a secret was hardly meant to be a part of it, though it is used as such. It says nothing of the rest.
+#[must_use]
+pub fn oddity(secret: &[u8]) -> Option<&'static str> {
+    let text = std::str::from_utf8(secret).unwrap_or_default();
+    if text.trim_end_matches([' ', '\t']).contains(['\n', '\r']) {
+        Some("has more than one line end, and each but the last one is a part of the secret")
+    } else if text.trim().len() < text.len() {
+        Some("begins or ends with white space, which is a part of the secret")
+    } else if text.chars().any(|c| c.is_control() || matches!(c, '\u{200b}' | '\u{feff}')) {
+        Some("has characters that are not seen, which are a part of the secret")
+    } else {
+        None
+    }
+}
+
+/// Editors of Windows leave one at the beginning, and no secret begins so.
+fn drop_byte_order_mark(bytes: &mut Vec<u8>) {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
+}
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// How a text in UTF-16 begins.
+const UTF_16: [&[u8]; 2] = [&[0xff, 0xfe], &[0xfe, 0xff]];
 
 /// Editors and `echo` leave one; a password that ends in a newline needs two.
 fn drop_one_newline(bytes: &mut Vec<u8>) {
@@ -52,10 +93,14 @@ fn drop_one_newline(bytes: &mut Vec<u8>) {
     }
 }
 
-fn describe(source: &SecretSource) -> String {
-    match source {
-        SecretSource::File(path) => format!("password file {}", path.display()),
-        SecretSource::Environment(name) => format!("environment variable `{name}`"),
+impl SecretSource {
+    /// For messages.
+    #[must_use]
+    pub fn described(&self) -> String {
+        match self {
+            Self::File(path) => format!("password file {}", path.display()),
+            Self::Environment(name) => format!("environment variable `{name}`"),
+        }
     }
 }
 
@@ -76,6 +121,46 @@ mod tests {
         assert_eq!(read_file(b"hunter2\n").unwrap().as_slice(), b"hunter2");
         assert_eq!(read_file(b"hunter2\r\n").unwrap().as_slice(), b"hunter2");
         assert_eq!(read_file(b" hunter2\n\n").unwrap().as_slice(), b" hunter2\n");
+    }
+
+    #[test]
+    fn what_editors_leave_is_dropped_or_told() {
+        assert_eq!(read_file(b"\xef\xbb\xbfhunter2\r\n").unwrap().as_slice(), b"hunter2");
+        assert!(read_file(b"\xef\xbb\xbf\n").unwrap_err().ends_with("is empty"));
+        for utf_16 in [&b"\xff\xfeh\0u\0"[..], b"\xfe\xff\0h\0u"] {
+            assert!(read_file(utf_16).unwrap_err().ends_with("is UTF-16; save it as UTF-8"));
+        }
+        for (contents, expected) in [
+            (&b"hunter2"[..], None),
+            (b"hunter 2\n", None),
+            (b"hunter2\r\n", None),
+            (b"hunter2 \n", Some("white space")),
+            (b"\thunter2", Some("white space")),
+            ("hunter2\u{a0}".as_bytes(), Some("white space")),
+            (b"hunter2\n\n", Some("more than one line end")),
+            (b"hunter2\r\n\r\n", Some("more than one line end")),
+            (b"hunter2\nhunter3\n", Some("more than one line end")),
+            (b"hunter2\x1b", Some("not seen")),
+            ("hunter\u{200b}2".as_bytes(), Some("not seen")),
+        ] {
+            let odd = oddity(&read_file(contents).unwrap());
+            assert_eq!(odd.is_some(), expected.is_some(), "{contents:?}: {odd:?}");
+            assert!(
+                odd.is_none_or(|odd| odd.contains(expected.unwrap()) && !odd.contains("hunter")),
+                "{odd:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_service_reads_the_credential_of_its_unit_with_the_name_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("secret"), "hunter2").unwrap();
+        let of_unit = |path: &str| credential_of_unit(Path::new(path), Some(folder.path().into()));
+        assert_eq!(of_unit("/etc/perfmon-exporter/secret"), Some(folder.path().join("secret")));
+        assert_eq!(of_unit("/etc/perfmon-exporter/other"), None);
+        assert_eq!(of_unit(".."), None);
+        assert_eq!(credential_of_unit(Path::new("/etc/secret"), None), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use config::{Config, Problem, Report};
 use http_server::Gate;
 use plugin_host::{Host, HostOptions};
 
+use super::output::{Shown, errln, outln};
 use super::plugins::{self, Libraries};
 use super::{FAILED, OK, secrets, storage};
 
@@ -18,7 +19,7 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
             OK
         }
         Err(report) => {
-            eprintln!("{report}");
+            errln!("{report}");
             FAILED
         }
     }
@@ -87,7 +88,7 @@ pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<Check
 pub(super) fn print_good(file: &Path, Checked { config, suspicious, shared, .. }: &Checked, gate: &Gate) {
     let of_gate = gate.warnings(SystemTime::now());
     if let Some(path) = gate.path() {
-        of_gate.iter().for_each(|warning| println!("{}: warning: {warning}", path.display()));
+        of_gate.iter().for_each(|warning| outln!("{}: warning: {warning}", path.display()));
     }
     let file_shown = file.display().to_string();
     let suspicious: Vec<_> = suspicious.iter().map(|problem| (file_shown.clone(), problem.clone())).collect();
@@ -96,17 +97,17 @@ pub(super) fn print_good(file: &Path, Checked { config, suspicious, shared, .. }
     print_warnings(file, &of_storage.collect::<Vec<_>>());
     let shared: Vec<_> = shared.iter().map(|shared| shared.warning(&file_shown)).collect();
     print_warnings(file, &shared);
-    warnings(config).iter().for_each(|warning| println!("{}: warning: {warning}", file.display()));
-    println!("{}: OK: {}", file.display(), summary(config));
+    warnings(config).iter().for_each(|warning| outln!("{}: warning: {warning}", file.display()));
+    outln!("{}: OK: {}", file.display(), summary(config));
 }
 
 /// Warnings of one kind, each with its file.
 fn print_warnings(of: &Path, warnings: &[(String, Problem)]) {
     for (file, problem) in warnings.iter().take(WARNINGS_SHOWN_MAX) {
-        println!("{file}{}: warning: {problem}", place(problem));
+        outln!("{file}{}: warning: {problem}", place(problem));
     }
     if let Some(more @ 1..) = warnings.len().checked_sub(WARNINGS_SHOWN_MAX) {
-        println!("{}: and {more} more", of.display());
+        outln!("{}: and {more} more", of.display());
     }
 }
 
@@ -145,11 +146,11 @@ fn summary(config: &Config) -> String {
 pub(super) fn check_plugin(file: &Path) -> u8 {
     // A bare file name would be looked for where the linker looks, and not here.
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    match plugin_host::check::run(&file, &mut std::io::stdout()) {
+    match plugin_host::check::run(&file, &mut Shown) {
         Ok(report) if report.is_ok() => OK,
         Ok(_) => FAILED,
         Err(error) => {
-            eprintln!("print the findings: {error}");
+            errln!("print the findings: {error}");
             FAILED
         }
     }

@@ -23,7 +23,7 @@ Examples:
 A small configuration:
   plugins: {load: [pcq]}
   identities:
-    corp: {kind: ntlm, domain: CORP, username: svc-metrics, password_file: /run/secrets/corp, allow_hosts: ['*.corp.example.com']}
+    corp: {kind: ntlm, domain: CORP, username: svc-metrics, password_file: secret, allow_hosts: ['*.corp.example.com']}
   modules:
     os: {plugin: pcq, countersets: [{name: Processor Information}]}
   targets:
@@ -46,7 +46,7 @@ const INIT_EXAMPLES: &str = "\
 Examples:
   perfmon-exporter init
   perfmon-exporter init --host web1.corp.example.com --username 'CORP\\svc-metrics' --allow-hosts '*.corp.example.com'
-  perfmon-exporter init --host 10.0.0.7 --username svc-metrics --password-file /run/secrets/corp --output /etc/perfmon-exporter
+  perfmon-exporter init --host 10.0.0.7 --username svc-metrics --password-file secret --output /etc/perfmon-exporter
   pass show corp/svc-metrics | perfmon-exporter init --host web1 --username 'CORP\\svc-metrics' --force";
 
 const COMPAT_EXAMPLES: &str = "\
@@ -166,7 +166,7 @@ pub(super) struct InitOptions {
     /// Hosts that may receive the password: names, patterns, networks, separated by commas [default: the host]
     #[arg(long, value_name = "PATTERNS", value_delimiter = ',')]
     pub(super) allow_hosts: Vec<String>,
-    /// Where perfmon.yaml and the password file are written
+    /// Where perfmon.yml and the password file are written
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(super) output: PathBuf,
     /// Replaces existing files
@@ -176,7 +176,7 @@ pub(super) struct InitOptions {
 
 #[derive(Debug, Args)]
 pub(super) struct CompatOptions {
-    /// Grafana dashboards (JSON) and rule files of Prometheus (YAML)
+    /// Grafana dashboards, rule files of Prometheus and alert rules of Grafana, also in objects of Kubernetes
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
     /// Judges by what this configuration names and its modules collect; contacts no target

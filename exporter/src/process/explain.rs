@@ -1,5 +1,6 @@
-//! `explain REASON`: what the closed words of failures mean, and what to do about them. The sentences are those that
-//! pages, the log and metrics have: the general reasons of the ABI, and what plugins declare.
+//! `explain REASON`: what the closed words of failures, and of series that are left out, mean, and what to do about
+//! them. The sentences are those that pages, the log and metrics have: the general reasons of the ABI, what plugins declare, and
+//! what the pipeline refuses.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,8 +8,10 @@ use std::path::Path;
 use input::nearest::suggestion;
 use plugin_contract::{GeneralReason, Reason, Stage};
 use plugin_host::{Host, HostOptions};
+use series::pipeline::Refusal;
 
-use super::{OK, USAGE};
+use super::output::{errln, outln};
+use super::{OK, USAGE, output};
 
 /// A word with what it means.
 struct Entry {
@@ -23,7 +26,7 @@ struct Entry {
 pub(super) fn explain(word: Option<&str>, config: Option<&Path>) -> u8 {
     let reasons = reasons(config);
     let Some(word) = word else {
-        print!("{}", list(&reasons));
+        output::out(list(&reasons));
         return OK;
     };
     // As the log and `check-config --online` write it: `auth: wrong_credentials`.
@@ -31,11 +34,11 @@ pub(super) fn explain(word: Option<&str>, config: Option<&Path>) -> u8 {
     let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == word);
     let found: Vec<&Entry> = reasons.iter().filter(|entry| entry.word == word).collect();
     if let Some(stage) = stage {
-        println!("{stage} (stage)\n  {}", stage.sentence());
+        outln!("{stage} (stage)\n  {}", stage.sentence());
     }
     for Entry { word, what, next_step, plugin } in &found {
         let plugin = plugin.as_ref().map_or_else(String::new, |plugin| format!(" of plugin {plugin}"));
-        println!("{word} (reason{plugin})\n  {what}\n  next: {next_step}");
+        outln!("{word} (reason{plugin})\n  {what}\n  next: {next_step}");
     }
     if stage.is_some() || !found.is_empty() {
         return OK;
@@ -44,7 +47,7 @@ pub(super) fn explain(word: Option<&str>, config: Option<&Path>) -> u8 {
     let known: Vec<&str> = reasons.iter().map(|entry| entry.word.as_str()).chain(stages).collect();
     let hint = suggestion(word, known.iter().copied());
     let hint = hint.unwrap_or_else(|| "`perfmon-exporter explain` lists all".to_owned());
-    eprintln!("there is no reason or stage `{word}`; {hint}");
+    errln!("there is no reason or stage `{word}`; {hint}");
     USAGE
 }
 
@@ -63,7 +66,13 @@ fn list(reasons: &[Entry]) -> String {
 
 fn reasons(config: Option<&Path>) -> Vec<Entry> {
     let general = GeneralReason::ALL.iter().map(|reason| entry(&Reason::General(*reason), None));
-    let mut entries: Vec<Entry> = general.collect();
+    let left_out = Refusal::ALL.into_iter().map(|refusal| Entry {
+        word: refusal.as_str().to_owned(),
+        what: refusal.sentence().to_owned(),
+        next_step: refusal.next_step().to_owned(),
+        plugin: None,
+    });
+    let mut entries: Vec<Entry> = general.chain(left_out).collect();
     let folder = config.and_then(|file| config::load(file).ok()).map(|config| config.plugins.folder());
     let folder = folder.unwrap_or_else(config::beside_program);
     let host = Host::new(HostOptions::default());

@@ -14,6 +14,7 @@ mod living;
 mod metrics;
 mod online;
 mod otlp;
+mod output;
 pub mod parsers;
 mod plugins;
 mod probe;
@@ -38,6 +39,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 
 use self::cli::{Cli, Command, PluginCommand};
+use self::output::errln;
 
 pub use self::metrics::own_metrics;
 
@@ -66,7 +68,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _end = EndOfMain;
     let code = run(arguments);
     telemetry::log::flush();
-    code
+    if output::is_incomplete() { ExitCode::from(FAILED) } else { code }
 }
 
 /// Whatever way `main` is left, it is the program's own.
@@ -103,7 +105,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
     if let Err(error) =
         telemetry::log::init(cli.log_level.as_deref().unwrap_or(default_level), cli.log_format)
     {
-        eprintln!("--log.level: {error}; write `info`, `debug`, or `info,perfmon_exporter::web=debug`");
+        errln!("--log.level: {error}; write `info`, `debug`, or `info,perfmon_exporter::web=debug`");
         return ExitCode::from(USAGE);
     }
     let code = match (cli.command, cli.config) {
@@ -119,7 +121,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
         (Some(Command::Explain { reason }), config) => explain::explain(reason.as_deref(), config.as_deref()),
         (None, Some(file)) => serve::serve(&file, cli.log_level.is_some(), cli.web_file.as_deref()),
         (Some(Command::OfPlugin(_)), _) | (None, None) => {
-            eprintln!("name the configuration: perfmon-exporter --config FILE (--help shows more)");
+            errln!("name the configuration: perfmon-exporter --config FILE (--help shows more)");
             USAGE
         }
     };

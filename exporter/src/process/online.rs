@@ -19,6 +19,7 @@ use self::report::{Fared, Tally};
 use self::sink::{Collected, OnceSink};
 use super::command::console::Console;
 use super::command::lender::Lender;
+use super::output::{self, errln};
 use super::plugins::{Libraries, configure, instance_config, source_of};
 use super::{FAILED, OK, check};
 use crate::targets::{begin, failure_of};
@@ -33,7 +34,7 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
     let runtime = match Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("start the async runtime: {error}");
+            errln!("start the async runtime: {error}");
             return FAILED;
         }
     };
@@ -47,7 +48,7 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
     };
     runtime.shutdown_timeout(Duration::ZERO);
     code.unwrap_or_else(|message| {
-        eprintln!("{message}");
+        errln!("{message}");
         FAILED
     })
 }
@@ -74,7 +75,7 @@ fn ask_all(file: &Path, config: Config, gate: &Gate, runtime: &Runtime) -> Resul
         // In the order of the file, so that two runs can be compared.
         while let Some(result) = fared.remove(&next_line) {
             let line = tally.add(&shown, config, &config.targets[next_line], &result);
-            console.out(line.as_bytes());
+            console.out(output::shown(&line).as_bytes());
             next_line += 1;
         }
         console.progress(&format!("{done} of {} targets…", config.targets.len()));

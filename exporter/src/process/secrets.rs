@@ -1,9 +1,10 @@
-//! What is wrong with the password files of a configuration, as they are now.
+//! What is wrong with the password files of a configuration, and with its other secrets, as they are now.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use config::{Config, Identity, Problem};
+use http_client::HeaderSource;
 use input::secret::{self, SecretSource};
 use tracing::warn;
 
@@ -32,7 +33,33 @@ pub(super) fn warnings(config: &Config) -> Vec<String> {
         let warning = warning(&identity.secret)?;
         Some(format!("identity `{name}`: {warning}"))
     };
-    config.identities.iter().filter_map(of_each).collect()
+    let warnings = config.identities.iter().filter_map(of_each);
+    warnings.chain(all(config).into_iter().filter_map(|(place, secret)| oddity(&place, &secret))).collect()
+}
+
+/// What of a secret was hardly meant.
+fn oddity(place: &str, source: &SecretSource) -> Option<String> {
+    let odd = secret::oddity(&secret::read(source).ok()?)?;
+    let next_step = "write it anew, with `printf %s` for example, if that was not meant";
+    Some(format!("{place}: {} {odd}; {next_step}", source.described()))
+}
+
+/// All secrets that the exporter itself reads, each with its place. URLs of receivers are read without white space.
+fn all(config: &Config) -> Vec<(String, SecretSource)> {
+    let identities = config.identities.iter();
+    let mut all: Vec<_> =
+        identities.map(|(name, identity)| (format!("identity `{name}`"), identity.secret.clone())).collect();
+    let collectors = config.otlp.iter().chain(&config.telemetry).map(|one| (&one.name, &one.headers));
+    let receivers = config.alerts.receivers.iter().map(|one| (&one.name, &one.headers));
+    for (name, headers) in collectors.chain(receivers) {
+        all.extend(headers.iter().filter_map(|(header, value)| match value {
+            HeaderSource::Secret { source, .. } => {
+                Some((format!("header `{header}` of `{name}`"), source.clone()))
+            }
+            HeaderSource::Plain(_) => None,
+        }));
+    }
+    all
 }
 
 /// Logs both: a server begins without a password as well, since its file may come later and is read when it is needed.
@@ -55,10 +82,61 @@ fn warning(secret: &SecretSource) -> Option<String> {
         SecretSource::Environment(_) => secret::read(secret).err(),
         SecretSource::File(path) => {
             let mode = fs::metadata(path).ok()?.permissions().mode();
+            // Kubernetes mounts the files of a Secret as links, read-only and with the mode of the volume.
+            let is_mounted = fs::read_link(path).is_ok_and(|to| to.starts_with("..data"));
             let path = path.display();
-            (mode & OTHERS != 0).then(|| {
-                format!("password file {path} is open to all users of this machine; run `chmod 600 {path}`")
-            })
+            let next_step = match is_mounted {
+                true => "set `defaultMode: 0440` of the volume and `fsGroup` of the pod".to_owned(),
+                false => format!("run `chmod 600 {path}`"),
+            };
+            (mode & OTHERS != 0)
+                .then(|| format!("password file {path} is open to all users of this machine; {next_step}"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_secret_is_looked_at_and_none_is_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["pw", "token", "key"] {
+            fs::write(folder.path().join(name), "hunter2 \n").unwrap();
+            fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        let text = "identities: {corp: {kind: ntlm, username: a, password_file: pw, allow_hosts: ['*']}}
+otlp: [{endpoint: 'http://127.0.0.1:4318', name: c, headers: {authorization: {file: token, prefix: 'Bearer '}}}]
+alerts: {webhooks: [{name: hook, url: 'http://127.0.0.1:1/', headers: {x-key: {file: key}}}]}";
+        let config = config::parse("a.yml", text, folder.path()).unwrap();
+        let said = warnings(&config);
+        for place in ["identity `corp`", "header `authorization` of `c`", "header `x-key` of `hook`"] {
+            let about = said
+                .iter()
+                .find(|warning| warning.starts_with(place))
+                .unwrap_or_else(|| panic!("{place}: {said:?}"));
+            assert!(about.contains("begins or ends with white space"), "{about}");
+        }
+        assert_eq!(said.len(), 3);
+        assert!(!said.concat().contains("hunter2"));
+    }
+
+    #[test]
+    fn a_secret_of_kubernetes_is_not_one_to_chmod() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("..data")).unwrap();
+        fs::write(folder.path().join("..data/pw"), "hunter2").unwrap();
+        symlink(Path::new("..data/pw"), folder.path().join("pw")).unwrap();
+        let said = |file: &str| warning(&SecretSource::File(folder.path().join(file))).unwrap_or_default();
+        assert!(
+            said("pw").contains("`defaultMode: 0440`") && !said("pw").contains("chmod"),
+            "{}",
+            said("pw")
+        );
+        assert!(said("..data/pw").contains("run `chmod 600"), "{}", said("..data/pw"));
     }
 }

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
+use one_line::OneLine;
 use rpc_cells::{Cell, Snapshot};
-use rpc_cells_view::{ClientCallRow, Escaped, Hop, Place, Trail, TrailEnd, follow};
+use rpc_cells_view::{ClientCallRow, Hop, Place, Trail, TrailEnd, follow};
 use serde_json::{Value, json};
 
 /// A way is followed for so many processes.
@@ -34,9 +35,9 @@ fn is_local(server: &str) -> bool {
 /// One step of the way, for people.
 pub(crate) fn hop_text(snapshots: &[Snapshot], hop: &Hop) -> String {
     let server = &snapshots[hop.server_call.file].header;
-    let mut text = format!("process {} ({})", server.process.pid, Escaped(server.name.as_str()));
+    let mut text = format!("process {} ({})", server.process.pid, OneLine(server.name.as_str()));
     if let Some(Cell::Endpoint(endpoint)) = snapshots[hop.endpoint.file].get(hop.endpoint.cell) {
-        let _ = write!(text, ", endpoint {}", Escaped(endpoint.name.as_str()));
+        let _ = write!(text, ", endpoint {}", OneLine(endpoint.name.as_str()));
     }
     if let Some(Cell::ServerCall(call)) = snapshots[hop.server_call.file].get(hop.server_call.cell) {
         let _ = write!(text, ", call {} is {}, cell {}", call.call_id, call.status, hop.server_call.cell);
@@ -71,7 +72,7 @@ pub(crate) fn end_text(end: &TrailEnd) -> String {
         TrailEnd::Executing => "it is executed there".to_owned(),
         TrailEnd::NotAClientCall => "the call has ended meanwhile".to_owned(),
         TrailEnd::NoTarget => "where it goes is not known".to_owned(),
-        TrailEnd::OtherMachine { server } => format!("it goes to another machine, {}", Escaped(server)),
+        TrailEnd::OtherMachine { server } => format!("it goes to another machine, {}", OneLine(server)),
         TrailEnd::NoEndpoint => "no process shows the endpoint that it goes to".to_owned(),
         TrailEnd::NoServerCall => {
             "the server has no such call: it has not arrived, or has been answered".to_owned()

@@ -26,6 +26,138 @@ fn config(plugin: &str) -> String {
     )
 }
 
+/// The reader of the output may go at any time, as behind `| head -1`, and with `2>&1` so may that of the errors.
+#[test]
+fn a_command_whose_reader_has_gone_ends_quietly() {
+    let folder = Folder::new();
+    folder.plugin("pulse", "pulse.c").write("good.yml", &config("pulse"));
+    folder.write("rules.yml", "groups: [{name: a, rules: [{record: x, expr: windows_os_info}]}]\n");
+    std::fs::create_dir(folder.path("state")).unwrap();
+    let pulse = folder.path("libplugin_pulse.so");
+    let commands: [&[&str]; 14] = [
+        &["--help"],
+        &["--version"],
+        &["explain"],
+        &["explain", "timeout"],
+        &["explain", "timeuot"],
+        &["compat", "rules.yml"],
+        &["compat", "--format", "json", "rules.yml"],
+        &["compat", "missing.json"],
+        &["check-config", "good.yml"],
+        &["check-config", "good.yml", "--online"],
+        &["check-config", "missing.yml"],
+        &["plugin", "check", pulse.to_str().unwrap()],
+        &["rpc-state", "--directory", "state", "-a"],
+        &["init", "--host", "web1", "--username", "me", "--password-file", "rules.yml"],
+    ];
+    for arguments in commands {
+        let expected = folder.run(arguments).status.code();
+        let _ = std::fs::remove_file(folder.path("perfmon.yml"));
+        for is_error_gone in [false, true] {
+            let gone = || {
+                let (reader, writer) = std::io::pipe().unwrap();
+                drop(reader);
+                writer
+            };
+            let mut command = crate::program::exporter();
+            command.args(arguments).current_dir(folder.path("")).stdout(gone());
+            if is_error_gone {
+                command.stderr(gone());
+            }
+            let output = command.output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(!told.contains("panicked") && !told.contains("Broken pipe"), "{arguments:?}: {told}");
+            assert_eq!(output.status.code(), expected, "{arguments:?}: {told}");
+            let _ = std::fs::remove_file(folder.path("perfmon.yml"));
+        }
+    }
+    // A full disk is another matter.
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = crate::program::exporter().arg("explain").stdout(full).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.starts_with("the output is not complete: ") && told.contains("make room"), "{told}");
+}
+
+#[test]
+fn what_a_file_is_called_cannot_command_a_terminal() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("state")).unwrap();
+    std::fs::write(folder.path("state/\u{1b}[31mX\u{7}\u{202e}.cells"), "x".repeat(64)).unwrap();
+    std::fs::set_permissions(folder.path("state"), std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        .unwrap();
+    let odd = "\u{1b}[31mX\u{202e}";
+    for arguments in [
+        &["rpc-state", "--directory", "state", "-a"][..],
+        &["check-config", odd],
+        &["compat", odd],
+        &["explain", odd],
+        &["plugin", "check", odd],
+        &["--config", odd],
+        &["query", "--config", odd, "--target", odd],
+    ] {
+        let output = folder.run(arguments);
+        let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(told.contains('X'), "{arguments:?}: {told}");
+        assert!(!told.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{arguments:?}: {told:?}");
+    }
+}
+
+#[test]
+fn what_stands_in_the_wrong_place_is_told_the_right_one() {
+    let folder = Folder::new();
+    for key in ["interval: 5s", "deadline: 5s", "max_series: 5", "stale_after: 5s"] {
+        folder.write("a.yml", &format!("target_defaults: {{{key}}}\n"));
+        let output = folder.run(&["check-config", "a.yml"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        let (name, _) = key.split_once(':').unwrap();
+        assert!(told.contains(&format!("target_defaults: unknown key `{name}`")), "{told}");
+        assert!(told.contains(&format!("`scrape: {{{name}: …}}`")), "{told}");
+    }
+}
+
+#[test]
+fn a_host_that_a_command_is_given_is_one_or_is_told_what_to_write() {
+    let folder = Folder::new();
+    folder.built_plugin("pcq");
+    folder.write("secret", "x");
+    folder.write(
+        "perfmon.yml",
+        "plugins: {path: ., load: [pcq]}\ntargets: [{name: 'Web 1', host: 127.0.0.1, modules: [m]}]\n\
+         modules: {m: {plugin: pcq, countersets: [{name: Memory}]}}\n\
+         identities: {corp: {kind: ntlm, username: a, password_file: secret, allow_hosts: ['127.0.0.0/8']}}\n\
+         target_defaults: {identity: corp}\n",
+    );
+    let account = ["--username", "me", "--password-file", "secret"];
+    let configured = ["--config", "perfmon.yml"];
+    for way in [&account[..], &configured] {
+        for (target, meant) in [
+            (r"\\web1", "`web1`"),
+            ("web1:445", "`web1`; a port goes into an option of the command, such as --port"),
+            ("http://web1:9182/x", "`web1`; a port"),
+            ("web1 ", "`web1`"),
+            ("", "alone"),
+        ] {
+            let arguments = [&["query", "--target", target], way, &[r"\Memory\Available Bytes"]].concat();
+            let output = folder.run(&arguments);
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{target}: {told}");
+            assert!(
+                told.contains("write the name or the address alone") && told.contains(meant),
+                "{target}: {told}"
+            );
+        }
+    }
+    let arguments =
+        [&["query", "--target", "web 1", "--port", "1"], &configured[..], &[r"\Memory\Available Bytes"]];
+    let told = String::from_utf8(folder.run(&arguments.concat()).stderr).unwrap();
+    assert!(told.contains("connection_refused"), "a target of the configuration has any name: {told}");
+    let arguments =
+        ["query", "--target", "127.0.0.1", "--username", "SIM/me", "--password-file", "secret", "x"];
+    let told = String::from_utf8(folder.run(&arguments).stderr).unwrap();
+    assert!(told.contains(r"`SIM/me` is not a valid account; write `SIM\me`"), "{told}");
+}
+
 #[test]
 fn a_good_file_is_ok() {
     let folder = Folder::new();

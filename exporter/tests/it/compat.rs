@@ -105,7 +105,7 @@ fn each_metric_that_is_not_there_has_a_reason_and_a_next_step() {
                 No naming profile of this program has it.
                 read by a.json: panel "Panel 3"
               windows_service_state
-                instead: perfmon_host_service_info has names and start types of services, with `max_services` in the module
+                instead: perfmon_host_service_info has names and start types of services, with `max_services` in the module and `naming: {profile: windows_exporter@0.31, others: native}`
                 The service control manager has it, whose protocol is not read.
                 read by a.json: panel "Panel 1"
 
@@ -169,6 +169,185 @@ fn rules_of_kubernetes_and_mere_lists_of_rules_are_read() {
         (Some(0), 3),
         "{shown}"
     );
+}
+
+/// The only metric that is read, and the place.
+fn read_by(file: &str, content: &str) -> (String, Option<i32>) {
+    let folder = Folder::new();
+    folder.write(file, content);
+    let output = folder.run(&["compat", "--format", "json", file]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let metrics = report["metrics"].as_array().unwrap().iter();
+    let read = metrics.map(|metric| format!("{} {}", metric["name"], metric["read_by"][0]["place"]));
+    let refused = report["unreadable"].as_array().unwrap().iter();
+    let refused = refused.map(|refused| format!("{}: {}", refused["place"], refused["message"]));
+    (
+        read.chain(refused).collect::<Vec<_>>().join("; ").replace("\\\"", "'").replace('"', ""),
+        output.status.code(),
+    )
+}
+
+#[test]
+fn expressions_are_found_in_whatever_grafana_and_kubernetes_keep_them() {
+    const EXPR: &str = "windows_memory_available_bytes";
+    let alert = format!(
+        "{{uid: a, title: Low, condition: B, data: [{{refId: A, model: {{expr: {EXPR}}}}}, \
+         {{refId: B, datasourceUid: __expr__, model: {{type: threshold, expression: A}}}}]}}"
+    );
+    let query = |group: &str, expr: &str| {
+        serde_json::json!({"kind": "PanelQuery", "spec": {"refId": "A", "query": {
+            "kind": "DataQuery", "group": group, "spec": {"expr": expr}}}})
+    };
+    let panel = |group: &str| {
+        serde_json::json!({"kind": "Panel", "spec": {"id": 1, "title": "p", "data": {
+            "kind": "QueryGroup", "spec": {"queries": [query(group, EXPR)]}}}})
+    };
+    let v2 = |parts: &Value| {
+        serde_json::json!({"apiVersion": "dashboard.grafana.app/v2beta1", "kind": "Dashboard", "spec": parts})
+            .to_string()
+    };
+    let elements = |panel: Value| serde_json::json!({"elements": {"panel-1": panel}, "variables": []});
+    let classic = dashboard(&[EXPR]);
+    let indented = |text: &str| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let config_map = format!(
+        "apiVersion: v1\nkind: ConfigMap\ndata:\n  unit: 'a {{'\n  a.json: |\n{}",
+        indented(&classic)
+    );
+    let rules = format!("groups: [{{name: a, rules: [{{record: x, expr: {EXPR}}}]}}]\n");
+    let table = [
+        (
+            "alerts.yml",
+            format!("apiVersion: 1\ngroups: [{{name: g, rules: [{alert}]}}]\n"),
+            "alert 'Low' on line 2",
+        ),
+        (
+            "rule.yml",
+            format!("title: Low\ncondition: B\ndata: [{{model: {{expr: {EXPR}}}}}]\n"),
+            "alert 'Low' on line 3",
+        ),
+        ("rules.yml", format!("- {alert}\n"), "alert 'Low' on line 1"),
+        (
+            "operator.yml",
+            format!("kind: GrafanaAlertRuleGroup\nspec: {{rules: [{alert}]}}\n"),
+            "alert 'Low' on line 2",
+        ),
+        ("v2.json", v2(&elements(panel("prometheus"))), "panel 'p'"),
+        (
+            "v2.yml",
+            format!("---\n# A dashboard as code\n{}\n", v2(&elements(panel("prometheus")))),
+            "panel 'p'",
+        ),
+        ("bare.json", elements(panel("prometheus")).to_string(), "panel 'p'"),
+        (
+            "variable.json",
+            v2(&serde_json::json!({"elements": {}, "variables": [
+                {"kind": "IntervalVariable", "spec": {"name": "i", "query": "1m"}},
+                {"kind": "QueryVariable", "spec": {"name": "l", "query": {
+                    "kind": "DataQuery", "group": "loki", "spec": {"query": "no promql ("}}}},
+                {"kind": "QueryVariable", "spec": {"name": "host", "query": {
+                    "kind": "DataQuery", "group": "prometheus", "spec": {"query": format!("label_values({EXPR}, a)")}}}},
+            ]})),
+            "variable 'host'",
+        ),
+        (
+            "annotation.json",
+            v2(&serde_json::json!({"elements": {}, "annotations": [
+                {"kind": "AnnotationQuery", "spec": {"name": "boots", "query": query("prometheus", EXPR)}}]})),
+            "annotation 'boots'",
+        ),
+        ("map.yml", config_map.clone(), "a.json: panel 'Panel 0'"),
+        (
+            "map.json",
+            serde_json::json!({"kind": "ConfigMap", "data": {"a.json": classic}}).to_string(),
+            "a.json: panel 'Panel 0'",
+        ),
+        (
+            "list.yml",
+            format!(
+                "kind: List\nitems:\n- {{kind: ConfigMap, data: {{r.yml: {}}}}}\n",
+                serde_json::json!(rules)
+            ),
+            "r.yml: rule 'x' on line 1",
+        ),
+        (
+            "stream.yml",
+            format!("kind: Deployment\n---\nkind: PrometheusRule\nspec:\n  {rules}---\n"),
+            "rule 'x' on line 5",
+        ),
+        (
+            "resource.yml",
+            format!("kind: GrafanaDashboard\nspec:\n  json: |\n{}", indented(&classic)),
+            "panel 'Panel 0'",
+        ),
+    ];
+    for (file, content, place) in table {
+        assert_eq!(read_by(file, &content), (format!("{EXPR} {place}"), Some(0)), "{file}: {content}");
+    }
+}
+
+#[test]
+fn a_file_without_an_expression_that_was_read_is_never_good() {
+    let library = serde_json::json!({"panels": [{"title": "L", "libraryPanel": {"uid": "u"}}]});
+    let in_v2 = serde_json::json!({"elements": {"a": {"kind": "LibraryPanel", "spec": {"title": "L", "libraryPanel": {}}}}});
+    let nothing = ": has no PromQL expression; what is read is in docs/naming.md";
+    let away = "panel 'L': is a library panel, whose queries are not in the file; export the dashboard for sharing, \
+                which has them";
+    for (file, content, expected, code) in [
+        ("a.json", r#"{"panels": [{"type": "text", "title": "x"}]}"#.to_owned(), nothing, 2),
+        (
+            "b.json",
+            r#"{"panels": [{"targets": [{"datasource": {"type": "loki"}, "expr": "{a=\"b\"}"}]}]}"#
+                .to_owned(),
+            nothing,
+            2,
+        ),
+        ("c.yml", "groups: []\n".to_owned(), nothing, 2),
+        (
+            "d.yml",
+            "kind: ConfigMap\ndata: {a.txt: b}\n".to_owned(),
+            ": is neither a Grafana dashboard (`panels`) nor a rule file (`groups`)",
+            2,
+        ),
+        (
+            "e.yml",
+            "kind: ConfigMap\ndata: {a.json: '{'}\n".to_owned(),
+            "a.json: is no JSON: EOF while parsing an object at line 1 column 1",
+            1,
+        ),
+        ("f.json", library.to_string(), away, 1),
+        ("g.json", in_v2.to_string(), away, 1),
+        (
+            "h.yml",
+            "groups: [{rules: [{alert: A}]}]\n".to_owned(),
+            "alert 'A' on line 1: the rule has no `expr`",
+            1,
+        ),
+    ] {
+        assert_eq!(read_by(file, &content), (expected.to_owned(), Some(code)), "{file}: {content}");
+    }
+    let with_its_panels = serde_json::json!({
+        "__elements": {"u": {"model": {"title": "L", "type": "stat", "targets": [{"expr": "windows_os_info"}]}}},
+        "panels": [{"title": "L", "libraryPanel": {"uid": "u"}}],
+    });
+    let read = read_by("shared.json", &with_its_panels.to_string());
+    assert_eq!(read, ("windows_os_info panel 'L'".to_owned(), Some(0)));
+}
+
+#[test]
+fn what_is_said_of_services_is_true_of_what_is_read() {
+    let folder = Folder::new();
+    folder.write(
+        "a.json",
+        &dashboard(&["windows_service_start_mode or windows_service_info or windows_service_state"]),
+    );
+    let output = folder.run(&["compat", "a.json"]);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        shown.matches("The service control manager has it, whose protocol is not read.").count(),
+        1,
+        "{shown}"
+    );
+    assert_eq!(shown.matches("instead: perfmon_host_service_info").count(), 3, "{shown}");
 }
 
 #[test]

@@ -77,6 +77,17 @@ fn the_table_of_reasons_is_up_to_date() {
 }
 
 #[test]
+fn the_table_of_what_is_left_out_is_up_to_date() {
+    let mut table = "| reason | what happened | next step |\n| --- | --- | --- |\n".to_owned();
+    for refusal in series::pipeline::Refusal::ALL {
+        let (sentence, next_step) = (refusal.sentence(), refusal.next_step());
+        let _ = writeln!(table, "| `{}` | {sentence} | {next_step} |", refusal.as_str());
+    }
+    let file = expect_file!["../../../docs/naming.md"];
+    check_section(&file, &page("naming.md"), "refusals", &table);
+}
+
+#[test]
 fn the_tables_of_the_abi_are_up_to_date() {
     let mut text = format!("Version {} of the ABI.\n\n| stage | number |\n| --- | --- |\n", pcq().info().abi);
     for stage in Stage::ALL {

@@ -41,7 +41,7 @@ fn what_it_writes_passes_the_check_that_it_names_as_the_next_command() {
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert_eq!(read(&installed, &format!("{folder}/secret")), PASSWORD);
     assert_eq!(mode(&installed, &format!("{folder}/secret")), 0o600);
-    let config = read(&installed, &format!("{folder}/perfmon.yaml"));
+    let config = read(&installed, &format!("{folder}/perfmon.yml"));
     for part in ["listen: ['127.0.0.1:9483']", "top_n", "['*.example', '10.0.0.0/8']", r"'CORP\svc'"] {
         assert!(config.contains(part), "{part}: {config}");
     }
@@ -64,7 +64,7 @@ fn a_password_file_that_is_there_is_named_and_not_copied() {
     let (code, _, err) = init(&installed, &arguments, "");
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(!installed.folder.path("secret").exists());
-    let (code, out, err) = told(&installed.run(&["check-config", "perfmon.yaml"]));
+    let (code, out, err) = told(&installed.run(&["check-config", "perfmon.yml"]));
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
 
     let arguments = [&ACCOUNT[..], &["--force", "--password-file", "missing"]].concat();
@@ -76,7 +76,7 @@ fn a_password_file_that_is_there_is_named_and_not_copied() {
 #[test]
 fn a_file_that_is_there_is_replaced_with_force_only() {
     let installed = Installed::new();
-    for there in ["secret", "perfmon.yaml"] {
+    for there in ["secret", "perfmon.yml"] {
         installed.folder.write(there, "mine");
         let (code, out, err) = init(&installed, &ACCOUNT, PASSWORD);
         assert_eq!((code, out.as_str()), (1, ""));
@@ -84,7 +84,7 @@ fn a_file_that_is_there_is_replaced_with_force_only() {
         assert_eq!(read(&installed, there), "mine");
         fs::remove_file(installed.folder.path(there)).unwrap();
     }
-    installed.folder.write("perfmon.yaml", "mine");
+    installed.folder.write("perfmon.yml", "mine");
     // Open to all before, and behind a link that must not be followed.
     installed.folder.write("other", "other");
     std::os::unix::fs::symlink(installed.folder.path("other"), installed.folder.path("secret")).unwrap();
@@ -92,21 +92,18 @@ fn a_file_that_is_there_is_replaced_with_force_only() {
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!((read(&installed, "secret").as_str(), mode(&installed, "secret")), (PASSWORD, 0o600));
     assert_eq!(read(&installed, "other"), "other");
-    assert!(read(&installed, "perfmon.yaml").contains("web1.example"));
+    assert!(read(&installed, "perfmon.yml").contains("web1.example"));
 }
 
 #[test]
 fn a_password_file_of_this_run_goes_again_where_the_configuration_cannot_be_written() {
     let installed = Installed::new();
     // Nothing takes the place of a folder.
-    fs::create_dir(installed.folder.path("perfmon.yaml")).unwrap();
+    fs::create_dir(installed.folder.path("perfmon.yml")).unwrap();
     let forced = [&ACCOUNT[..], &["--force"]].concat();
     let (code, out, err) = init(&installed, &forced, PASSWORD);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    assert!(
-        err.contains("perfmon.yaml") && err.contains("which was just written, is removed again"),
-        "{err}"
-    );
+    assert!(err.contains("perfmon.yml") && err.contains("which was just written, is removed again"), "{err}");
     assert!(!installed.folder.path("secret").exists());
     // One that was there before stays, be it with the new password.
     installed.folder.write("secret", "mine");
@@ -132,7 +129,7 @@ fn what_is_missing_or_cannot_be_is_said_with_the_next_step_and_nothing_is_writte
         let (code, out, err) = init(&installed, arguments, input);
         assert_eq!((code, out.as_str()), (expected, ""), "{arguments:?}: {err}");
         assert!(err.contains(part), "{arguments:?}: {err}");
-        assert!(!installed.folder.path("secret").exists() && !installed.folder.path("perfmon.yaml").exists());
+        assert!(!installed.folder.path("secret").exists() && !installed.folder.path("perfmon.yml").exists());
     }
 }
 
@@ -163,6 +160,6 @@ fn on_a_terminal_it_asks_and_does_not_show_the_password() {
     let (status, seen) = (child.wait().unwrap(), String::from_utf8(seen).unwrap());
     assert!(status.success() && seen.contains("next: ") && !seen.contains(PASSWORD), "{seen}");
     assert_eq!(read(&installed, "secret"), PASSWORD);
-    let output: Output = installed.run(&["check-config", "perfmon.yaml"]);
+    let output: Output = installed.run(&["check-config", "perfmon.yml"]);
     assert!(output.status.success(), "{output:?}");
 }

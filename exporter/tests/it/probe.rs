@@ -114,7 +114,11 @@ fn what_is_wrong_with_a_question_is_told() {
         ("?target=heart&identity=crop", 400, "there is no identity `crop`; did you mean `corp`?"),
         ("?target=heart&transport=wan", 400, "there is no transport `wan`"),
         ("?target=127.0.0.5", 400, "`module` is missing"),
-        ("?target=127.0.0.5:446&module=all", 400, "a port cannot be given"),
+        (
+            "?target=127.0.0.5:446&module=all",
+            400,
+            "write the name or the address alone, `127.0.0.5`; a port goes into the transport",
+        ),
         ("?target=h%C3%A9art%2F&module=all", 400, "is not a valid host"),
         ("?target=%zz", 400, "hexadecimal"),
         ("?target=10.0.0.1&module=all", 403, "`10.0.0.1` may not be probed"),

@@ -19,6 +19,14 @@ pub enum LoadError {
         /// The plugin files in that folder.
         found: Vec<String>,
     },
+    /// It is something else than a file.
+    #[error("load plugin {file}: is {kind}, not a file; install the plugin there or correct `plugins.load` or `plugins.path`", file = .file.display())]
+    NotRegular {
+        /// What is in the place of the file.
+        file: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
     /// The dynamic linker refused it.
     #[error("load plugin {file}: the dynamic linker refuses it: {reason}; build it as a shared library for this machine, with its libraries installed", file = .file.display())]
     Open {

@@ -5,6 +5,9 @@
 // points to lives as long as the process.
 
 use std::ffi::OsStr;
+use std::fs::FileType;
+use std::io::ErrorKind;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library as Opened, RTLD_LOCAL, RTLD_NOW};
@@ -70,8 +73,17 @@ pub(crate) fn enter(entry: EntryFn, file: &Path, host: &'static HostApi) -> Resu
     })
 }
 
-/// The plugin files of the folder where one was looked for.
+/// Why a path is no library's file, with the plugin files of the folder where one was looked for.
 pub(crate) fn missing(file: &Path) -> LoadError {
+    let not_regular = |kind| LoadError::NotRegular { file: file.to_owned(), kind };
+    match std::fs::metadata(file) {
+        Ok(metadata) => return not_regular(kind_of(metadata.file_type())),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return LoadError::Unreadable { file: file.to_owned(), error };
+        }
+        Err(_) if file.is_symlink() => return not_regular("a link to nothing"),
+        Err(_) => {}
+    }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut found: Vec<String> = std::fs::read_dir(folder)
         .into_iter()
@@ -84,6 +96,15 @@ pub(crate) fn missing(file: &Path) -> LoadError {
         .collect();
     found.sort();
     LoadError::Missing { file: file.to_owned(), folder: folder.to_owned(), found }
+}
+
+fn kind_of(kind: FileType) -> &'static str {
+    match kind {
+        _ if kind.is_dir() => "a folder",
+        _ if kind.is_fifo() => "a pipe",
+        _ if kind.is_socket() => "a socket",
+        _ => "a device",
+    }
 }
 
 /// The error for a library without the symbol: if it exports that of another major version, the version is wrong.

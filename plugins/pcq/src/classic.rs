@@ -27,7 +27,7 @@ impl Classic {
     /// Fetches what `poller` wants, by the collection `poll` over `open`.
     ///
     /// # Errors
-    /// When the host does not give it, or did not lately.
+    /// When the host does not give it, or did not lately. The connection may be lost then.
     pub(crate) async fn fetch<H>(
         &mut self,
         poller: &mut SelectionPoller<ExporterIds>,
@@ -42,7 +42,11 @@ impl Classic {
             let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
                 Ok(pipe) => pipe,
                 Err(failure) => {
-                    self.backoff.failed(&failure);
+                    if open.is_connected() {
+                        self.backoff.failed(&failure);
+                    } else {
+                        self.backoff.reset();
+                    }
                     return Err(failure);
                 }
             };
@@ -69,7 +73,8 @@ impl Classic {
             let error = error_of_classic(open.session().target(), &error);
             let may_help = hangs || !is_retry && !is_new && error.recovery > Recovery::Nothing;
             let failure = self.let_go(&error, open);
-            if !may_help || Instant::now() >= deadline {
+            // Another connection is up to the collection: this one has nothing to say but that it ended.
+            if !may_help || !open.is_connected() || Instant::now() >= deadline {
                 return Err(failure);
             }
             tracing::debug!(%error, "Asking for classic objects again");

@@ -5,8 +5,8 @@ use host_session::Recovery;
 use ms_pcq::perflibv2::CounterData;
 use perflib_session::{PcqError, PerflibSession as _};
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem, Selects, Setup,
-    Source, Stage, Target, Transport,
+    Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, GeneralReason, Output, Problem,
+    Selects, Setup, Source, Stage, Target, Transport,
 };
 use plugin_session::{
     AttemptError, HostConnection, HostSource, KeptConnection as _, OpenSession, Retry, failure_of,
@@ -99,7 +99,8 @@ impl HostSource for PcqSource {
         collection: &mut Collection,
         deadline: Instant,
     ) -> Result<Coverage, AttemptError> {
-        if self.connection.missing() == Recovery::Connection {
+        let was_connected = self.connection.missing() != Recovery::Connection;
+        if !was_connected {
             self.poller.lose_connection();
             self.host_info.lose_connection();
         }
@@ -154,7 +155,14 @@ impl HostSource for PcqSource {
             return Err(lost);
         }
         let poll = self.poller.polls();
-        if self.host_info.refresh(&mut open, collection, poll, deadline).await {
+        let refreshed = self.host_info.refresh(&mut open, collection, poll, deadline).await;
+        if !open.is_connected() && (was_connected || data.is_none()) {
+            // The host is gone, or was started again meanwhile: that is no failure of a part. Over a new connection, that a
+            // part ends it each time costs the other parts nothing.
+            let lost = classic.and(refreshed.map(drop)).err().unwrap_or_else(lost_connection);
+            return Err(AttemptError { failure: lost, retry: Retry::IfLost(Recovery::Connection) });
+        }
+        if refreshed != Ok(false) {
             self.classic.lose_key();
         }
         collection.enter(Stage::Decode);
@@ -164,7 +172,9 @@ impl HostSource for PcqSource {
         self.host_info.emit(reply, collection.output());
         let data = data.as_ref().zip(open.handles().as_ref());
         let emitted = self.emit(data, classic, collection.output());
-        self.connection.put_back(open);
+        if open.is_connected() {
+            self.connection.put_back(open);
+        }
         Ok(emitted?)
     }
 }
@@ -228,6 +238,10 @@ impl PcqSource {
         families.extend(self.host_info.families());
         Ok(Coverage::Partial { families, failure: Some(failure) })
     }
+}
+
+fn lost_connection() -> Failure {
+    Failure::new(Stage::Query, GeneralReason::ConnectionReset, "the connection ended")
 }
 
 /// Maximum countersets that may time out in one collection; the search continues in the next one.

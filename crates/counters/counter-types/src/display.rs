@@ -5,6 +5,8 @@ use ms_pcq::types::{Attrib, CounterType};
 /// - [`Attrib::DISPLAY_AS_HEX`]: `0x1f`, rounded down. [`display_exact`] keeps the bits beyond 2⁵³.
 /// - [`Attrib::DISPLAY_AS_REAL`]: always three decimals. Without it whole numbers have none, and others have no
 ///   trailing zeros; rounding everything to whole numbers would show small rates as zero.
+/// - Below 0.1 there are as many decimals as three digits take, because 0.3 ms is 0.0003 of a second; below a millionth
+///   there is an exponent.
 /// - [`Attrib::NO_GROUP_SEPARATOR`]: `1234567`, else `1,234,567`.
 ///
 /// `DefaultScale` of [MS-PCQ] 2.2.4.2 is not applied: it scales values for a graph. typeperf and the numbers of the
@@ -31,16 +33,16 @@ pub fn display(value: f64, attrib: Attrib) -> String {
         )]
         return format!("{:#x}", value as u128);
     }
-    let digits = format!("{value:.DECIMALS$}");
+    let size = value.abs();
+    if size > 0.0 && size < EXPONENT_BELOW {
+        return format!("{value:.2e}");
+    }
+    let decimals = if size > 0.0 { decimals_of(size) } else { DECIMALS };
+    let digits = format!("{value:.decimals$}");
     let (whole, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
     let decimals =
         if attrib.contains(Attrib::DISPLAY_AS_REAL) { decimals } else { decimals.trim_end_matches('0') };
-    let mut text = if whole.trim_start_matches('-') == "0" && decimals.chars().all(|digit| digit == '0') {
-        // No minus sign if the value was rounded to zero.
-        "0".to_owned()
-    } else {
-        grouped(whole, attrib)
-    };
+    let mut text = grouped(if value == 0.0 { "0" } else { whole }, attrib);
     if !decimals.is_empty() {
         text.push('.');
         text.push_str(decimals);
@@ -89,7 +91,19 @@ fn grouped(whole: &str, attrib: Attrib) -> String {
     text
 }
 
+/// Decimals of a number so that at least three of its digits are seen.
+fn decimals_of(size: f64) -> usize {
+    let mut decimals = DECIMALS;
+    let mut limit = 0.1;
+    while size < limit {
+        decimals += 1;
+        limit /= 10.0;
+    }
+    decimals
+}
+
 const DECIMALS: usize = 3;
+const EXPONENT_BELOW: f64 = 1e-6;
 
 #[cfg(test)]
 mod tests {
@@ -105,8 +119,26 @@ mod tests {
         check(1000.0, "1,000");
         check(1_234_567.25, "1,234,567.25");
         check(-123_456.0, "-123,456");
-        check(-0.000_01, "0");
+        check(-0.0, "0");
         assert_eq!(display(1_234_567.0, Attrib::NO_GROUP_SEPARATOR), "1234567");
+    }
+
+    #[test]
+    fn a_small_value_keeps_its_digits() {
+        for (value, expected) in [
+            (0.1, "0.1"),
+            (0.123_456, "0.123"),
+            (0.1 - 1e-9, "0.1"),
+            (0.012_345, "0.0123"),
+            (0.0003, "0.0003"),
+            (-0.000_312_345, "-0.000312"),
+            (0.000_001, "0.000001"),
+            (0.000_000_312, "3.12e-7"),
+            (5e-324, "4.94e-324"),
+        ] {
+            assert_eq!(display(value, PLAIN), expected);
+        }
+        assert_eq!(display(0.0003, Attrib::DISPLAY_AS_REAL), "0.000300");
     }
 
     #[test]

@@ -9,7 +9,8 @@ use crate::{Reason, Recovery};
 /// The reason of an error; `stopped` is the reason if the service behind the endpoint does not run.
 pub(crate) fn reason_of(error: &rpc_client::Error, stopped: Reason) -> Reason {
     match error.kind() {
-        ErrorKind::Timeout => Reason::Timeout,
+        // What was dropped was given up for its time.
+        ErrorKind::Timeout | ErrorKind::Abandoned => Reason::Timeout,
         ErrorKind::ConnectionLost => Reason::ConnectionReset,
         ErrorKind::Refused(status) => reason_of_status(error.operation(), status, stopped),
         ErrorKind::Fault(status) => reason_of_fault(status, stopped),
@@ -23,7 +24,7 @@ pub(crate) fn reason_of(error: &rpc_client::Error, stopped: Reason) -> Reason {
         ErrorKind::Malformed => Reason::MalformedReply,
         ErrorKind::Protocol | ErrorKind::Security => Reason::ProtocolError,
         ErrorKind::Limit => Reason::LimitExceeded,
-        ErrorKind::Abandoned | ErrorKind::Internal => Reason::Internal,
+        ErrorKind::Internal => Reason::Internal,
         _ => Reason::Other,
     }
 }
@@ -52,7 +53,7 @@ fn reason_of_status(operation: Operation, status: NtStatus, stopped: Reason) -> 
         NtStatus::STATUS_NO_LOGON_SERVERS | NtStatus::STATUS_TRUSTED_RELATIONSHIP_FAILURE => {
             Reason::ServerFault
         }
-        status if is_pipe_gone(status) || is_session_gone(status) => Reason::ConnectionReset,
+        status if is_pipe_gone(status) => Reason::ConnectionReset,
         status if operation == Operation::OpenPipe && is_service_stopped(status) => stopped,
         NtStatus::STATUS_BAD_NETWORK_NAME | NtStatus::STATUS_OBJECT_NAME_NOT_FOUND => Reason::NotFound,
         _ => Reason::ServerFault,
@@ -102,6 +103,9 @@ fn reason_of_fault(status: FaultStatus, stopped: Reason) -> Reason {
 
 /// What has to be opened again after an error.
 pub(crate) fn recovery_of(error: &rpc_client::Error) -> Recovery {
+    if matches!(error, rpc_client::Error::Ended { .. }) {
+        return Recovery::Connection;
+    }
     match error.kind() {
         // After a fault in reply to a bind there is no association.
         ErrorKind::Fault(_) if error.operation() != Operation::Call => Recovery::Pipe,
@@ -113,7 +117,6 @@ pub(crate) fn recovery_of(error: &rpc_client::Error) -> Recovery {
         ErrorKind::Fault(status) if is_busy(status) => Recovery::Nothing,
         // It is unknown whether handles survive a failure of the server. A kept one might fail forever.
         ErrorKind::Fault(_) => Recovery::Handle,
-        ErrorKind::Refused(status) if is_session_gone(status) => Recovery::Connection,
         ErrorKind::Refused(_) if error.operation() == Operation::Authenticate => Recovery::Connection,
         ErrorKind::Refused(_) | ErrorKind::InterfaceRefused | ErrorKind::BindRefused => Recovery::Pipe,
         _ => Recovery::Connection,
@@ -159,10 +162,6 @@ const fn is_pipe_gone(status: NtStatus) -> bool {
             | NtStatus::STATUS_FILE_CLOSED
             | NtStatus::STATUS_INVALID_HANDLE
     )
-}
-
-const fn is_session_gone(status: NtStatus) -> bool {
-    matches!(status, NtStatus::STATUS_USER_SESSION_DELETED | NtStatus::STATUS_NETWORK_NAME_DELETED)
 }
 
 /// The service does not run, or our request is starting it.

@@ -4,9 +4,10 @@ use rpc_cells::{
     CallFlags, Cell, CellId, Connection, ConnectionFlags, ConnectionTotals, ObjectCall, ServerCall, Snapshot,
 };
 
-use crate::names::{Escaped, call_flags, label, short};
+use crate::names::{call_flags, label, short};
 use crate::operation::{object_of, operation_name};
 use crate::rows::target_of;
+use one_line::OneLine;
 
 /// `-l`: the objects that a process has in cells with this id: one for each of its files at most.
 #[must_use]
@@ -38,7 +39,7 @@ impl fmt::Display for CellText<'_> {
                 writeln!(f, "Endpoint")?;
                 writeln!(f, "Status: {}", label(endpoint.status.name(), endpoint.status.0.into()))?;
                 writeln!(f, "Protocol Sequence: {}", short(endpoint.protocol_sequence))?;
-                writeln!(f, "Endpoint name: {}", Escaped(endpoint.name.as_str()))
+                writeln!(f, "Endpoint name: {}", OneLine(endpoint.name.as_str()))
             }
             Cell::Thread(thread) => {
                 writeln!(f, "Thread")?;
@@ -61,7 +62,7 @@ impl fmt::Display for CellText<'_> {
                 writeln!(f, "Call ID: 0x{:X} ({})", call.call_id, call.call_id)?;
                 writeln!(f, "Calling thread identifier: {}", Short(call.servicing_thread))?;
                 writeln!(f, "Call target identifier: {}", Short(call.target))?;
-                writeln!(f, "Call target endpoint: {}", Escaped(call.endpoint.as_str()))?;
+                writeln!(f, "Call target endpoint: {}", OneLine(call.endpoint.as_str()))?;
                 // "Most tools will show the information together."
                 if let Some(target) = target_of(self.snapshot, call.target) {
                     write_target(f, &target)?;
@@ -76,13 +77,13 @@ impl fmt::Display for CellText<'_> {
                 writeln!(f, "Interface")?;
                 writeln!(f, "Interface UUID: {}", interface.uuid)?;
                 writeln!(f, "Major version: {}", interface.version)?;
-                writeln!(f, "Interface name: {}", Escaped(interface.name.as_str()))
+                writeln!(f, "Interface name: {}", OneLine(interface.name.as_str()))
             }
             Cell::Operation(operation) => {
                 writeln!(f, "Operation")?;
                 writeln!(f, "Procedure Number: {}", operation.opnum)?;
                 writeln!(f, "Interface identifier: {}", Short(operation.interface))?;
-                writeln!(f, "Operation name: {}", Escaped(operation.name.as_str()))
+                writeln!(f, "Operation name: {}", OneLine(operation.name.as_str()))
             }
             Cell::ObjectCall(object) => {
                 writeln!(f, "Call of an object")?;
@@ -121,8 +122,8 @@ fn write_connection(f: &mut fmt::Formatter<'_>, connection: &Connection) -> fmt:
 /// What `dbgrpc` does not print, so nothing where nothing is known.
 fn write_use(f: &mut fmt::Formatter<'_>, snapshot: &Snapshot, connection: &Connection) -> fmt::Result {
     if let Some(target) = target_of(snapshot, connection.target) {
-        writeln!(f, "Target server: {}", Escaped(target.server.as_str()))?;
-        writeln!(f, "Target endpoint: {}", Escaped(target.endpoint.as_str()))?;
+        writeln!(f, "Target server: {}", OneLine(target.server.as_str()))?;
+        writeln!(f, "Target endpoint: {}", OneLine(target.endpoint.as_str()))?;
     }
     match snapshot.get(connection.totals) {
         Some(Cell::ConnectionTotals(totals)) => write_totals(f, totals),
@@ -155,7 +156,7 @@ fn write_server_call(f: &mut fmt::Formatter<'_>, call: &ServerCall) -> fmt::Resu
 fn write_target(f: &mut fmt::Formatter<'_>, target: &rpc_cells::CallTarget) -> fmt::Result {
     writeln!(f, "Protocol Sequence: {}", short(target.protocol_sequence))?;
     writeln!(f, "Last update {}", Seconds(target.last_update_ms))?;
-    writeln!(f, "Target server: {}", Escaped(target.server.as_str()))
+    writeln!(f, "Target server: {}", OneLine(target.server.as_str()))
 }
 
 /// What `dbgrpc` does not print, so nothing where nothing is known.

@@ -30,7 +30,7 @@ mod table;
 pub use self::detail::{CellText, cell};
 pub use self::filter::{CallFilter, client_calls, connections, endpoints, server_calls, threads};
 pub use self::follow::{Hop, Place, Trail, TrailEnd, follow};
-pub use self::names::{Escaped, label, short};
+pub use self::names::{label, short};
 pub use self::operation::{CallNames, OperationName, operation_name};
 pub use self::rows::{ClientCallRow, ConnectionRow, EndpointRow, Found, ServerCallRow, ThreadRow};
 pub use self::table::{Row, Table};

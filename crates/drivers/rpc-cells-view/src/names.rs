@@ -1,7 +1,5 @@
 //! Words of `dbgrpc` for values, and texts that a terminal can be given.
 
-use std::fmt;
-
 use rpc_cells::{CallFlags, ProtocolSequence};
 
 /// How `dbgrpc` abbreviates a protocol sequence; its number if it has no abbreviation.
@@ -46,33 +44,9 @@ pub(crate) fn call_flags(flags: CallFlags) -> String {
     if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }
 
-/// A name of another process, without characters that a terminal acts upon.
-#[derive(Clone, Copy, Debug)]
-pub struct Escaped<'a>(pub &'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|c| match c {
-            c if c.is_control() || is_format(c) => write!(f, "{}", c.escape_unicode()),
-            c => write!(f, "{c}"),
-        })
-    }
-}
-
-/// Characters that change the direction of text, or that are not seen.
-fn is_format(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_cannot_command_a_terminal() {
-        assert_eq!(Escaped("\\PIPE\\é").to_string(), "\\PIPE\\é");
-        assert_eq!(Escaped("a\u{1b}[2J\nb\u{202e}").to_string(), "a\\u{1b}[2J\\u{a}b\\u{202e}");
-    }
 
     #[test]
     fn values_without_a_name_are_numbers() {

@@ -2,7 +2,7 @@ use std::fmt;
 
 use rpc_cells::{Cell, CellId, ObjectCall, Snapshot};
 
-use crate::names::Escaped;
+use one_line::OneLine;
 
 /// The name of a method, as its process knows it. Prints as `IRemoteSCMActivator.RemoteCreateInstance`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +15,7 @@ pub struct OperationName<'a> {
 
 impl fmt::Display for OperationName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", Escaped(self.interface), Escaped(self.method))
+        write!(f, "{}.{}", OneLine(self.interface), OneLine(self.method))
     }
 }
 

@@ -6,9 +6,10 @@ use rpc_cells::{
 };
 use serde::{Serialize, Serializer};
 
-use crate::names::{Escaped, short};
+use crate::names::short;
 use crate::operation::CallNames;
 use crate::table::Row;
+use one_line::OneLine;
 
 fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
@@ -75,7 +76,7 @@ impl Row for EndpointRow {
 
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (status, protocol) = (self.status.0, short(self.protocol_sequence));
-        write!(f, "{} {status:02x} {protocol:>14} {}", self.found, Escaped(&self.endpoint))
+        write!(f, "{} {status:02x} {protocol:>14} {}", self.found, OneLine(&self.endpoint))
     }
 }
 
@@ -302,7 +303,7 @@ impl Row for ClientCallRow {
             self;
         write!(f, "{found} {opnum:04x} {interface_start:08x} {servicing_thread} {call_id:08x} ")?;
         write!(f, "{last_update_ms:08x} {:02x} {target} ", self.protocol_sequence.0)?;
-        write!(f, "{}{}", Escaped(&self.endpoint), self.names)
+        write!(f, "{}{}", OneLine(&self.endpoint), self.names)
     }
 }
 

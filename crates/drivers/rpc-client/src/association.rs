@@ -2,12 +2,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event, PresentationContext};
-use dcerpc::{Auth, AuthLevel, AuthService, Channel, ContextId, Observer, SyntaxId};
+use dcerpc::{Auth, AuthLevel, AuthService, Channel, ContextId, FaultStatus, Observer, SyntaxId};
 use ms_dtyp::Guid;
 use ssp::{ClientOptions, Credentials, ImpersonationLevel, Mechanism, Usage};
 use tokio::time::Instant;
 use tracing::debug;
 
+use crate::usability::Usability;
 use crate::{Error, Operation, Transport};
 
 /// How to authenticate to an RPC server, and how calls are protected.
@@ -47,10 +48,7 @@ impl Security {
 pub struct Association<T> {
     transport: T,
     rpc: ClientAssociation,
-    /// INVARIANT: set from the beginning of an exchange until its answer is complete.
-    is_busy: bool,
-    /// The state machine has ended.
-    is_broken: bool,
+    usability: Usability,
     contexts: Vec<PresentationContext>,
     calls: u64,
     slowest_answer: Duration,
@@ -88,13 +86,11 @@ impl<T: Transport> Association<T> {
         let mut association = Self {
             transport,
             rpc,
-            is_busy: false,
-            is_broken: false,
+            usability: Usability::Free,
             contexts: Vec::new(),
             calls: 0,
             slowest_answer: Duration::ZERO,
         };
-        association.begin(Operation::Bind)?;
         association
             .rpc
             .bind(interfaces)
@@ -103,7 +99,6 @@ impl<T: Transport> Association<T> {
             Event::Bound { contexts } => {
                 debug!(?contexts, "Bound");
                 association.contexts = contexts;
-                association.is_busy = false;
                 Ok(association)
             }
             _ => Err(unexpected(Operation::Bind)),
@@ -119,13 +114,9 @@ impl<T: Transport> Association<T> {
         deadline: Instant,
     ) -> Result<ContextId, Error> {
         let operation = Operation::AlterContext;
-        self.begin(operation)?;
-        let context_id =
-            self.rpc.alter_context(interface).map_err(|source| Error::Rpc { operation, source })?;
-        let Event::Altered { context } = self.event(operation, deadline).await? else {
-            return Err(unexpected(operation));
-        };
-        self.is_busy = false;
+        self.usability.begin(operation, WHAT)?;
+        let altered = self.alter(interface, deadline).await;
+        let (context_id, context) = self.usability.end(altered)?;
         self.contexts.push(context);
         match context.outcome {
             Ok(()) => Ok(context_id),
@@ -136,25 +127,49 @@ impl<T: Transport> Association<T> {
         }
     }
 
+    async fn alter(
+        &mut self,
+        interface: SyntaxId,
+        deadline: Instant,
+    ) -> Result<(ContextId, PresentationContext), Error> {
+        let operation = Operation::AlterContext;
+        let context_id =
+            self.rpc.alter_context(interface).map_err(|source| Error::Rpc { operation, source })?;
+        match self.event(operation, deadline).await? {
+            Event::Altered { context } => Ok((context_id, context)),
+            _ => Err(unexpected(operation)),
+        }
+    }
+
     /// Makes one call and returns the stub data of its response.
     ///
     /// # Errors [`Error::Fault`] if the server returns a fault; otherwise the error that ended the association.
     pub async fn call(&mut self, request: CallRequest<'_>, deadline: Instant) -> Result<Vec<u8>, Error> {
-        let operation = Operation::Call;
         let opnum = request.opnum;
-        self.begin(operation)?;
+        self.usability.begin(Operation::Call, WHAT)?;
+        let waiting = Waiting(self);
+        let answered = waiting.0.answer(request, deadline).await;
+        let answer = waiting.0.usability.end(answered)?;
+        answer.map_err(|status| Error::Fault { opnum, status })
+    }
+
+    /// The stub data of a call's response, or its fault.
+    async fn answer(
+        &mut self,
+        request: CallRequest<'_>,
+        deadline: Instant,
+    ) -> Result<Result<Vec<u8>, FaultStatus>, Error> {
+        let operation = Operation::Call;
         let call = self.rpc.call(request).map_err(|source| Error::Rpc { operation, source })?;
         self.calls += 1;
         let begun = Instant::now();
-        let waiting = Waiting(self);
-        let answer = match waiting.0.event(operation, deadline).await? {
+        let answer = match self.event(operation, deadline).await? {
             Event::Response { call_id, stub } if call_id == call => Ok(stub),
-            Event::Fault { call_id, status, .. } if call_id == call => Err(Error::Fault { opnum, status }),
+            Event::Fault { call_id, status, .. } if call_id == call => Err(status),
             _ => return Err(unexpected(operation)),
         };
-        waiting.0.is_busy = false;
-        waiting.0.slowest_answer = waiting.0.slowest_answer.max(begun.elapsed());
-        answer
+        self.slowest_answer = self.slowest_answer.max(begun.elapsed());
+        Ok(answer)
     }
 
     /// One interface of this association until `deadline`, for typed stubs.
@@ -171,7 +186,7 @@ impl<T: Transport> Association<T> {
     /// Whether another call can succeed.
     #[must_use]
     pub const fn is_usable(&self) -> bool {
-        !self.is_busy && !self.is_broken
+        self.usability.is_free()
     }
 
     /// Calls made so far.
@@ -192,13 +207,6 @@ impl<T: Transport> Association<T> {
         self.transport
     }
 
-    fn begin(&mut self, operation: Operation) -> Result<(), Error> {
-        if self.is_broken || std::mem::replace(&mut self.is_busy, true) {
-            return Err(Error::Abandoned { operation, what: "the association" });
-        }
-        Ok(())
-    }
-
     /// Sends and receives PDUs until there is an event and everything is sent.
     async fn event(&mut self, operation: Operation, deadline: Instant) -> Result<Event, Error> {
         loop {
@@ -216,11 +224,12 @@ impl<T: Transport> Association<T> {
                 },
             };
             if let Err(source) = self.rpc.handle_bytes(&received) {
-                self.is_broken = true;
+                let error = Error::Rpc { operation, source };
+                self.usability = Usability::Ended(error.kind());
                 // The fault is more useful than an error about its signature, which most servers omit.
                 return match self.rpc.poll_event() {
                     Some(fault @ Event::Fault { .. }) => Ok(fault),
-                    _ => Err(Error::Rpc { operation, source }),
+                    _ => Err(error),
                 };
             }
         }
@@ -232,7 +241,7 @@ struct Waiting<'a, T>(&'a mut Association<T>);
 
 impl<T> Drop for Waiting<'_, T> {
     fn drop(&mut self) {
-        if self.0.is_busy {
+        if !self.0.usability.is_free() {
             self.0.rpc.set_observer(Arc::new(()));
         }
     }
@@ -241,7 +250,7 @@ impl<T> Drop for Waiting<'_, T> {
 impl<T> core::fmt::Debug for Association<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Association")
-            .field("is_busy", &self.is_busy)
+            .field("usability", &self.usability)
             .field("calls", &self.calls)
             .finish_non_exhaustive()
     }
@@ -304,6 +313,8 @@ fn new_machine(security: Option<&Security>, mut config: ClientConfig) -> Result<
     };
     ClientAssociation::new(config, context).map_err(|source| Error::Rpc { operation, source })
 }
+
+const WHAT: &str = "the association";
 
 const fn unexpected(operation: Operation) -> Error {
     Error::Protocol { operation, reason: "the answer belongs to something else" }

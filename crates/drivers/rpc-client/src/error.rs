@@ -4,6 +4,8 @@ use std::io;
 use dcerpc::FaultStatus;
 use ms_dtyp::NtStatus;
 
+use crate::ErrorKind;
+
 /// The operations of a driver. Each belongs to one [`Stage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -159,6 +161,16 @@ pub enum Error {
         /// The connection, the pipe or the association.
         what: &'static str,
     },
+    /// An earlier error ended what the operation needs, and stays the reason.
+    #[error("{operation}: {what} has ended by an earlier error")]
+    Ended {
+        /// The operation.
+        operation: Operation,
+        /// The connection, the pipe or the association.
+        what: &'static str,
+        /// The kind of that error.
+        by: ErrorKind,
+    },
 }
 
 impl Error {
@@ -174,7 +186,8 @@ impl Error {
             | Self::Security { operation, .. }
             | Self::Rpc { operation, .. }
             | Self::Protocol { operation, .. }
-            | Self::Abandoned { operation, .. } => *operation,
+            | Self::Abandoned { operation, .. }
+            | Self::Ended { operation, .. } => *operation,
         }
     }
 

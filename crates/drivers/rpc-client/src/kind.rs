@@ -37,7 +37,7 @@ pub enum ErrorKind {
     Limit,
     /// The security context refuses a token or a message.
     Security,
-    /// An earlier call was abandoned.
+    /// An earlier call was dropped before its answer came.
     Abandoned,
     /// A bug on this side.
     Internal,
@@ -50,11 +50,17 @@ impl Error {
         match self {
             Self::Timeout { .. } => ErrorKind::Timeout,
             Self::Stream { .. } => ErrorKind::ConnectionLost,
+            // The server has forgotten the session, or its tree: nothing works on this connection any more.
+            Self::Status {
+                status: NtStatus::STATUS_USER_SESSION_DELETED | NtStatus::STATUS_NETWORK_NAME_DELETED,
+                ..
+            } => ErrorKind::ConnectionLost,
             Self::Status { status, .. } => ErrorKind::Refused(*status),
             Self::Fault { status, .. } => ErrorKind::Fault(*status),
             Self::Security { .. } => ErrorKind::Security,
             Self::Protocol { .. } => ErrorKind::Protocol,
             Self::Abandoned { .. } => ErrorKind::Abandoned,
+            Self::Ended { by, .. } => *by,
             Self::Smb { source, .. } => of_smb(source),
             Self::Rpc { source, .. } => of_rpc(source),
         }

@@ -42,6 +42,7 @@ mod pipe;
 mod read_ahead;
 mod smb;
 mod tcp;
+mod usability;
 
 pub use self::association::{Association, Interface, Security};
 pub use self::error::{Error, Operation, Stage};

@@ -8,7 +8,10 @@ use tracing::debug;
 
 use crate::read_ahead::ReadAhead;
 use crate::smb::{DroppedPipes, READ_BYTES_MAX, SharedSmbConnection, SmbConnection};
+use crate::usability::Usability;
 use crate::{Error, Operation};
+
+const WHAT: &str = "the pipe";
 
 /// The transport of an association.
 ///
@@ -54,8 +57,7 @@ pub struct NamedPipe {
     connection: SharedSmbConnection,
     file: FileId,
     name: String,
-    /// Set during an operation: there may be an answer that was not read.
-    is_busy: bool,
+    usability: Usability,
     is_closed: bool,
     read_ahead: ReadAhead,
     dropped_pipes: DroppedPipes,
@@ -77,7 +79,7 @@ impl NamedPipe {
             connection: Arc::clone(connection),
             file,
             name: name.to_owned(),
-            is_busy: false,
+            usability: Usability::Free,
             is_closed: false,
             read_ahead: ReadAhead::default(),
             dropped_pipes: smb.dropped_pipes(),
@@ -113,28 +115,26 @@ impl NamedPipe {
         deadline: Instant,
         ask: impl Fn(&mut ClientConnection) -> Result<RequestId, ms_smb2::Error> + Send,
     ) -> Result<Reply, Error> {
-        self.begin(operation)?;
-        let mut smb = lock(&self.connection, operation, deadline).await?;
-        let reply = smb.request(operation, deadline, ask).await?;
-        drop(smb);
-        self.is_busy = false;
-        Ok(reply)
-    }
-
-    fn begin(&mut self, operation: Operation) -> Result<(), Error> {
-        if std::mem::replace(&mut self.is_busy, true) {
-            return Err(Error::Abandoned { operation, what: "the pipe" });
-        }
-        Ok(())
+        self.usability.begin(operation, WHAT)?;
+        let reply = match lock(&self.connection, operation, deadline).await {
+            Ok(mut smb) => smb.request(operation, deadline, ask).await,
+            Err(error) => Err(error),
+        };
+        self.usability.end(reply)
     }
 
     /// Reads until there is something to pass on.
     async fn read(&mut self, operation: Operation, deadline: Instant) -> Result<Vec<u8>, Error> {
-        self.begin(operation)?;
+        self.usability.begin(operation, WHAT)?;
+        let part = self.next_part(operation, deadline).await;
+        self.usability.end(part)
+    }
+
+    async fn next_part(&mut self, operation: Operation, deadline: Instant) -> Result<Vec<u8>, Error> {
         let file = self.file;
-        let part = loop {
+        loop {
             if let Some(part) = self.read_ahead.pop() {
-                break part;
+                return Ok(part);
             }
             let mut smb = lock(&self.connection, operation, deadline).await?;
             let message = smb.read(file, self.read_ahead.wanted(), operation, deadline).await?;
@@ -144,9 +144,7 @@ impl NamedPipe {
                 self.read_ahead.distrust();
                 smb.cancel_surplus(file).await;
             }
-        };
-        self.is_busy = false;
-        Ok(part)
+        }
     }
 }
 

@@ -5,27 +5,22 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
 use transport::{BoxStream, read_once};
 
+use crate::usability::Usability;
 use crate::{Error, Operation, Transport};
+
+const WHAT: &str = "the stream";
 
 /// RPC directly over a stream, `ncacn_ip_tcp`.
 pub struct TcpTransport {
     stream: BoxStream,
-    /// Set during an operation: a PDU may be partly written, or its answer not read.
-    is_busy: bool,
+    usability: Usability,
 }
 
 impl TcpTransport {
     /// A transport over a stream to an RPC server.
     #[must_use]
     pub fn new(stream: BoxStream) -> Self {
-        Self { stream, is_busy: false }
-    }
-
-    fn begin(&mut self, operation: Operation) -> Result<(), Error> {
-        if std::mem::replace(&mut self.is_busy, true) {
-            return Err(Error::Abandoned { operation, what: "the stream" });
-        }
-        Ok(())
+        Self { stream, usability: Usability::Free }
     }
 
     async fn write(&mut self, pdu: &[u8]) -> io::Result<()> {
@@ -43,20 +38,17 @@ impl TcpTransport {
         operation: Operation,
         outcome: Result<io::Result<T>, tokio::time::error::Elapsed>,
     ) -> Result<T, Error> {
-        match outcome {
+        self.usability.end(match outcome {
             Err(_) => Err(Error::Timeout { operation }),
             Ok(Err(source)) => Err(Error::Stream { operation, source }),
-            Ok(Ok(done)) => {
-                self.is_busy = false;
-                Ok(done)
-            }
-        }
+            Ok(Ok(done)) => Ok(done),
+        })
     }
 }
 
 impl Transport for TcpTransport {
     async fn send(&mut self, pdu: &[u8], operation: Operation, deadline: Instant) -> Result<(), Error> {
-        self.begin(operation)?;
+        self.usability.begin(operation, WHAT)?;
         let outcome = timeout_at(deadline, self.write(pdu)).await;
         self.end(operation, outcome)
     }
@@ -72,7 +64,7 @@ impl Transport for TcpTransport {
     }
 
     async fn receive(&mut self, operation: Operation, deadline: Instant) -> Result<Vec<u8>, Error> {
-        self.begin(operation)?;
+        self.usability.begin(operation, WHAT)?;
         let outcome = timeout_at(deadline, self.read()).await;
         self.end(operation, outcome)
     }
@@ -80,6 +72,6 @@ impl Transport for TcpTransport {
 
 impl fmt::Debug for TcpTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TcpTransport").field("is_busy", &self.is_busy).finish_non_exhaustive()
+        f.debug_struct("TcpTransport").field("usability", &self.usability).finish_non_exhaustive()
     }
 }

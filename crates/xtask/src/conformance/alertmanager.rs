@@ -96,9 +96,9 @@ alerts:
   resend_interval: 1s
 "
     );
-    fs::write(stage.path("perfmon.yaml"), text)?;
+    fs::write(stage.path("perfmon.yml"), text)?;
     let mut command = Command::new(stage.workspace.program("perfmon-exporter"));
-    command.current_dir(stage.path("")).args(["--config", "perfmon.yaml"]);
+    command.current_dir(stage.path("")).args(["--config", "perfmon.yml"]);
     let mut exporter = Running::start("perfmon-exporter", &mut command)?;
     let address = exporter.wait_for("listening address", TIMEOUT, address_in_log)?;
     Ok((exporter, address))

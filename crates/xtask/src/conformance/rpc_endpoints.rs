@@ -13,7 +13,7 @@ use crate::workspace::{Workspace, capture};
 
 pub(crate) fn at_samba(workspace: &Workspace) -> Result<Outcome> {
     let (servers, stage) = (RpcServers::start()?, Stage::new(workspace)?);
-    let file = stage.path("perfmon.yaml");
+    let file = stage.path("perfmon.yml");
     fs::write(&file, configuration(&servers.password_file()?))?;
     let mut command = servers.command(&workspace.program("perfmon-exporter"));
     let mut exporter = Running::start("perfmon-exporter", command.arg("--config").arg(file))?;

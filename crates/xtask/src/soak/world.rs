@@ -103,12 +103,12 @@ impl<'a> World<'a> {
     pub(super) fn write(&self, interval_s: u32, with_spare: bool) -> Result<()> {
         let spare = if with_spare { SPARE } else { 0 };
         let text = configuration(&self.stage, &self.hosts, &self.collector, interval_s, spare)?;
-        Ok(fs::write(self.stage.path("perfmon.yaml"), text)?)
+        Ok(fs::write(self.stage.path("perfmon.yml"), text)?)
     }
 
     /// Writes an invalid configuration.
     pub(super) fn write_broken(&self) -> Result<()> {
-        Ok(fs::write(self.stage.path("perfmon.yaml"), "targets: [{host: 127.0.0.1, interval: never}\n")?)
+        Ok(fs::write(self.stage.path("perfmon.yml"), "targets: [{host: 127.0.0.1, interval: never}\n")?)
     }
 }
 

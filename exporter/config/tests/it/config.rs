@@ -125,7 +125,7 @@ targets:
             perfmon.yml:10:82: targets[0].labels.rack: expected text, found a number; put it in quotes
             perfmon.yml:11:5: targets[1]: `host` is missing; name the host or its address
             perfmon.yml:11:31: targets[1].modules: is empty; name at least one of `modules`
-            perfmon.yml:12:12: targets[2].host: `web1:445` is not a valid host; a port goes into the transport: `transports: {default: {PROTOCOL: {port: …}}}`
+            perfmon.yml:12:12: targets[2].host: `web1:445` is not a valid host; write the name or the address alone, `web1`; a port goes into the transport: `transports: {default: {PROTOCOL: {port: …}}}`
             perfmon.yml:12:49: targets[2].interval: `0s` is outside 1s to 1day"#]],
     );
 }

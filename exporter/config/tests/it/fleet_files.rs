@@ -100,7 +100,7 @@ fn every_problem_of_a_file_is_reported_with_its_place() {
   labels: {__param_identity: corp, __param_auth: lab}
 "#,
         &expect![[r#"
-            t.yml:2:24: [0].targets[1]: `web2.corp:9182` is not a valid host; a port goes into the transport: `smb: {port: …}`
+            t.yml:2:24: [0].targets[1]: `web2.corp:9182` is not a valid host; write the name or the address alone, `web2.corp`; a port goes into the transport: `smb: {port: …}`
             t.yml:3:12: [0].labels: label `__param_modul` has no meaning here; did you mean `__param_module`?
             t.yml:3:37: [0].labels.rack: expected text, found a number; put it in quotes
             t.yml:3:41: [0].labels: label `target` is the exporter's own; choose another name

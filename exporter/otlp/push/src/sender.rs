@@ -173,7 +173,18 @@ impl Sender {
         self.all_counts.up.store(0, Ordering::Relaxed);
         if self.away.replace(trouble) != Some(trouble) {
             let (endpoint, signal, reason) = (self.name(), self.signal.as_str(), trouble.as_str());
-            warn!(endpoint, signal, reason, error = message, "Collector accepts no data for now");
+            let OtlpEndpoint { host, port, .. } = &*self.settings;
+            let next_step = trouble.next_step();
+            let at = format!("{host}:{port}");
+            warn!(
+                endpoint,
+                at,
+                signal,
+                reason,
+                error = message,
+                next_step,
+                "Collector accepts no data for now"
+            );
         }
     }
 

@@ -122,6 +122,54 @@ impl Refusal {
         }
     }
 
+    /// What happened, as a sentence for people.
+    #[must_use]
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::SeriesLimit => "The target, the module or the family has its maximum number of series.",
+            Self::FamilyLimit => "The module has its maximum number of families.",
+            Self::FamilyCollision => "Two counters would have the same name.",
+            Self::SharedBase => "Two counters have the same base, which is shown once.",
+            Self::DuplicateSeries => "The target has this series already.",
+            Self::TooManyLabels => "A series has too many labels.",
+            Self::LabelTooLong => "The value of a label is too long.",
+            Self::NameTooLong => "The name of a metric is too long.",
+            Self::UnknownFamily => "The plugin sent a series of a family that it had not registered.",
+            Self::RetiredSeries => "The plugin sent a value for a series that had ended.",
+            Self::WrongValueKind => "The plugin sent a value of another type than its family's.",
+            Self::InvalidCount => "A counter was negative or not a number.",
+            Self::InvalidName => "Rules left a metric or a label no valid name.",
+            Self::TargetLabel => "Rules would write the label `target`.",
+            Self::DroppedByRule => "A rule or the naming profile drops it.",
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn next_step(self) -> &'static str {
+        match self {
+            Self::SeriesLimit => "Select less in the modules, or raise max_series.",
+            Self::FamilyLimit => "Split the module, or raise normalize.limits.max_families.",
+            Self::FamilyCollision => "Select one of them, or use another naming.",
+            Self::SharedBase => "Nothing: the same numbers are in the series that is there.",
+            Self::DuplicateSeries => {
+                "Set instance_id, remove a counterset that two modules have, or look at the rules for labels."
+            }
+            Self::TooManyLabels => "Drop labels by a rule, or raise normalize.limits.max_labels.",
+            Self::LabelTooLong => "Shorten it by a rule, or raise normalize.limits.max_label_bytes.",
+            Self::NameTooLong => "Rename it by a rule, or raise normalize.limits.max_name_bytes.",
+            Self::UnknownFamily | Self::RetiredSeries | Self::WrongValueKind => {
+                "Report it to the plugin's author."
+            }
+            Self::InvalidCount => {
+                "Look at the counter in Performance Monitor; the value is left out as long as that is so."
+            }
+            Self::InvalidName => "Correct the rules: `check-config` names them where it can.",
+            Self::TargetLabel => "Write another label: `target` is the exporter's.",
+            Self::DroppedByRule => "Nothing, if the rule is meant.",
+        }
+    }
+
     /// Whether nothing is lost that anybody wants: the configuration requests it, or the same numbers are there.
     #[must_use]
     pub fn is_wanted(self) -> bool {

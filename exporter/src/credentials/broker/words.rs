@@ -29,17 +29,21 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
             account,
             host = refused.host.name(),
             verdict = refused.refusal.as_str(),
-            next_step = next_step(refused.refusal),
+            next_step = next_step(lent, refused.refusal),
             "Credential refused; it is withheld from every target"
         ),
     }
 }
 
 /// What ends it.
-const fn next_step(refusal: Refusal) -> &'static str {
-    match refusal {
+fn next_step(lent: &Lent, refusal: Refusal) -> String {
+    let text = match refusal {
         Refusal::Rejected => {
-            "correct the secret, which is read again automatically; a reload tries the same one once more"
+            let odd =
+                input::secret::oddity(&lent.secret).map(|odd| format!(", which {odd}")).unwrap_or_default();
+            return format!(
+                "correct the secret{odd}; it is read again automatically; a reload tries the same one once more"
+            );
         }
         Refusal::Locked => "unlock the account; it is tried again after some minutes, or at a reload",
         Refusal::Disabled => "enable the account; it is tried again after some minutes, or at a reload",
@@ -47,7 +51,8 @@ const fn next_step(refusal: Refusal) -> &'static str {
             "set a new password and write it into the secret; the same one is tried again after some minutes, or at \
              a reload"
         }
-    }
+    };
+    text.to_owned()
 }
 
 /// What a host says of the account or the password.

@@ -3,7 +3,10 @@
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use one_line::one_line;
 use plugin_host::{CommandCancel, CommandOutput};
+
+use crate::process::output;
 
 /// The process's own standard output and error.
 #[derive(Debug, Default)]
@@ -44,9 +47,11 @@ impl CommandOutput for Console {
     fn out(&self, bytes: &[u8]) {
         let _guard = self.clear();
         let mut stdout = stdout().lock();
-        let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
-        if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe)
-            && self.is_closed.set(()).is_ok()
+        let Err(error) = stdout.write_all(bytes).and_then(|()| stdout.flush()) else { return };
+        if error.kind() != ErrorKind::BrokenPipe {
+            output::incomplete(&error);
+        }
+        if self.is_closed.set(()).is_ok()
             && let Some(cancel) = self.cancel.get()
         {
             cancel.cancel();
@@ -56,7 +61,7 @@ impl CommandOutput for Console {
     fn err(&self, bytes: &[u8]) {
         let _guard = self.clear();
         // Nowhere to print is nothing to tell.
-        let _ = stderr().write_all(bytes);
+        let _ = stderr().write_all(output::shown(&String::from_utf8_lossy(bytes)).as_bytes());
     }
 
     fn progress(&self, line: &str) {
@@ -68,7 +73,7 @@ impl CommandOutput for Console {
             return;
         }
         let width = usize::from(width_of(&stderr()).unwrap_or(80)).saturating_sub(1);
-        let shown: String = line.chars().filter(|c| !c.is_control()).take(width).collect();
+        let shown: String = one_line(line).chars().take(width).collect();
         *has_progress = stderr().write_all(shown.as_bytes()).is_ok();
     }
 }

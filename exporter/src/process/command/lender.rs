@@ -1,17 +1,17 @@
 //! Secrets for one run of the program: the broker of a server, for what the command line allows.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
-use input::secret::SecretSource;
+use input::secret::{self, SecretSource};
 use plugin_contract::{
     CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, LeaseId, Waiter,
 };
 use tokio::runtime::Handle;
 
 use crate::credentials::{Broker, SystemClock, VerdictFile};
+use crate::process::output::errln;
 use crate::process::resolver::{Lookups, SystemResolver};
 
 /// Leases the secrets of the [`Broker`], and prints why a request was denied, because a plugin gets only the
@@ -19,6 +19,8 @@ use crate::process::resolver::{Lookups, SystemResolver};
 pub(in crate::process) struct Lender {
     broker: Broker,
     reported: Mutex<Vec<String>>,
+    /// What is odd about secrets that are being tried.
+    lent: Mutex<BTreeMap<LeaseId, String>>,
 }
 
 impl Lender {
@@ -31,7 +33,7 @@ impl Lender {
         let file = folder.and_then(|folder| {
             VerdictFile::open(folder)
                 .inspect_err(|error| {
-                    eprintln!("note: {error}; a refused password may be tried once more");
+                    errln!("note: {error}; a refused password may be tried once more");
                 })
                 .ok()
         });
@@ -50,6 +52,9 @@ impl Lender {
     ) -> Result<Self, String> {
         let mut allow_hosts = AllowHosts::default();
         allow_hosts.add(host).map_err(|BadEntry| format!("`{host}` is not a valid host"))?;
+        if let Some(hint) = config::account_hint(username) {
+            return Err(format!("--username: `{username}` is not a valid account; {hint}"));
+        }
         let (domain, user) = username.split_once('\\').unwrap_or(("", username));
         let identity = Identity {
             domain: domain.to_owned(),
@@ -71,7 +76,7 @@ impl Lender {
         let resolver = Arc::new(SystemResolver::new(runtime.clone(), Lookups::default()));
         let broker = Broker::new(identities, credentials.cooldown, file, Arc::new(SystemClock), resolver);
         let broker = broker.map_err(|error| format!("draw random bytes: {error}"))?;
-        Ok(Self { broker, reported: Mutex::default() })
+        Ok(Self { broker, reported: Mutex::default(), lent: Mutex::default() })
     }
 
     /// Waits until what was learnt of secrets is on the disk, for the next run and for servers.
@@ -83,8 +88,7 @@ impl Lender {
     fn report_once(&self, message: &str) {
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if !reported.iter().any(|earlier| earlier == message) {
-            // Nowhere to print is nothing to tell.
-            let _ = writeln!(std::io::stderr(), "{message}");
+            errln!("{message}");
             reported.push(message.to_owned());
         }
     }
@@ -93,13 +97,26 @@ impl Lender {
 impl CredentialBroker for Lender {
     fn acquire(&self, request: &CredentialRequest<'_>, waiter: &Waiter) -> CredentialAnswer {
         let answer = self.broker.acquire(request, waiter);
-        if let CredentialAnswer::Denied { message, .. } = &answer {
-            self.report_once(&format!("identity `{}` is withheld: {message}", request.identity));
+        match &answer {
+            CredentialAnswer::Denied { message, .. } => {
+                self.report_once(&format!("identity `{}` is withheld: {message}", request.identity));
+            }
+            CredentialAnswer::Lease(lease) => {
+                if let Some(odd) = secret::oddity(lease.secret.expose()) {
+                    let odd = format!("the password of identity `{}` {odd}", request.identity);
+                    self.lent.lock().unwrap_or_else(PoisonError::into_inner).insert(lease.id, odd);
+                }
+            }
+            CredentialAnswer::Wait { .. } => {}
         }
         answer
     }
 
     fn result(&self, lease: LeaseId, verdict: CredentialVerdict) {
+        let lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner).remove(&lease);
+        if let (Some(odd), CredentialVerdict::Rejected) = (lent, verdict) {
+            self.report_once(&format!("note: {odd}"));
+        }
         self.broker.result(lease, verdict);
     }
 }

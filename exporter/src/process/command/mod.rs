@@ -31,7 +31,8 @@ use self::lender::Lender;
 use self::offers::{Found, Offer, Offers};
 use self::own::Own;
 use self::words::Words;
-use super::{CANCELLED, FAILED, OK, USAGE, plugins, rpc_state};
+use super::output::errln;
+use super::{CANCELLED, FAILED, OK, USAGE, output, plugins, rpc_state};
 
 /// Where the configuration is looked for when no `--config` is given.
 const DEFAULT_CONFIG: &str = "/etc/perfmon-exporter/perfmon.yml";
@@ -60,7 +61,7 @@ pub(super) fn run(
     match prepare_and_run(words, config, log_level, builtin) {
         Ok(code) => code,
         Err(Stop { code, message }) => {
-            eprintln!("{message}");
+            errln!("{message}");
             code
         }
     }
@@ -96,6 +97,9 @@ fn prepare_and_run(
     start_log(own.log_level.as_deref())?;
     let account = own.account().map_err(usage)?;
     let (file, mut config) = find_config(&own, account.is_some())?.unzip();
+    if let Some(named) = named_target(&rest) {
+        words::check_host(named, config.as_ref()).map_err(usage)?;
+    }
     let runtime = Runtime::new().map_err(|error| failed(format!("start the async runtime: {error}")))?;
     let lender = match (account, &config) {
         (Some((username, secret)), _) => {
@@ -112,12 +116,12 @@ fn prepare_and_run(
     let (offer, named_by) = match offers.find(&rest, builtin).map_err(usage)? {
         Found::Command(offer, named_by) => (offer, named_by),
         Found::Plugin(plugin) => {
-            print!("{}", help::plugin(&offers, &plugin));
+            output::out(help::plugin(&offers, &plugin));
             return Ok(if own.wants_help { OK } else { USAGE });
         }
     };
     if own.wants_help {
-        print!("{}", help::command(&offer));
+        output::out(help::command(&offer));
         return Ok(OK);
     }
     if let (Some(file), Some(config)) = (&file, &mut config) {

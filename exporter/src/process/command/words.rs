@@ -120,6 +120,19 @@ pub(super) fn host_of<'a>(named: &'a str, config: Option<&'a Config>) -> &'a str
     host.trim_start_matches('[').trim_end_matches(']')
 }
 
+/// Whether `--target` names a host.
+///
+/// # Errors
+/// When it does not, with what to write.
+pub(super) fn check_host(named: &str, config: Option<&Config>) -> Result<(), String> {
+    let host = host_of(named, config);
+    if config::is_host_name(host) {
+        return Ok(());
+    }
+    let hint = config::host_hint(host, || "an option of the command, such as --port".to_owned());
+    Err(format!("--target: `{named}` is not a valid host; {hint}"))
+}
+
 fn add_transport(words: &mut Words<'_>, transport: &TransportSettings, schema: &SettingsSchema) {
     if let Some(port) = port_of_first(transport, schema) {
         words.add("port", &port.to_string());

@@ -1,34 +1,47 @@
-//! What a Grafana dashboard reads: the queries of its panels, variables and annotations.
+//! What a Grafana dashboard reads: the queries of its panels, variables and annotations. Grafana has two schemas: `panels`,
+//! and `elements` of kinds, whose contents are in a `spec` each.
 
 use serde_json::{Map, Value};
 
 use super::found::{Found, titled};
 use super::promql;
 
-/// Reads a dashboard, as Grafana exports or provisions it.
+/// Reads a dashboard, as Grafana exports or provisions it. Returns whether it is one.
 ///
 /// # Errors
-/// When it is none, or has too much.
-pub(super) fn dashboard(root: &Value) -> Result<Found, String> {
-    // As the interface for programs has it.
-    let root = root.get("dashboard").filter(|inside| inside.is_object()).unwrap_or(root);
-    let Some(object) = root.as_object() else { return Err("is no dashboard: not a JSON object".to_owned()) };
-    if !["panels", "rows", "templating", "annotations"].iter().any(|key| object.contains_key(*key)) {
-        return Err("is neither a Grafana dashboard (`panels`) nor a rule file (`groups`)".to_owned());
+/// When it has too much.
+pub(super) fn dashboard(root: &Value, found: &mut Found) -> Result<bool, String> {
+    // As the interface for programs has it, and as a resource.
+    let inside =
+        ["dashboard", "spec"].iter().find_map(|key| root.get(key).filter(|inside| inside.is_object()));
+    let Some(object) = inside.unwrap_or(root).as_object() else { return Ok(false) };
+    if !["panels", "rows", "templating", "annotations", "elements"]
+        .iter()
+        .any(|key| object.contains_key(*key))
+    {
+        return Ok(false);
     }
-    let mut found = Found::default();
-    let at = Place { shown: "dashboard".to_owned(), is_loki: false };
+    let has_elements = object.get("__elements").is_some_and(|elements| *elements != Value::from(Map::new()));
+    let at = |shown: String| Place { shown, is_loki: false, has_elements };
     for (key, value) in object {
         match key.as_str() {
-            "templating" => each(value, |item| variable(item, &mut found))?,
+            "templating" | "variables" => each(value, |item| variable(item, found))?,
             "annotations" => each(value, |item| {
-                let place = titled("annotation", text(item, "name").unwrap_or_default());
-                panel(item, &Place { shown: place, is_loki: false }, &mut found)
+                let name = text(item, "name").or_else(|| item.get("spec")?.get("name")?.as_str());
+                panel(item, &at(titled("annotation", name.unwrap_or_default())), found)
             })?,
-            _ => walk(value, &at, &mut found)?,
+            _ => walk(value, &at("dashboard".to_owned()), found)?,
         }
     }
-    Ok(found)
+    Ok(true)
+}
+
+/// Reads queries that stand at a place.
+///
+/// # Errors
+/// When there are too many.
+pub(super) fn queries(value: &Value, place: String, found: &mut Found) -> Result<(), String> {
+    walk(value, &Place { shown: place, is_loki: false, has_elements: false }, found)
 }
 
 /// Where in the dashboard something stands.
@@ -37,13 +50,16 @@ struct Place {
     shown: String,
     /// Expressions of Loki are no PromQL.
     is_loki: bool,
+    /// Whether the dashboard has its library panels with it.
+    has_elements: bool,
 }
 
+/// The items of a list, or of one that is below `list`.
 fn each(
     value: &Value,
     mut read: impl FnMut(&Map<String, Value>) -> Result<(), String>,
 ) -> Result<(), String> {
-    let items = value.get("list").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let items = value.get("list").unwrap_or(value).as_array().map(Vec::as_slice).unwrap_or_default();
     items.iter().filter_map(Value::as_object).try_for_each(&mut read)
 }
 
@@ -58,7 +74,9 @@ fn walk(value: &Value, at: &Place, found: &mut Found) -> Result<(), String> {
         Value::Array(items) => items.iter().try_for_each(|item| walk(item, at, found)),
         Value::Object(object) => {
             let title = text(object, "title").filter(|title| !title.is_empty());
-            match title.filter(|_| object.contains_key("type") || object.contains_key("targets")) {
+            let is_panel =
+                || ["type", "targets", "data", "libraryPanel"].iter().any(|key| object.contains_key(*key));
+            match title.filter(|_| is_panel()) {
                 Some(title) => panel(object, &Place { shown: titled("panel", title), ..at.clone() }, found),
                 None => panel(object, at, found),
             }
@@ -68,8 +86,11 @@ fn walk(value: &Value, at: &Place, found: &mut Found) -> Result<(), String> {
 }
 
 fn panel(object: &Map<String, Value>, at: &Place, found: &mut Found) -> Result<(), String> {
-    let kind = object.get("datasource").and_then(|source| source.get("type")).and_then(Value::as_str);
-    let at = Place { is_loki: kind.map_or(at.is_loki, |kind| kind == "loki"), ..at.clone() };
+    let at = Place { is_loki: source_of(object).map_or(at.is_loki, |kind| kind == "loki"), ..at.clone() };
+    if object.contains_key("libraryPanel") && !object.contains_key("targets") && !at.has_elements {
+        let why = "is a library panel, whose queries are not in the file; export the dashboard for sharing, which has them";
+        found.add(&at.shown, Err(why.to_owned()));
+    }
     for (key, value) in object {
         match value {
             Value::String(expression) if key == "expr" && !at.is_loki => {
@@ -84,13 +105,27 @@ fn panel(object: &Map<String, Value>, at: &Place, found: &mut Found) -> Result<(
     Ok(())
 }
 
+/// The kind of data source that an object says it queries.
+fn source_of(object: &Map<String, Value>) -> Option<&str> {
+    let of_source = object.get("datasource").and_then(|source| source.get("type")).and_then(Value::as_str);
+    let of_query = || text(object, "group").filter(|_| text(object, "kind") == Some("DataQuery"));
+    // The first drafts of the second schema had it as the kind.
+    of_source.or_else(of_query).or_else(|| text(object, "kind").filter(|kind| *kind == "loki"))
+}
+
 fn variable(object: &Map<String, Value>, found: &mut Found) -> Result<(), String> {
-    let kind = object.get("datasource").and_then(|source| source.get("type")).and_then(Value::as_str);
-    if text(object, "type").is_some_and(|kind| kind != "query") || kind == Some("loki") {
+    let kind = text(object, "type").or_else(|| text(object, "kind"));
+    let object = object.get("spec").and_then(Value::as_object).unwrap_or(object);
+    let query = object.get("query");
+    let is_loki = source_of(object).or_else(|| source_of(query?.as_object()?)) == Some("loki");
+    if is_loki || kind.is_some_and(|kind| !matches!(kind, "query" | "QueryVariable")) {
         return Ok(());
     }
-    let query = object.get("query");
-    let query = query.and_then(|query| query.as_str().or_else(|| query.get("query")?.as_str()));
+    let query = query.map(|query| query.get("spec").unwrap_or(query));
+    let query = query.and_then(|query| {
+        let inside = || ["query", "__legacyStringValue"].iter().find_map(|key| query.get(key)?.as_str());
+        query.as_str().or_else(inside)
+    });
     let query = query.or_else(|| text(object, "definition"));
     found.count()?;
     let place = titled("variable", text(object, "name").unwrap_or_default());

@@ -1,8 +1,8 @@
-//! Dashboards and rule files, whichever a file is.
+//! Dashboards and rule files, whichever a file is, and objects of Kubernetes that hold them.
 
 use std::path::Path;
 
-use config::Node;
+use config::{Entry, Node, Value};
 use input::file;
 
 use super::found::Found;
@@ -23,29 +23,122 @@ pub(super) fn read(path: &Path) -> Result<Found, String> {
 /// Reads what a file holds.
 ///
 /// # Errors
-/// That it is neither.
+/// That it is neither, or has nothing to judge.
 pub(super) fn parse(bytes: &[u8]) -> Result<Found, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned())?;
     let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Err("is empty".to_owned());
+    }
+    let mut found = Found::default();
+    if !read_text(text, 0, &mut found)? {
+        return Err("is neither a Grafana dashboard (`panels`) nor a rule file (`groups`)".to_owned());
+    }
+    if found.is_empty() {
+        return Err("has no PromQL expression; what is read is in docs/naming.md".to_owned());
+    }
+    Ok(found)
+}
+
+/// Reads a text. Returns whether it is a dashboard or a rule file, or holds one.
+fn read_text(text: &str, depth: usize, found: &mut Found) -> Result<bool, String> {
     if text.trim_start().starts_with('{')
         && let Some(root) = json(text)?
     {
-        return dashboards::dashboard(&root);
+        return dashboards::dashboard(&root, found);
     }
-    let root = Node::parse(text).map_err(|error| match error.position {
-        Some(position) => format!("{position}: {}", error.message),
-        None => error.message,
-    })?;
-    rules::rules(&root)
+    let mut is_any = false;
+    for document in documents(text) {
+        let root = Node::parse(&document).map_err(|error| match error.position {
+            Some(position) => format!("{position}: {}", error.message),
+            None => error.message,
+        })?;
+        is_any |= object(&root, depth, found)?;
+    }
+    Ok(is_any)
 }
 
-/// The document, unless it is one of rules, which the reader of YAML reads with their lines.
+/// The document, unless it is one that is read as YAML: rules have lines then.
 fn json(text: &str) -> Result<Option<serde_json::Value>, String> {
     let root: serde_json::Value =
         serde_json::from_str(text).map_err(|error| format!("is no JSON: {error}"))?;
-    let has_groups = |value: &serde_json::Value| value.get("groups").is_some_and(serde_json::Value::is_array);
-    Ok((!has_groups(&root) && !root.get("spec").is_some_and(has_groups)).then_some(root))
+    let has = |value: &serde_json::Value, key| value.get(key).is_some_and(serde_json::Value::is_array);
+    let has_rules = |value: &serde_json::Value| ["groups", "rules", "data"].iter().any(|key| has(value, key));
+    let is_object = root.get("kind").and_then(serde_json::Value::as_str).is_some_and(is_of_kubernetes);
+    let is_yaml = is_object || has_rules(&root) || root.get("spec").is_some_and(has_rules);
+    Ok((!is_yaml).then_some(root))
 }
+
+/// The documents of a stream of YAML, each on its lines.
+fn documents(text: &str) -> impl Iterator<Item = String> {
+    let mut all = vec![String::new()];
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        match all.last_mut() {
+            Some(last) if line.trim_end() != "---" => last.push_str(line),
+            _ => all.push("\n".repeat(number + 1)),
+        }
+    }
+    all.into_iter().filter(|document| !document.trim().is_empty()).take(DOCUMENTS_MAX)
+}
+
+/// Whether objects of this kind are read as such.
+fn is_of_kubernetes(kind: &str) -> bool {
+    matches!(kind, "List" | "ConfigMap" | "Secret" | "GrafanaDashboard")
+}
+
+/// Reads a document of YAML.
+fn object(root: &Node, depth: usize, found: &mut Found) -> Result<bool, String> {
+    let text_at = |node: &Node| match &node.value {
+        Value::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    match root.get("kind").and_then(text_at).as_deref() {
+        _ if depth > DEPTH_MAX => Err("holds files in files in files".to_owned()),
+        Some("List") => root
+            .get("items")
+            .map(Node::list)
+            .unwrap_or_default()
+            .iter()
+            .try_fold(false, |is_any, item| Ok(object(item, depth + 1, found)? || is_any)),
+        // The operator of Grafana has the dashboard as a text.
+        Some("GrafanaDashboard") => {
+            match root.get("spec").and_then(|spec| spec.get("json")).and_then(text_at) {
+                Some(text) => read_text(&text, depth + 1, found),
+                None => {
+                    Err("is a GrafanaDashboard without `spec.json`: its dashboard is elsewhere".to_owned())
+                }
+            }
+        }
+        Some("ConfigMap" | "Secret") => {
+            let files = ["data", "stringData"].iter().filter_map(|key| root.get(key));
+            files
+                .flat_map(Node::entries)
+                .try_fold(false, |is_any, entry| Ok(file_of_object(entry, depth, found)? || is_any))
+        }
+        _ if rules::has_rules(root) => rules::rules(root, found).map(|()| true),
+        _ => dashboards::dashboard(&root.to_json(), found),
+    }
+}
+
+/// Reads a file that a ConfigMap holds. Returns whether it is one of ours.
+fn file_of_object(Entry { key, node, .. }: &Entry, depth: usize, found: &mut Found) -> Result<bool, String> {
+    let Value::Text(text) = &node.value else { return Ok(false) };
+    let is_named_so = [".json", ".yaml", ".yml"].iter().any(|end| key.ends_with(end));
+    let mut own = Found::default();
+    match read_text(text, depth + 1, &mut own) {
+        Ok(is_ours) => found.add_part(key, own).map(|()| is_ours),
+        Err(why) if is_named_so => {
+            found.add(key, Err(why));
+            Ok(true)
+        }
+        // Some other setting of a program.
+        Err(_) => Ok(false),
+    }
+}
+
+const DOCUMENTS_MAX: usize = 1_000;
+/// How deep files are in lists and in other files.
+const DEPTH_MAX: usize = 4;
 
 #[cfg(test)]
 mod tests {

@@ -36,6 +36,28 @@ impl Found {
     /// When there are too many.
     pub(super) fn count(&mut self) -> Result<(), String> {
         self.count += 1;
+        self.check_count()
+    }
+
+    /// Whether there was no expression at all, not even one that cannot be read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0 && self.unreadable.is_empty()
+    }
+
+    /// Adds what was found in a part of the file.
+    ///
+    /// # Errors
+    /// When there are too many expressions.
+    pub(super) fn add_part(&mut self, part: &str, found: Self) -> Result<(), String> {
+        let at = |place: String| format!("{part}: {place}");
+        self.reads.extend(found.reads.into_iter().map(|(place, references)| (at(place), references)));
+        self.unreadable.extend(found.unreadable.into_iter().map(|(place, why)| (at(place), why)));
+        self.recorded.extend(found.recorded);
+        self.count += found.count;
+        self.check_count()
+    }
+
+    fn check_count(&self) -> Result<(), String> {
         if self.count > EXPRESSIONS_MAX {
             return Err(format!("has more than {EXPRESSIONS_MAX} expressions, which is the limit"));
         }

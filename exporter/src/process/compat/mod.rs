@@ -29,7 +29,8 @@ use input::nearest::suggestion;
 use self::report::Report;
 use self::view::View;
 use super::cli::{CompatFormat, CompatOptions};
-use super::{FAILED, OK, USAGE};
+use super::output::{errln, outln};
+use super::{FAILED, OK, USAGE, output};
 
 /// `compat`: the exit code. `config` stood before the command.
 pub(super) fn compat(options: &CompatOptions, config: Option<&Path>) -> u8 {
@@ -37,7 +38,7 @@ pub(super) fn compat(options: &CompatOptions, config: Option<&Path>) -> u8 {
     let (views, judged_by) = match config.map_or_else(|| of_profile(options), of_config) {
         Ok(judged) => judged,
         Err(message) => {
-            eprintln!("{message}");
+            errln!("{message}");
             return USAGE;
         }
     };
@@ -45,8 +46,8 @@ pub(super) fn compat(options: &CompatOptions, config: Option<&Path>) -> u8 {
     let read: Vec<_> = read.collect();
     let report = Report::new(judged_by, config.is_none(), views, &read);
     match options.format {
-        CompatFormat::Text => print!("{}", print::text(&report)),
-        CompatFormat::Json => println!("{:#}", print::json(&report)),
+        CompatFormat::Text => output::out(print::text(&report)),
+        CompatFormat::Json => outln!("{:#}", print::json(&report)),
     }
     match () {
         () if report.lacks_file() => USAGE,

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use one_line::one_line;
+
 use super::report::{FileReport, MetricReport, Place, Report};
 use super::verdict::Verdict;
 
@@ -110,24 +112,6 @@ fn write_needs(out: &mut String, report: &Report) {
         let _ = writeln!(out, "  {what}{of}: {}", objects.join(", "));
     }
     out.push_str("`--config FILE` judges by a configuration, and says what to add to it.\n");
-}
-
-/// The text without line breaks and other control characters.
-fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for char in text.chars() {
-        if char.is_control() || is_invisible(char) {
-            line.extend(char.escape_unicode());
-        } else {
-            line.push(char);
-        }
-    }
-    line
-}
-
-/// Characters that break lines, or change the order in which a terminal shows others.
-fn is_invisible(char: char) -> bool {
-    matches!(char, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The report for programs; docs/naming.md describes it.

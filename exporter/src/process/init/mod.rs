@@ -12,10 +12,11 @@ use zeroize::Zeroizing;
 
 use self::text::{First, shell_word};
 use super::cli::InitOptions;
-use super::{CANCELLED, FAILED, OK, USAGE};
+use super::output::errln;
+use super::{CANCELLED, FAILED, OK, USAGE, output};
 
 /// The configuration's file name within `--output`.
-const CONFIG_FILE: &str = "perfmon.yaml";
+const CONFIG_FILE: &str = "perfmon.yml";
 /// The password's file name within `--output`.
 const PASSWORD_FILE: &str = "secret";
 /// A password of Windows has at most 256 characters.
@@ -45,11 +46,11 @@ impl fmt::Display for Error {
 pub(super) fn init(options: InitOptions) -> u8 {
     match write_first(options) {
         Ok(written) => {
-            print!("{written}");
+            output::out(written);
             OK
         }
         Err(error) => {
-            eprintln!("{error}");
+            errln!("{error}");
             match error {
                 Error::Usage(_) => USAGE,
                 Error::Failed(_) => FAILED,

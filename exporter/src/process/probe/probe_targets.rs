@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use config::{Config, Position, Target, is_host_name};
+use config::{Config, Position, Target, host_hint, in_transport, is_host_name};
 use input::nearest::{nearest, suggestion};
 
 use super::view::Views;
@@ -160,13 +160,8 @@ impl ProbeTargets {
     /// Whether a host that is not configured may be asked for.
     fn check_host(&self, host: &str) -> Result<(), ProbeRefused> {
         if !is_host_name(host) {
-            let hint = if host.contains(':') {
-                let port_key = self.config.port_key().map(|key| format!(": `{key}`")).unwrap_or_default();
-                format!("; a port cannot be given, it belongs to a transport{port_key}")
-            } else {
-                String::new()
-            };
-            return Err(ProbeRefused::Bad(format!("`{host}` is not a valid host{hint}")));
+            let hint = host_hint(host, || in_transport(self.config.port_key()));
+            return Err(ProbeRefused::Bad(format!("`{host}` is not a valid host; {hint}")));
         }
         if self.config.probe.allow_targets.allows_host(host) {
             return Ok(());

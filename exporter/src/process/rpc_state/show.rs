@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::options::{Format, RpcStateOptions};
 use super::{directory, trace};
-use crate::process::{FAILED, OK, USAGE};
+use crate::process::output::errln;
+use crate::process::{FAILED, OK, USAGE, output};
 use crate::rpc_state::State;
 
 /// Prints what is asked for.
@@ -18,12 +19,12 @@ pub(in crate::process) fn show(options: &RpcStateOptions, config: Option<&Path>)
     let directories = match directories(options, config) {
         Ok(directories) => directories,
         Err(message) => {
-            eprintln!("{message}");
+            errln!("{message}");
             return USAGE;
         }
     };
     let Some(snapshots) = read(&directories) else { return FAILED };
-    print!("{}", text(options, &snapshots));
+    output::out(text(options, &snapshots));
     OK
 }
 
@@ -49,9 +50,9 @@ fn directories(options: &RpcStateOptions, file: Option<&Path>) -> Result<Vec<Pat
 /// The files of all directories; what cannot be read is printed. None if nothing can be.
 fn read(directories: &[PathBuf]) -> Option<Vec<Snapshot>> {
     let state = State::read(directories);
-    state.notes.iter().for_each(|note| eprintln!("{note}"));
+    state.notes.iter().for_each(|note| errln!("{note}"));
     if state.is_empty() {
-        eprintln!(
+        errln!(
             "no process keeps its state there; `rpc_state.level` of its configuration says whether it does"
         );
     }

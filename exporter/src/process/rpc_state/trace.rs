@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use one_line::OneLine;
 use rpc_cells::Snapshot;
-use rpc_cells_view::{ClientCallRow, Escaped};
+use rpc_cells_view::ClientCallRow;
 use serde_json::Value;
 
 use crate::rpc_state::{end_text, hop_text, trail, trail_json};
@@ -32,8 +33,8 @@ struct Start<'a>(&'a ClientCallRow);
 impl std::fmt::Display for Start<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let call = self.0;
-        let (pid, owner, cell) = (call.found.pid, Escaped(&call.found.owner), call.found.cell);
+        let (pid, owner, cell) = (call.found.pid, OneLine(&call.found.owner), call.found.cell);
         write!(f, "process {pid} ({owner}) makes call {}{}, cell {cell}", call.call_id, call.names)?;
-        write!(f, ", of {} at {}", Escaped(&call.server), Escaped(&call.endpoint))
+        write!(f, ", of {} at {}", OneLine(&call.server), OneLine(&call.endpoint))
     }
 }

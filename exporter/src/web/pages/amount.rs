@@ -188,7 +188,9 @@ fn three_digits(value: f64) -> String {
         0.0 | 99.95.. => 0,
         9.995.. => 1,
         0.1.. => 2,
-        _ => 3,
+        0.01.. => 3,
+        0.001.. => 4,
+        _ => 5,
     };
     format!("{value:.decimals$}")
 }
@@ -206,6 +208,9 @@ mod tests {
         assert_eq!(bytes(24.2 * 1_048_576.0), "24.2 MiB");
         assert_eq!(number(-12.0), "−12");
         assert_eq!(number(0.123_456), "0.12");
+        assert_eq!(number(0.012_34), "0.012");
+        assert_eq!(number(0.001_234), "0.0012");
+        assert_eq!(number(0.000_312), "3.12e-4");
         assert_eq!(number(123_456.7), "123,457");
         assert_eq!(number(1_010.4), "1,010");
         assert_eq!(number(f64::NAN), "NaN");

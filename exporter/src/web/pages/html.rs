@@ -53,6 +53,21 @@ impl Html {
         self.ours("<bdi>").text(name).ours("</bdi>")
     }
 
+    /// Sentences of this program or of a plugin, in which names stand between back-quotes.
+    pub(super) fn prose(&mut self, text: &str) -> &mut Self {
+        if text.matches('`').count() % 2 == 1 {
+            return self.name(text);
+        }
+        self.ours("<bdi>");
+        for (index, part) in text.split('`').enumerate() {
+            match index % 2 {
+                0 => self.text(part),
+                _ => self.ours("<code>").text(part).ours("</code>"),
+            };
+        }
+        self.ours("</bdi>")
+    }
+
     /// An attribute of the tag that is open.
     pub(super) fn attr(&mut self, name: &'static str, value: impl Display) -> &mut Self {
         self.ours(" ").ours(name).ours("=\"").text(value).ours("\"")

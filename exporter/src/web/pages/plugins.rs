@@ -87,8 +87,8 @@ fn sources(html: &mut Html, info: &PluginInfo) {
             html.ours("<details><summary>Reasons for failures, and what to do (").text(reasons.len());
             html.ours(")</summary><dl class=\"reasons\">");
             for reason in reasons {
-                html.ours("<dt><code>").text(&reason.word).ours("</code></dt><dd>").name(&reason.sentence);
-                html.ours("<span class=\"sub\">").name(&reason.next_step).ours("</span></dd>");
+                html.ours("<dt><code>").text(&reason.word).ours("</code></dt><dd>").prose(&reason.sentence);
+                html.ours("<span class=\"sub\">").prose(&reason.next_step).ours("</span></dd>");
             }
             html.ours("</dl></details>");
         }

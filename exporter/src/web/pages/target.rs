@@ -6,7 +6,6 @@ use http_server::Caller;
 use hyper::Response;
 use plugin_contract::{GeneralReason, Stage};
 use series::model::Family;
-use series::pipeline::Refusal;
 
 use super::amount::{bytes, count, setting, span, took};
 use super::catalogue::Taken;
@@ -249,7 +248,7 @@ fn failures(html: &mut Html, job: &JobStatus) {
         let step =
             last.map(|down| down.next_step.as_str()).or_else(|| general().map(|general| general.next_step()));
         if let Some(step) = step.filter(|step| !step.is_empty()) {
-            html.ours("<span class=\"sub\">").name(step).ours("</span>");
+            html.ours("<span class=\"sub\">").prose(step).ours("</span>");
         }
         html.ours("</li>");
     }
@@ -266,33 +265,10 @@ fn left_out(html: &mut Html, entry: &Entry, module: usize) {
     html.ours("<h3>Left out since the start</h3><ul class=\"counted\">");
     for (refusal, times) in refusals {
         html.ours("<li><strong>").text(count(times)).ours(" ×</strong> <code>").text(refusal.as_str());
-        html.ours("</code><span class=\"sub\">").ours(advice(refusal)).ours("</span></li>");
+        html.ours("</code><span class=\"sub\">").prose(refusal.sentence()).ours(" ");
+        html.prose(refusal.next_step()).ours("</span></li>");
     }
     html.ours("</ul>");
-}
-
-/// What a refusal means, and what the operator can do about it.
-fn advice(refusal: Refusal) -> &'static str {
-    match refusal.as_str() {
-        "series_limit" => {
-            "The target has its maximum number of series: select less in its modules, or raise max_series."
-        }
-        "family_limit" => "The module has too many counters: split it.",
-        "family_collision" => {
-            "Two counters would have the same name: select one of them, or use another naming."
-        }
-        "duplicate_series" => {
-            "The target has this series already: set instance_id, or remove a counterset that two modules have."
-        }
-        "too_many_labels" => "A series has too many labels.",
-        "label_too_long" => "The value of a label is too long.",
-        "name_too_long" => "The name of a metric is too long.",
-        "invalid_count" => "A counter was negative or not a number.",
-        "retired_series" | "unknown_family" | "unsupported" | "wrong_value_kind" => {
-            "The plugin sent data that does not match its registration: report it to its author."
-        }
-        _ => "See the documentation of this reason.",
-    }
 }
 
 /// Series by counterset.

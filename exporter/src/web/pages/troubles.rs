@@ -48,7 +48,7 @@ pub(super) fn reason(html: &mut Html, down: &Down) {
 /// What to do.
 pub(super) fn step(html: &mut Html, down: &Down) {
     if !down.next_step.is_empty() {
-        html.ours("<p class=\"step\"><span class=\"label\">What to do:</span> ").name(&down.next_step);
+        html.ours("<p class=\"step\"><span class=\"label\">What to do:</span> ").prose(&down.next_step);
         html.ours(" More: <code>perfmon-exporter explain ").text(&down.reason).ours("</code></p>");
     }
 }

@@ -1,5 +1,6 @@
 use std::fmt::{self, Write};
 
+use one_line::OneLine;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::Writer;
@@ -121,18 +122,6 @@ impl fmt::Display for Json<'_> {
     }
 }
 
-/// Text without control characters.
-struct OneLine<'a>(&'a str);
-
-impl fmt::Display for OneLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars() {
-            if c.is_control() { write!(f, "{}", c.escape_default())? } else { f.write_char(c)? }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io;
@@ -166,7 +155,7 @@ mod tests {
     }
 
     fn say() {
-        let error = io::Error::other("torn\nin two");
+        let error = io::Error::other("torn\nin two\u{202e}");
         tracing::warn!(target: "here", target = "web\n1", %error, tries = 3_u64, share = f64::NAN, "Two\nlines \"quoted\"");
     }
 
@@ -174,7 +163,7 @@ mod tests {
     fn text_has_one_line_whatever_is_in_it() {
         assert_eq!(
             logged(LogFormat::Text, say),
-            "T  WARN Two\\nlines \"quoted\" target=\"web\\n1\" error=torn\\nin two tries=3 share=\"NaN\"\n"
+            "T  WARN Two\\nlines \"quoted\" target=\"web\\n1\" error=torn\\nin two\\u{202e} tries=3 share=\"NaN\"\n"
         );
     }
 
@@ -202,7 +191,7 @@ mod tests {
         assert_eq!(
             logged(LogFormat::Json, say),
             "{\"timestamp\":\"T\",\"level\":\"WARN\",\"message\":\"Two\\nlines \\\"quoted\\\"\",\"logger\":\"here\",\
-             \"target\":\"web\\n1\",\"error\":\"torn\\nin two\",\"tries\":3,\"share\":\"NaN\"}\n"
+             \"target\":\"web\\n1\",\"error\":\"torn\\nin two\u{202e}\",\"tries\":3,\"share\":\"NaN\"}\n"
         );
     }
 }

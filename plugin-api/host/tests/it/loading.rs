@@ -84,6 +84,27 @@ fn a_missing_file_lists_what_is_in_the_folder() {
 }
 
 #[test]
+fn what_is_no_file_is_called_by_its_name_and_not_waited_for() {
+    let folder = compile("pulse.c").with_file_name("odd");
+    std::fs::create_dir(&folder).expect("a folder");
+    let at = |name: &str| folder.join(name);
+    assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().expect("mkfifo").success());
+    std::os::unix::fs::symlink("nowhere", at("link")).expect("a link");
+    let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
+    for (file, kind) in [
+        (folder.clone(), "a folder"),
+        (at("pipe"), "a pipe"),
+        (at("link"), "a link to nothing"),
+        (at("socket"), "a socket"),
+        ("/dev/null".into(), "a device"),
+    ] {
+        let error =
+            Host::new(HostOptions::default()).load(&file).err().expect("it does not load").to_string();
+        assert!(error.contains(&format!(": is {kind}, not a file; install the plugin there")), "{error}");
+    }
+}
+
+#[test]
 fn what_is_no_library_is_refused_in_the_linkers_words() {
     let file = compile("pulse.c").with_file_name("libplugin_text.so");
     std::fs::write(&file, "not a library at all, only some words").expect("the file is written");

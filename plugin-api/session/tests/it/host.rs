@@ -49,6 +49,7 @@ impl SimHost {
             host: "127.0.0.1".to_owned(),
             port: Some(self.port),
             identity: "corp".to_owned(),
+            is_on_demand: false,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use one_line::one_line;
+
 use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, Place, ProcessFigures};
 
 /// Width of a CLSID.
@@ -41,7 +43,7 @@ fn write_application(text: &mut String, figures: &ApplicationFigures, processes:
         text,
         "\napplication {}{}\n  {}, {}, {} in progress, {}/s",
         figures.id,
-        name.map(|name| format!(" {}", printable(name))).unwrap_or_default(),
+        name.map(|name| format!(" {}", one_line(name))).unwrap_or_default(),
         counted(figures.containers, "containers"),
         counted(figures.instances.unwrap_or_default(), "instances"),
         counted(figures.calls.unwrap_or_default(), "calls"),
@@ -82,7 +84,7 @@ fn write_place(text: &mut String, place: &Place, processes: &[ProcessFigures]) {
     let process = processes.iter().find(|process| process.id == id);
     let mut words = Vec::new();
     if let Some(process) = process {
-        let program = process.program.as_deref().map(printable);
+        let program = process.program.as_deref().map(one_line);
         words.extend(program);
         let states = [
             (process.is_paused, "paused"),
@@ -93,11 +95,6 @@ fn write_place(text: &mut String, place: &Place, processes: &[ProcessFigures]) {
     }
     let words = words.join(", ");
     let _ = if words.is_empty() { writeln!(text) } else { writeln!(text, " ({words})") };
-}
-
-/// A text of the host that cannot change what a terminal shows.
-fn printable(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control()).collect()
 }
 
 fn cells(component: &ComponentFigures) -> [String; COLUMNS.len()] {

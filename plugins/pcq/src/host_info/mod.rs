@@ -94,16 +94,19 @@ impl HostInfo {
 
     /// Reads what is due, in the collection number `poll` over `open`. What takes too long goes on in the next one.
     /// Returns whether the second pipe is another one now.
+    ///
+    /// # Errors
+    /// When the connection was lost: a host that is gone is not one that refuses. Whatever else fails costs the facts only.
     pub(crate) async fn refresh<H>(
         &mut self,
         open: &mut OpenSession<H>,
         collection: &mut Collection,
         poll: u64,
         deadline: Instant,
-    ) -> bool {
+    ) -> Result<bool, Failure> {
         let now = Instant::now();
-        if !self.is_due(now) || self.backoff.begin(poll).is_err() {
-            return false;
+        if !open.is_connected() || !self.is_due(now) || self.backoff.begin(poll).is_err() {
+            return Ok(false);
         }
         collection.enter(Stage::Query);
         let mut is_pipe_new = false;
@@ -113,6 +116,10 @@ impl HostInfo {
                 if let Some(name) = self.series.label(Fact::Name, "fqdn") {
                     collection.handle().fact("host.name", name);
                 }
+            }
+            Err((_, failure)) if !open.is_connected() => {
+                self.backoff.reset();
+                return Err(failure);
             }
             Err((why, failure)) => {
                 self.lack_all(why, collection.output());
@@ -124,7 +131,7 @@ impl HostInfo {
                 );
             }
         }
-        is_pipe_new
+        Ok(is_pipe_new)
     }
 
     /// Reads over the second pipe, which is opened again once if it was opened earlier and lost meanwhile.

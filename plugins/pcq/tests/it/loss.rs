@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use plugin_contract::CredentialVerdict::{Accepted, Rejected};
 use plugin_contract::Stage;
+use serde_json::json;
 
 use crate::world::{Plugin, SimHost, Watch, countersets};
 
@@ -57,6 +58,53 @@ fn a_connection_that_was_cut_is_made_again() {
     assert_eq!((sim.connections(), sim.logons()), (2, (4, 0)));
     assert_eq!(plugin.lender.verdicts(), [Accepted, Accepted]);
     assert_eq!(watch.full().stage(Stage::Query).calls, 1);
+}
+
+/// Whatever a module reads of a host, and over whichever pipe.
+#[test]
+fn a_host_that_restarts_is_a_lost_connection_and_no_failure_of_what_is_read() {
+    let facts = |counterset: &str| json!({"countersets": [{"name": counterset}], "host_info": true, "max_services": 8});
+    for settings in [
+        countersets(&["Processor Information"]),
+        countersets(&["Memory"]),
+        countersets(&["Memory", "Processor Information"]),
+        facts("Processor Information"),
+        facts("Memory"),
+    ] {
+        let (sim, plugin) = (SimHost::new(), Plugin::new());
+        let watch = plugin.watch(&sim, settings.clone());
+        let before = watch.full().series().len();
+        sim.cut();
+        assert_eq!(watch.full().series().len(), before, "{settings}: it was back before anybody noticed");
+        sim.shut();
+        for attempt in 0..10 {
+            let ended = watch.collect();
+            let (stage, reason, message) = ended.failed();
+            assert_eq!(
+                (stage, reason),
+                (Stage::Tcp, "connection_refused"),
+                "{settings}, {attempt}: {message}"
+            );
+        }
+        sim.cut();
+        assert_eq!(watch.full().series().len(), before, "{settings}: everything is back at once");
+    }
+}
+
+#[test]
+fn a_part_that_ends_each_connection_costs_itself_and_says_so() {
+    let sim = SimHost::new();
+    let watch = Plugin::new().watch(&sim, countersets(&["Memory", "Processor Information"]));
+    watch.full();
+    sim.rule("winreg/17=drop");
+    for attempt in 0..3 {
+        let ended = watch.collect();
+        let (families, failure) = ended.partial();
+        assert!(families.iter().any(|family| family.contains("Processor Information")), "{families:?}");
+        assert_eq!(failure.reason.as_str(), "connection_reset", "{attempt}: {failure}");
+    }
+    sim.heal();
+    watch.full();
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use one_line::one_line;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::ObjectStep;
 use plugin_session::command::{CommandError, HostAccess};
@@ -10,7 +11,7 @@ use tokio::time::Instant;
 
 use super::access::{CALLS_MAX, RELEASE_MAX, WayArguments};
 use super::json::collectors;
-use super::text::{collectors_in_words, printable};
+use super::text::collectors_in_words;
 use crate::host::{CategoryWord, Listed, Progress, Which, collection_service, list};
 use crate::series::status_word;
 
@@ -97,7 +98,7 @@ async fn find(run: &Run, access: &HostAccess, category: CategoryWord) -> Result<
 fn table(host: &str, category: CategoryWord, found: &Found) -> String {
     let Found { sets, unread } = found;
     let mut text = format!("data collector sets of {host} ({}): {}\n", category.as_str(), sets.len());
-    let names: Vec<String> = sets.iter().map(|set| printable(&set.name)).collect();
+    let names: Vec<String> = sets.iter().map(|set| one_line(&set.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(NAME_WIDTH_MAX);
     for (set, name) in sets.iter().zip(&names) {
         let _ = match &set.read {
@@ -118,11 +119,11 @@ fn table(host: &str, category: CategoryWord, found: &Found) -> String {
                     collectors_in_words(&read.document)
                 )
             }
-            Err(why) => writeln!(text, "  {name:width$}  not read: {}", printable(why)),
+            Err(why) => writeln!(text, "  {name:width$}  not read: {}", one_line(why)),
         };
     }
     if let Some(why) = unread {
-        let _ = writeln!(text, "not all sets could be read: {}", printable(why));
+        let _ = writeln!(text, "not all sets could be read: {}", one_line(why));
     }
     text
 }

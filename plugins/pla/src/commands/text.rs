@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use ms_pla::WeekDays;
 use ms_pla::xml::{DataCollectorSet, Date, Schedule};
+use one_line::OneLine;
 
 use crate::host::HostXml;
 use crate::series::status_word;
@@ -78,7 +79,7 @@ struct Lines(String);
 
 impl Lines {
     fn add(&mut self, depth: usize, text: &str) {
-        let _ = writeln!(self.0, "{:indent$}{}", "", printable(text), indent = depth * 2);
+        let _ = writeln!(self.0, "{:indent$}{}", "", OneLine(text), indent = depth * 2);
     }
 
     fn fact(&mut self, name: &str, value: Option<&str>) {
@@ -139,9 +140,4 @@ pub(super) fn collectors_in_words(set: &DataCollectorSet) -> String {
     let there = kinds.iter().filter(|(number, _)| *number > 0);
     let words: Vec<String> = there.map(|(number, kind)| format!("{number} {kind}")).collect();
     if words.is_empty() { "no data collectors".to_owned() } else { words.join(", ") }
-}
-
-/// A text of the host that cannot change what a terminal shows.
-pub(super) fn printable(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control()).collect()
 }

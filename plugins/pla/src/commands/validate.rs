@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ms_pla::xml::DataCollectorSet;
+use one_line::one_line;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::CommandError;
 
-use super::text::printable;
 use crate::files::{self, Overrides};
 use crate::model::{LogFormat, LogOverrides, Neglected, Problem, ProblemKind};
 
@@ -82,7 +82,7 @@ fn items(path: &Path, document: &DataCollectorSet, format: Option<LogFormat>) ->
         format!("{property}\t{:#010x} {}\t{sentence}", code.0, Neglected::name(*code))
     });
     let of_set = problems.iter().map(|problem| format!("{}\t{}", problem.kind.as_str(), problem.sentence()));
-    let lines = of_properties.chain(of_set).map(|line| printable(&line.replace('\t', "  ")));
+    let lines = of_properties.chain(of_set).map(|line| one_line(&line.replace('\t', "  ")));
     (lines.collect(), is_wrong)
 }
 
@@ -96,7 +96,7 @@ fn printed(files: &[PathBuf], said: &[Said]) -> String {
         }
     };
     for (index, path) in files.iter().enumerate() {
-        let path = printable(&path.display().to_string());
+        let path = one_line(&path.display().to_string());
         if said.iter().any(|said| said.files == [index]) {
             let _ = writeln!(text, "{path}:");
             lines(&mut text, &|said| said.files == [index]);
@@ -112,7 +112,7 @@ fn printed(files: &[PathBuf], said: &[Said]) -> String {
         let names: Vec<String> = group
             .iter()
             .take(FILES_SHOWN)
-            .map(|index| printable(&files[*index].display().to_string()))
+            .map(|index| one_line(&files[*index].display().to_string()))
             .collect();
         let more = group.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };

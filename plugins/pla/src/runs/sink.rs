@@ -68,7 +68,8 @@ fn password(path: &Path) -> Result<Secret, String> {
         return Err(said(format!("it has more than {PASSWORD_BYTES_MAX} bytes")));
     }
     let text = std::fs::read_to_string(path).map_err(|error| said(error.to_string()))?;
-    Ok(Secret::new(text.trim_end_matches(['\r', '\n'])))
+    // Editors of Windows leave a byte order mark.
+    Ok(Secret::new(text.trim_start_matches('\u{feff}').trim_end_matches(['\r', '\n'])))
 }
 
 impl LogSink for AnySink {

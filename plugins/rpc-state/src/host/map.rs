@@ -6,6 +6,7 @@ use epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits as MapLimits};
 use epm::types::Entry;
 use epm::wire::Binding;
 use host_session::{SessionError, Stage, TcpSession};
+use one_line::one_line;
 use rpc_stub::{Guid, SyntaxId};
 use tokio::time::Instant;
 
@@ -135,11 +136,7 @@ fn registered(entry: &Entry, sequence: &'static str, endpoint: String) -> Regist
 
 /// Any program of the host can register: what does not print is escaped, and what is too long is cut.
 fn printable(text: &str) -> String {
-    let escaped = text.chars().flat_map(|letter| {
-        let plain = (!letter.is_control()).then_some(letter);
-        plain.into_iter().chain(plain.is_none().then(|| letter.escape_default()).into_iter().flatten())
-    });
-    escaped.take(TEXT_LETTERS_MAX).collect()
+    one_line(text).chars().take(TEXT_LETTERS_MAX).collect()
 }
 
 /// An annotation has 63, and a pipe is hardly longer.

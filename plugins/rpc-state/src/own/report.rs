@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::net::IpAddr;
 
+use one_line::OneLine;
 use rpc_cells::{
     CallStatus, CallTarget, Cell, CellId, ClientCall, Connection, ConnectionTotals, EndpointStatus,
     ServerCall, Snapshot, ThreadStatus,
 };
-use rpc_cells_view::{Escaped, operation_name};
+use rpc_cells_view::operation_name;
 
 use super::tally::Tally;
 
@@ -115,7 +116,7 @@ impl Report {
     /// Adds the objects of a file. `now_ms` is the time after boot.
     pub(super) fn add(&mut self, snapshot: &Snapshot, is_dead: bool, now_ms: u64) {
         let header = &snapshot.header;
-        let owner = Escaped(header.name.as_str()).to_string();
+        let owner = OneLine(header.name.as_str()).to_string();
         let process = Process { owner, id: header.process.pid, is_dead };
         let mut figures = self.processes.remove(&process).unwrap_or_default();
         figures.hidden = figures.hidden.saturating_add(snapshot.hidden);
@@ -224,7 +225,7 @@ impl CallInProgress {
 
 impl ConnectionFigures {
     fn new(snapshot: &Snapshot, connection: &Connection, now_ms: u64) -> Self {
-        let escaped = |name: &str| Escaped(name).to_string();
+        let escaped = |name: &str| OneLine(name).to_string();
         let target = target_of(snapshot, connection.target);
         let endpoint = match snapshot.get(connection.endpoint) {
             Some(Cell::Endpoint(endpoint)) => escaped(endpoint.name.as_str()),
@@ -288,7 +289,7 @@ fn target_of(snapshot: &Snapshot, target: CellId) -> Option<&CallTarget> {
 /// The names of interface and operation; without these, what `rpc-state` shows in their place.
 fn names(snapshot: &Snapshot, operation: CellId, interface_start: u32, opnum: u16) -> (String, String) {
     match operation_name(snapshot, operation) {
-        Some(name) => (Escaped(name.interface).to_string(), Escaped(name.method).to_string()),
+        Some(name) => (OneLine(name.interface).to_string(), OneLine(name.method).to_string()),
         None => (format!("{interface_start:#010x}"), format!("{opnum:#x}")),
     }
 }

@@ -27,7 +27,7 @@ pub fn names() -> impl Iterator<Item = &'static str> + Clone {
 }
 
 /// Whether the name is that of an object that many hosts have.
-pub(super) fn is_known(name: &str) -> bool {
+pub(crate) fn is_known(name: &str) -> bool {
     near(name).is_some()
 }
 

@@ -19,6 +19,7 @@ mod watched;
 
 pub use self::error::ClassicError;
 pub(crate) use self::identities::Identities;
+pub(crate) use self::known::is_known;
 pub use self::known::{explain, names};
 pub(crate) use self::object_reading::{ObjectReading, clocks_of, with_clock_of};
 pub(crate) use self::poller::ClassicPoller;

@@ -90,7 +90,7 @@ impl PathPlan {
                 let trouble = questions.trouble(index).filter(|_| !found && is_meant(name))?;
                 Some(PathProblem::Unusable { counterset: name.to_owned(), trouble })
             });
-            let problem = hanging.or_else(|| problem.clone().filter(|_| !found));
+            let problem = hanging.or_else(|| Some(suggested(problem.clone().filter(|_| !found)?, &tables)));
             self.problems.extend(problem.map(|problem| (*order, problem)));
         }
         self.matches.sort_by_key(|one| one.order);
@@ -161,6 +161,18 @@ impl ClassicQuery {
         client.channel().limit_calls(None);
         asked
     }
+}
+
+/// The problem with the name that was meant, where a classic object of the host has it.
+fn suggested(mut problem: PathProblem, tables: &Tables) -> PathProblem {
+    if let PathProblem::UnknownCounterset { path, nearest } = &mut problem {
+        // Objects and counters share a table.
+        let objects = tables.names.iter().map(|(_, name)| name).filter(|name| classic::is_known(name));
+        let known = nearest.take();
+        *nearest = counter_types::nearest(&path.counterset, known.as_deref().into_iter().chain(objects))
+            .map(str::to_owned);
+    }
+    problem
 }
 
 const ROOM_BYTES: u32 = 256 << 10;

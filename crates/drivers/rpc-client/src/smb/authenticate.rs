@@ -17,12 +17,12 @@ impl SmbConnection {
     /// # Errors [`Error::Status`] with the server's reason if it refuses; the connection is then unusable.
     pub async fn authenticate(&mut self, credentials: Credentials, deadline: Instant) -> Result<(), Error> {
         if self.state != State::Negotiated {
-            return Err(Error::Abandoned { operation: OPERATION, what: "the connection" });
+            return Err(self.unusable(OPERATION));
         }
         self.credentials = Some(credentials);
         match timeout_at(deadline, self.exchange_tokens()).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(Error::Timeout { operation: OPERATION }),
+            Err(_) => Err(self.timed_out(OPERATION)),
         }
     }
 
@@ -30,8 +30,20 @@ impl SmbConnection {
     pub(super) async fn exchange_tokens(&mut self) -> Result<(), Error> {
         self.state = State::Authenticating;
         let outcome = self.run_context().await;
-        self.state = if outcome.is_ok() { State::Ready } else { State::Broken };
+        self.state = match &outcome {
+            Ok(()) => State::Ready,
+            Err(error) => State::Broken(error.kind()),
+        };
         outcome
+    }
+
+    /// The deadline has passed, which ends a connection that is authenticating.
+    pub(super) fn timed_out(&mut self, operation: Operation) -> Error {
+        let error = Error::Timeout { operation };
+        if self.state == State::Authenticating {
+            self.state = State::Broken(error.kind());
+        }
+        error
     }
 
     async fn run_context(&mut self) -> Result<(), Error> {

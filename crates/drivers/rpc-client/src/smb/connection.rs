@@ -13,7 +13,7 @@ use transport::BoxStream;
 
 use crate::smb::SmbOptions;
 use crate::smb::in_flight::{Awaited, PipeRead};
-use crate::{Error, Operation};
+use crate::{Error, ErrorKind, Operation};
 
 /// A connection that several pipes use, one after the other.
 pub type SharedSmbConnection = Arc<Mutex<SmbConnection>>;
@@ -60,7 +60,8 @@ pub(super) enum State {
     Negotiated,
     Authenticating,
     Ready,
-    Broken,
+    /// By an error of this kind.
+    Broken(ErrorKind),
 }
 
 impl SmbConnection {
@@ -164,8 +165,17 @@ impl SmbConnection {
     /// # Errors If the server does not confirm in time.
     pub async fn log_off(&mut self, deadline: Instant) -> Result<(), Error> {
         let outcome = self.request(Operation::LogOff, deadline, ClientConnection::logoff).await;
-        self.state = State::Broken;
+        self.state = State::Broken(ErrorKind::ConnectionLost);
         outcome.map(|_| ())
+    }
+
+    /// Why it takes no requests.
+    pub(super) const fn unusable(&self, operation: Operation) -> Error {
+        let what = "the connection";
+        match self.state {
+            State::Broken(by) => Error::Ended { operation, what, by },
+            _ => Error::Abandoned { operation, what },
+        }
     }
 
     pub(crate) fn dropped_pipes(&self) -> DroppedPipes {

@@ -28,7 +28,7 @@ impl SmbConnection {
             }
             outcome => {
                 self.cancel_now(operation).await;
-                outcome.unwrap_or(Err(Error::Timeout { operation }))
+                outcome.unwrap_or_else(|_passed| Err(self.timed_out(operation)))
             }
         }
     }
@@ -96,7 +96,7 @@ impl SmbConnection {
                 (Outcome::Answered(Ok(Reply::Read { data, .. })), _) => return Ok(data),
                 (Outcome::Answered(Ok(_)), _) => return Err(unexpected(operation)),
                 (Outcome::Answered(Err(NtStatus::STATUS_CANCELLED)) | Outcome::Expired, true) => {}
-                (Outcome::Answered(Err(status)), _) => return Err(Error::Status { operation, status }),
+                (Outcome::Answered(Err(status)), _) => return Err(self.refused_by(status, operation)),
                 (Outcome::Expired, false) => {
                     self.drop_expired_reads(file, operation).await?;
                     self.authenticate_again(operation, &mut repeated).await?;

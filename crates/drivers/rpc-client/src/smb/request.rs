@@ -12,7 +12,7 @@ use transport::read_once;
 
 use crate::smb::connection::{SmbConnection, State};
 use crate::smb::in_flight::Awaited;
-use crate::{Error, Operation};
+use crate::{Error, ErrorKind, Operation};
 
 impl SmbConnection {
     /// Makes one request and awaits its answer. Authenticates again if the session has expired meanwhile.
@@ -27,7 +27,7 @@ impl SmbConnection {
             Ok(outcome) => outcome,
             Err(_) => {
                 self.cancel_now(operation).await;
-                Err(Error::Timeout { operation })
+                Err(self.timed_out(operation))
             }
         }
     }
@@ -43,7 +43,7 @@ impl SmbConnection {
             match self.event(operation).await? {
                 Event::Completed { request: answered, result } if answered == request => {
                     self.awaited = None;
-                    return result.map_err(|status| Error::Status { operation, status });
+                    return result.map_err(|status| self.refused_by(status, operation));
                 }
                 Event::SessionExpired { request: refused } if refused == request => {
                     self.awaited = None;
@@ -70,6 +70,15 @@ impl SmbConnection {
         self.exchange_tokens().await
     }
 
+    /// The error of a request that the server refused, which may be the end of the connection.
+    pub(super) fn refused_by(&mut self, status: NtStatus, operation: Operation) -> Error {
+        let error = Error::Status { operation, status };
+        if error.kind() == ErrorKind::ConnectionLost {
+            self.state = State::Broken(error.kind());
+        }
+        error
+    }
+
     fn issue(
         &mut self,
         operation: Operation,
@@ -84,7 +93,7 @@ impl SmbConnection {
     /// Cancels abandoned requests and closes dropped pipes of earlier calls.
     pub(super) fn forget_abandoned(&mut self, operation: Operation) -> Result<(), Error> {
         if self.state != State::Ready {
-            return Err(Error::Abandoned { operation, what: "the connection" });
+            return Err(self.unusable(operation));
         }
         match self.awaited.take() {
             None => {}
@@ -139,12 +148,12 @@ impl SmbConnection {
             Ok(event) => {
                 if let Event::Completed { result: Err(NtStatus::STATUS_NETWORK_NAME_DELETED), .. } = event {
                     // There is one tree, and all pipes are in it.
-                    self.state = State::Broken;
+                    self.state = State::Broken(ErrorKind::ConnectionLost);
                 }
                 Ok(self.keep_read(event))
             }
             Err(error) => {
-                self.state = State::Broken;
+                self.state = State::Broken(error.kind());
                 Err(error)
             }
         }

@@ -198,7 +198,7 @@ async fn a_fault_whose_signature_is_not_believed_is_told_and_ends_the_associatio
     assert_eq!(error.kind(), ErrorKind::Fault(FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH), "{error}");
     assert!(!association.is_usable());
     let error = association.call(call(REVERSE, &[1]), soon()).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Abandoned, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Security, "{error}");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpc_client::{Error, ErrorKind};
+use rpc_client::{Error, ErrorKind, NamedPipe};
 use tokio::time::timeout;
 use transport::{Counted, Direction, FaultPlan, Faulty};
 
@@ -37,6 +37,25 @@ async fn a_conversation_that_is_cut_at_any_byte_fails_at_once_and_says_so() {
             let expected = matches!(error.kind(), ErrorKind::ConnectionLost | ErrorKind::Smb1Only);
             assert!(expected, "cut {direction:?} at {offset}: {error} ({:?})", error.kind());
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_tried_over_a_lost_connection_fails_by_the_loss() {
+    let (received, sent) = lengths().await;
+    for cut in [(Direction::Received, received - 1), (Direction::Sent, sent - 1)] {
+        let plan = FaultPlan { cut: Some(cut), ..FaultPlan::default() };
+        let stream = Faulty::new(dial(&Arc::new(rules())), plan);
+        let mut association = connect(Box::new(stream)).await.unwrap();
+        for attempt in 0..10 {
+            let error = association.call(call(REVERSE, &[1, 2, 3]), soon()).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ConnectionLost, "call {attempt}: {error}");
+        }
+        let smb = association.transport().connection();
+        let opened = NamedPipe::open(smb, "echo", soon()).await.unwrap_err();
+        assert_eq!(opened.kind(), ErrorKind::ConnectionLost, "{opened}");
+        let echoed = smb.lock().await.echo(soon()).await.unwrap_err();
+        assert_eq!(echoed.kind(), ErrorKind::ConnectionLost, "{echoed}");
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) enum What {
     Windows,
     /// `yaml FILE`: the file is written and checked.
     File(String),
-    /// `yaml keys`: these sections take the place of those of `perfmon.yaml`.
+    /// `yaml keys`: these sections take the place of those of `perfmon.yml`.
     Keys,
     /// `promql`: one query a line.
     Queries,

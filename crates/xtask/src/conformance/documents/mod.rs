@@ -44,9 +44,9 @@ fn pages(workspace: &Workspace) -> Result<Vec<(String, Vec<Block>)>> {
 /// Runs the commands of each page in a folder of its own.
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let pages = pages(workspace)?;
-    let is_configuration = |block: &&Block| block.what == What::File("perfmon.yaml".to_owned());
+    let is_configuration = |block: &&Block| block.what == What::File("perfmon.yml".to_owned());
     let first = pages[0].1.iter().find(is_configuration);
-    let first = first.ok_or("README.md has no block `yaml perfmon.yaml`")?;
+    let first = first.ok_or("README.md has no block `yaml perfmon.yml`")?;
 
     let hosts = Stage::new(workspace)?;
     let ports = HostPorts { smb: free_port()?, dcom: free_port()? };

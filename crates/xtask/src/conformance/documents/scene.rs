@@ -54,7 +54,7 @@ pub(super) struct Scene<'a> {
     system: PathBuf,
     hosts: HostPorts,
     port: u16,
-    /// The page's `perfmon.yaml` as the documents have it.
+    /// The page's `perfmon.yml` as the documents have it.
     configuration: String,
     exporter: Option<Running>,
     pub(super) counts: Counts,
@@ -248,7 +248,7 @@ impl<'a> Scene<'a> {
     }
 
     fn write(&mut self, name: &str, text: &str) -> Result<()> {
-        if name == "perfmon.yaml" {
+        if name == "perfmon.yml" {
             return self.configure(text);
         }
         let file = self.stage.path(name);
@@ -262,7 +262,7 @@ impl<'a> Scene<'a> {
     /// Gives the page another configuration.
     fn configure(&mut self, text: &str) -> Result<()> {
         text.clone_into(&mut self.configuration);
-        fs::write(self.stage.path("perfmon.yaml"), self.fixture().configuration(text))?;
+        fs::write(self.stage.path("perfmon.yml"), self.fixture().configuration(text))?;
         self.counts.files += 1;
         self.check_configuration()
     }
@@ -271,7 +271,7 @@ impl<'a> Scene<'a> {
         if !self.stage.path("secret").exists() {
             self.add_secrets()?;
         }
-        self.run("perfmon-exporter check-config perfmon.yaml", 0)
+        self.run("perfmon-exporter check-config perfmon.yml", 0)
     }
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use alerts::{Counts, Last};
-use http_client::Trouble;
 
 use super::{ago, cell, head};
 use crate::web::pages::amount::count;
@@ -66,23 +65,8 @@ fn failure(html: &mut Html, last: &Last, now: SystemTime) {
     html.ours("<td role=\"cell\" data-label=\"Last failure\"><div>").text(ago(now, *time)).ours(": <code>");
     html.text(trouble.as_str()).ours("</code><p class=\"trouble\">").name(message).ours("</p>");
     if last.is_up() == Some(false) {
-        html.ours("<p class=\"step\"><span class=\"label\">Next step:</span> ").ours(next_step(*trouble));
+        html.ours("<p class=\"step\"><span class=\"label\">Next step:</span> ").prose(trouble.next_step());
         html.ours("</p>");
     }
     html.ours("</div></td>");
-}
-
-/// What to do.
-const fn next_step(trouble: Trouble) -> &'static str {
-    match trouble {
-        Trouble::Unreachable => "Check that the receiver runs, and that its url and the network are right.",
-        Trouble::Tls => "Check tls.ca_file, and the receiver's certificate.",
-        Trouble::Timeout => "Check the load of the receiver, or raise timeout.",
-        Trouble::Busy => "Wait at first: the alerts are sent again. Then read the receiver's log.",
-        Trouble::Invalid => "Read the receiver's log: it does not accept the format.",
-        Trouble::Unauthorized => "Check headers.authorization, and what the receiver allows.",
-        Trouble::NotFound => "Check the path of url.",
-        Trouble::Unexpected => "Check that url is that of a receiver of alerts.",
-        Trouble::Secret => "Check the files and variables in headers and tls.",
-    }
 }

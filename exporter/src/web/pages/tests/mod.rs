@@ -263,7 +263,9 @@ async fn failing_targets_come_first_with_what_to_do() {
     let at = |text: &str| body.find(text).unwrap_or_else(|| panic!("no {text} in {body}"));
     assert!(at("targets/web2") < at("targets/web3") && at("targets/web3") < at("targets/web1"));
     let step = GeneralReason::ConnectionRefused.next_step().replace('\'', "&#39;");
-    assert!(body.contains(&format!("<bdi>{step}</bdi>")), "{body}");
+    let (before, rule) = step.split_once('`').unwrap();
+    let (rule, after) = rule.split_once('`').unwrap();
+    assert!(body.contains(&format!("<bdi>{before}<code>{rule}</code>{after}</bdi>")), "{body}");
     // By state, by the reason of the failure, and by nothing that is there.
     for (query, shown) in [
         ("state=down", vec!["web2"]),

@@ -17,7 +17,7 @@ fn fleet() -> Fleet {
 /// A text as it stands on a page.
 fn html_of(text: &str) -> String {
     let mut html = Html::new("");
-    html.text(text);
+    html.prose(text);
     html.finish()
 }
 
