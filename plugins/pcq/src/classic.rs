@@ -24,7 +24,7 @@ pub(crate) struct Classic {
 }
 
 impl Classic {
-    /// Fetches what `poller` wants, by the collection `poll` over `open`.
+    /// Fetches what `poller` wants over `open`.
     ///
     /// # Errors
     /// When the host does not give it, or did not lately.
@@ -36,7 +36,7 @@ impl Classic {
         deadline: Instant,
     ) -> Result<(), Failure> {
         self.clocks = None;
-        self.backoff.begin(poller.polls())?;
+        self.backoff.begin(collection.began())?;
         let mut is_retry = false;
         loop {
             let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
@@ -58,7 +58,7 @@ impl Classic {
             collection.stages().add(calls, 0, 0);
             let error = match fetched {
                 Ok(()) => {
-                    self.backoff.reset();
+                    self.backoff.succeeded();
                     let clocks = poller.classic_clocks().filter(|_| calls == 1);
                     self.clocks = clocks.zip(call).map(|(clocks, call)| ReplyClocks { clocks, call });
                     return Ok(());
@@ -89,7 +89,7 @@ impl Classic {
         if error.reason == Reason::AccessDenied {
             self.backoff.failed(&failure_of(error));
         } else {
-            self.backoff.reset();
+            self.backoff.forget();
         }
     }
 
@@ -105,7 +105,7 @@ impl Classic {
 
     /// Forgets what failed: somebody may have changed what it failed by.
     pub(crate) fn forget(&mut self) {
-        self.backoff.reset();
+        self.backoff.forget();
     }
 }
 

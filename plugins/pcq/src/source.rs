@@ -81,7 +81,7 @@ impl Source for PcqSource {
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
-        self.poller.begin(collection.output());
+        self.poller.begin(collection.began(), collection.output());
         self.host_info.begin(collection.output());
         plugin_session::collect(self, collection).await
     }
@@ -149,8 +149,7 @@ impl HostSource for PcqSource {
         } else {
             Ok(())
         };
-        let poll = self.poller.polls();
-        if self.host_info.refresh(&mut open, collection, poll, deadline).await {
+        if self.host_info.refresh(&mut open, collection, deadline).await {
             self.classic.lose_key();
         }
         collection.enter(Stage::Decode);
@@ -159,7 +158,7 @@ impl HostSource for PcqSource {
         let reply = reply.or(self.classic.take_clocks());
         self.host_info.emit(reply, collection.output());
         let data = data.as_ref().zip(open.handles().as_ref());
-        let emitted = self.emit(data, classic, collection.output());
+        let emitted = self.emit(data, classic, collection.output()).await;
         self.connection.put_back(open);
         Ok(emitted?)
     }
@@ -180,7 +179,7 @@ impl PcqSource {
         let (guids, unlisted) = match open.session().perflib(deadline).enumerate_counter_set().await {
             Ok(guids) => (guids, None),
             Err(ms_pcq::Error::LimitExceeded { .. }) => {
-                let read = self.registry.read(open, collection, self.poller.polls(), deadline).await;
+                let read = self.registry.read(open, collection, deadline).await;
                 collection.enter(Stage::Query);
                 match read {
                     Ok(Listed { guids, unlisted }) => (guids, unlisted),
@@ -194,19 +193,23 @@ impl PcqSource {
     }
 
     /// Sends the values of the reply.
-    fn emit(
+    async fn emit(
         &mut self,
         data: Option<(&CounterData, &OpenQuery)>,
         classic: Result<(), Failure>,
         output: &mut Output,
     ) -> Result<Coverage, Failure> {
-        let seen = self.poller.emit(data, classic.map_err(Unlisted), output);
+        let seen = self.poller.emit(data, classic.map_err(Unlisted), output).await;
         for (counterset, poller) in self.poller.covered(&seen) {
             if poller.shows_any() {
                 self.notes.report_provider(&counterset.name, counterset.provider, output);
             }
             self.notes.report(&counterset.name, poller.left_out(), unknown_types(counterset), output);
         }
+        self.notes.report_absent(&seen.absent, output);
+        self.notes.report_choices(
+            self.poller.choices().filter_map(|(wanted, taken)| Some((self.poller.label(wanted)?, taken))),
+        );
         self.coverage(&seen)
     }
 

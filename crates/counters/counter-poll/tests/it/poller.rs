@@ -22,6 +22,7 @@ fn wanted(counters: &[&str], totals: Totals) -> Wanted {
         instance_id: false,
         aggregate: Aggregate::No,
         top_n: None,
+        is_optional: false,
     }
 }
 
@@ -47,7 +48,7 @@ fn emit(
 ) {
     let data = data.data();
     for block in data.blocks() {
-        poller.emit(&block.unwrap(), clocks_of(data.header()), wanted, kept);
+        now(poller.emit(&block.unwrap().into(), clocks_of(data.header()), wanted, kept));
     }
 }
 
