@@ -1,5 +1,6 @@
 //! An instance inside the library: the source, its buffers, and its pending collection.
 
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ use crate::output::Output;
 use crate::problem::Problem;
 use crate::settings::checked;
 use crate::source::{BlockingSource, End, Setup, Source};
-use crate::state::{Cancel, CancelEntry, Slot, State};
+use crate::state::{Cancel, CancelEntry, CollectionTask, Slot, State};
 use crate::target::Target;
 
 /// The source and its buffers; no source after a panic.
@@ -126,9 +127,11 @@ impl<S: Source> Slot for AsyncSlot<S> {
     }
 
     fn collect(self: Arc<Self>, state: &'static State, request: Collect) -> i32 {
-        let cancel = state.cancel_for(request.collection);
-        let future = Box::pin(async move { self.run(state, request, cancel).await });
-        state.runtime().spawn(log::Scoped { owner: request.instance, future });
+        let entry = state.cancel_for(request.collection);
+        let cancel = Arc::clone(&entry.cancel);
+        let future = Box::pin(async move { self.run(state, request, entry).await });
+        let task = CollectionTask::new(Box::pin(log::Scoped { owner: request.instance, future }), &cancel);
+        state.runtime().spawn(poll_fn(move |context| task.poll(context)));
         OK
     }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::Poll;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::task::{Context, Poll, Waker};
 
 use plugin_abi::Collect;
 use tokio::runtime::Runtime;
@@ -64,6 +64,10 @@ impl State {
         let cancel = lock(&self.cancels).get(&token).cloned();
         if let Some(cancel) = cancel {
             cancel.set();
+            if let Some(task) = cancel.task.get().and_then(Weak::upgrade) {
+                let _inside = self.runtime.enter();
+                task.end_if_idle();
+            }
         }
     }
 
@@ -105,6 +109,51 @@ impl Drop for CancelEntry {
 pub(crate) struct Cancel {
     flag: Arc<AtomicBool>,
     signal: Signal,
+    /// The task of a collection.
+    task: OnceLock<Weak<CollectionTask>>,
+}
+
+/// The task of a collection. One that is cancelled while no thread polls it ends at once, by the thread that cancels it: when
+/// another target occupies all threads of the library, this one has not hung.
+pub(crate) struct CollectionTask(Mutex<TaskState>);
+
+struct TaskState {
+    future: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// That of the runtime.
+    waker: Waker,
+}
+
+impl CollectionTask {
+    /// The future, which `cancel` ends.
+    pub(crate) fn new(future: Pin<Box<dyn Future<Output = ()> + Send>>, cancel: &Cancel) -> Arc<Self> {
+        let task = TaskState { future: Some(future), waker: Waker::noop().clone() };
+        let task = Arc::new(Self(Mutex::new(task)));
+        cancel.task.get_or_init(|| Arc::downgrade(&task));
+        task
+    }
+
+    pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<()> {
+        let mut task = lock(&self.0);
+        task.waker.clone_from(context.waker());
+        task.poll()
+    }
+
+    fn end_if_idle(&self) {
+        if let Ok(mut task) = self.0.try_lock() {
+            let _ = task.poll();
+        }
+    }
+}
+
+impl TaskState {
+    fn poll(&mut self) -> Poll<()> {
+        let Some(future) = &mut self.future else { return Poll::Ready(()) };
+        let polled = future.as_mut().poll(&mut Context::from_waker(&self.waker));
+        if polled.is_ready() {
+            self.future = None;
+        }
+        polled
+    }
 }
 
 impl Cancel {
@@ -123,6 +172,9 @@ impl Cancel {
         let mut raised = pin!(self.signal.raised());
         let mut work = pin!(work);
         poll_fn(|context| {
+            if self.flag.load(Ordering::Acquire) {
+                return Poll::Ready(None);
+            }
             if let Poll::Ready(output) = work.as_mut().poll(context) {
                 return Poll::Ready(Some(output));
             }

@@ -24,7 +24,7 @@ pub(crate) struct Classic {
 }
 
 impl Classic {
-    /// Fetches what `poller` wants, by the collection `poll` over `open`.
+    /// Fetches what `poller` wants over `open`.
     ///
     /// # Errors
     /// When the host does not give it, or did not lately. The connection may be lost then.
@@ -36,7 +36,7 @@ impl Classic {
         deadline: Instant,
     ) -> Result<(), Failure> {
         self.clocks = None;
-        self.backoff.begin(poller.polls())?;
+        self.backoff.begin(collection.began())?;
         let mut is_retry = false;
         loop {
             let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
@@ -45,7 +45,7 @@ impl Classic {
                     if open.is_connected() {
                         self.backoff.failed(&failure);
                     } else {
-                        self.backoff.reset();
+                        self.backoff.forget();
                     }
                     return Err(failure);
                 }
@@ -62,7 +62,7 @@ impl Classic {
             collection.stages().add(calls, 0, 0);
             let error = match fetched {
                 Ok(()) => {
-                    self.backoff.reset();
+                    self.backoff.succeeded();
                     let clocks = poller.classic_clocks().filter(|_| calls == 1);
                     self.clocks = clocks.zip(call).map(|(clocks, call)| ReplyClocks { clocks, call });
                     return Ok(());
@@ -73,7 +73,7 @@ impl Classic {
             let error = error_of_classic(open.session().target(), &error);
             let may_help = hangs || !is_retry && !is_new && error.recovery > Recovery::Nothing;
             let failure = self.let_go(&error, open);
-            // Another connection is up to the collection: this one has nothing to say but that it ended.
+            // Another connection is up to the collection.
             if !may_help || !open.is_connected() || Instant::now() >= deadline {
                 return Err(failure);
             }
@@ -92,7 +92,7 @@ impl Classic {
         if error.reason == Reason::AccessDenied {
             self.backoff.failed(&failure);
         } else {
-            self.backoff.reset();
+            self.backoff.forget();
         }
         failure
     }
@@ -109,7 +109,7 @@ impl Classic {
 
     /// Forgets what failed: somebody may have changed what it failed by.
     pub(crate) fn forget(&mut self) {
-        self.backoff.reset();
+        self.backoff.forget();
     }
 }
 

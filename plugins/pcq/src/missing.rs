@@ -23,7 +23,7 @@ pub(crate) fn explain(missing: &[Missing<Unlisted>]) -> Failure {
         Some(missing) => reason_of(&missing.why),
         None => (Stage::Decode, GeneralReason::MalformedReply.into()),
     };
-    let mut sentences: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    let mut sentences = counter_poll::sentences(missing);
     let nameless = missing.iter().find_map(|missing| missing.why.nameless());
     sentences.extend(nameless.map(|Nameless { count, guid, trouble }| {
         format!("the host has {count} more whose names it does not tell (counterset {guid}: {trouble})")

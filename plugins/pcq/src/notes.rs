@@ -2,8 +2,10 @@
 //!
 //! A series appears when there is something to report, and stays from then on.
 
-use counter_poll::{LeftOut, Provider};
+use counter_poll::{LeftOut, Missing, Provider};
 use plugin_sdk::{Display, DisplayRule, Family, FamilyId, Kind, Output, Series, SeriesId, ValueKind};
+
+use crate::missing::Unlisted;
 
 /// The plugin's own families of one instance.
 #[derive(Debug, Default)]
@@ -11,7 +13,12 @@ pub(crate) struct Notes {
     left_out: Option<FamilyId>,
     unknown_types: Option<FamilyId>,
     provider: Option<FamilyId>,
+    absent_family: Option<FamilyId>,
     series: Vec<Note>,
+    /// What is optional and was not there in the last collection.
+    absent: Vec<String>,
+    /// Of each choice what was taken.
+    choices: Vec<(String, String)>,
 }
 
 #[derive(Debug)]
@@ -26,12 +33,13 @@ enum Subject {
     LeftOut(&'static str),
     UnknownTypes,
     Provider(&'static str),
+    Absent,
 }
 
 impl Notes {
     /// The families that were registered.
     pub(crate) fn families(&self) -> impl Iterator<Item = FamilyId> {
-        [self.left_out, self.unknown_types, self.provider].into_iter().flatten()
+        [self.left_out, self.unknown_types, self.provider, self.absent_family].into_iter().flatten()
     }
 
     /// Reports how many selected instances of a counterset are not shown, and how many of its counters have an
@@ -66,6 +74,36 @@ impl Notes {
         self.set(counterset, Subject::Provider(now), 1, output);
     }
 
+    /// Reports what is optional and not there; the log says it once.
+    pub(crate) fn report_absent(&mut self, absent: &[Missing<Unlisted>], output: &mut Output) {
+        let mut names = std::mem::take(&mut self.absent);
+        if !absent.iter().map(|missing| &missing.name).eq(&names) {
+            for missing in absent.iter().filter(|missing| !names.contains(&missing.name)) {
+                let counterset = missing.name.as_str();
+                tracing::info!(counterset, reason = %missing, "Host lacks an optional counterset");
+            }
+            names = absent.iter().map(|missing| missing.name.clone()).collect();
+        }
+        names.iter().for_each(|name| self.set(name, Subject::Absent, 1, output));
+        let is_there = |note: &Note| note.subject == Subject::Absent && !names.contains(&note.counterset);
+        for series in self.series.iter().filter(|note| is_there(note)).filter_map(|note| note.series) {
+            output.push_u64(series, 0);
+        }
+        self.absent = names;
+    }
+
+    /// Says once, and again where it changes, which of several countersets is taken.
+    pub(crate) fn report_choices<'a>(&mut self, choices: impl Iterator<Item = (&'a str, &'a str)>) {
+        for (first_of, taken) in choices {
+            match self.choices.iter_mut().find(|(known, _)| known == first_of) {
+                Some((_, before)) if before == taken => continue,
+                Some((_, before)) => taken.clone_into(before),
+                None => self.choices.push((first_of.to_owned(), taken.to_owned())),
+            }
+            tracing::info!(first_of, taken, "First counterset that the host has");
+        }
+    }
+
     fn set(&mut self, counterset: &str, subject: Subject, value: u64, output: &mut Output) {
         let is_it = |note: &Note| note.subject == subject && note.counterset == counterset;
         if let Some(note) = self.series.iter().find(|note| is_it(note)) {
@@ -73,6 +111,7 @@ impl Notes {
                 output.push_u64(series, value);
             }
         } else if value > 0 {
+            warn_of(counterset, subject, value);
             let series = self.begin(counterset, subject, output);
             if let Some(series) = series {
                 output.push_u64(series, value);
@@ -86,6 +125,7 @@ impl Notes {
             Subject::LeftOut(_) => (&mut self.left_out, LEFT_OUT),
             Subject::UnknownTypes => (&mut self.unknown_types, UNKNOWN_TYPES),
             Subject::Provider(_) => (&mut self.provider, PROVIDER),
+            Subject::Absent => (&mut self.absent_family, ABSENT),
         };
         if place.is_none() {
             *place = output.register_families(&[definition]).into_iter().next().flatten();
@@ -95,11 +135,27 @@ impl Notes {
         match subject {
             Subject::LeftOut(reason) => labels.push(("reason", reason)),
             Subject::Provider(provider) => labels.push(("provider", provider)),
-            Subject::UnknownTypes => {}
+            Subject::UnknownTypes | Subject::Absent => {}
         }
         let offered = [Series { family, labels: &labels, start: None }];
         output.register_series(&offered).into_iter().next().flatten()
     }
+}
+
+/// Says what nobody asked to be left out.
+fn warn_of(counterset: &str, subject: Subject, instances: u64) {
+    let next_step = match subject {
+        Subject::LeftOut("duplicate") => {
+            "set `instance_id: true` for this counterset, or exclude these instances"
+        }
+        Subject::LeftOut("limit") => "select fewer instances of this counterset",
+        _ => return,
+    };
+    let reason = match subject {
+        Subject::LeftOut("duplicate") => "other instances have the same names",
+        _ => "there are too many",
+    };
+    tracing::warn!(counterset, instances, reason, next_step, "Instances are left out");
 }
 
 /// The namespace of the plugin's own metrics.
@@ -132,5 +188,12 @@ const PROVIDER: Family<'_> = Family {
     kind: Kind::Info,
     help: "1, with the kind of provider that gives the counterset: v2 is read by MS-PCQ, v1 (classic) from the \
            performance data of the host's registry.",
+    ..LEFT_OUT
+};
+
+const ABSENT: Family<'_> = Family {
+    object: "Optional Counterset",
+    item: "Missing",
+    help: "1 if the host does not have an optional counterset, or none whose name matches an optional pattern.",
     ..LEFT_OUT
 };

@@ -1,7 +1,7 @@
 //! The countersets of a host with more of them than PCQ can list. They are read from its registry.
 //!
 //! This needs another pipe and another logon, which the host may refuse. So after a failure the registry is not
-//! read for a number of collections, even over a new connection. This avoids repeated logons for a list that the
+//! read for a while, even over a new connection. This avoids repeated logons for a list that the
 //! host does not return.
 
 use ms_dtyp::Guid;
@@ -27,20 +27,19 @@ pub(crate) struct Listed {
 }
 
 impl Registry {
-    /// Reads the list in collection number `poll`, over `open`.
+    /// Reads the list over `open`.
     ///
     /// # Errors If the host does not return it, or recently did not. The connection may be lost then.
     pub(crate) async fn read<H>(
         &mut self,
         open: &mut OpenSession<H>,
         collection: &Collection,
-        poll: u64,
         deadline: Instant,
     ) -> Result<Listed, Failure> {
-        self.backoff.begin(poll)?;
+        self.backoff.begin(collection.began())?;
         match list(open, collection, share(deadline)).await {
             Ok(registered) => {
-                self.backoff.reset();
+                self.backoff.succeeded();
                 let hidden = registered.denied_providers;
                 let message =
                     format!("the host's registry hides the countersets of {hidden} providers from us");
@@ -48,10 +47,10 @@ impl Registry {
                 Ok(Listed { guids: registered.counter_sets, unlisted: (hidden > 0).then_some(unlisted) })
             }
             Err(why) => {
-                let next_poll = self.backoff.failed(&why);
+                self.backoff.failed(&why);
                 tracing::warn!(
                     error = %why.message,
-                    next_attempt_in_collections = next_poll - poll,
+                    next_attempt_in_s = self.backoff.left(collection.began()).as_secs(),
                     "Host has more countersets than it can list, and its registry does not list them; only \
                      well-known ones and those with a guid in the settings are found"
                 );
@@ -62,7 +61,7 @@ impl Registry {
 
     /// Drops the record of failures: their cause may have been removed.
     pub(crate) fn forget(&mut self) {
-        self.backoff.reset();
+        self.backoff.forget();
     }
 }
 

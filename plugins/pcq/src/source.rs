@@ -5,7 +5,7 @@ use host_session::Recovery;
 use ms_pcq::perflibv2::CounterData;
 use perflib_session::{PcqError, PerflibSession as _};
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, GeneralReason, Output, Problem,
+    Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem,
     Selects, Setup, Source, Stage, Target, Transport,
 };
 use plugin_session::{
@@ -81,7 +81,7 @@ impl Source for PcqSource {
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
-        self.poller.begin(collection.output());
+        self.poller.begin(collection.began(), collection.output());
         self.host_info.begin(collection.output());
         plugin_session::collect(self, collection).await
     }
@@ -99,8 +99,7 @@ impl HostSource for PcqSource {
         collection: &mut Collection,
         deadline: Instant,
     ) -> Result<Coverage, AttemptError> {
-        let was_connected = self.connection.missing() != Recovery::Connection;
-        if !was_connected {
+        if self.connection.missing() == Recovery::Connection {
             self.poller.lose_connection();
             self.host_info.lose_connection();
         }
@@ -150,17 +149,10 @@ impl HostSource for PcqSource {
         } else {
             Ok(())
         };
+        let refreshed = self.host_info.refresh(&mut open, collection, deadline).await;
         if let Err(lost) = open.check_connected(data.is_some()) {
             self.classic.forget();
             return Err(lost);
-        }
-        let poll = self.poller.polls();
-        let refreshed = self.host_info.refresh(&mut open, collection, poll, deadline).await;
-        if !open.is_connected() && (was_connected || data.is_none()) {
-            // The host is gone, or was started again meanwhile: that is no failure of a part. Over a new connection, that a
-            // part ends it each time costs the other parts nothing.
-            let lost = classic.and(refreshed.map(drop)).err().unwrap_or_else(lost_connection);
-            return Err(AttemptError { failure: lost, retry: Retry::IfLost(Recovery::Connection) });
         }
         if refreshed != Ok(false) {
             self.classic.lose_key();
@@ -171,7 +163,7 @@ impl HostSource for PcqSource {
         let reply = reply.or(self.classic.take_clocks());
         self.host_info.emit(reply, collection.output());
         let data = data.as_ref().zip(open.handles().as_ref());
-        let emitted = self.emit(data, classic, collection.output());
+        let emitted = self.emit(data, classic, collection.output()).await;
         if open.is_connected() {
             self.connection.put_back(open);
         }
@@ -194,7 +186,7 @@ impl PcqSource {
         let (guids, unlisted) = match open.session().perflib(deadline).enumerate_counter_set().await {
             Ok(guids) => (guids, None),
             Err(ms_pcq::Error::LimitExceeded { .. }) => {
-                let read = self.registry.read(open, collection, self.poller.polls(), deadline).await;
+                let read = self.registry.read(open, collection, deadline).await;
                 collection.enter(Stage::Query);
                 match read {
                     Ok(Listed { guids, unlisted }) => (guids, unlisted),
@@ -208,19 +200,23 @@ impl PcqSource {
     }
 
     /// Sends the values of the reply.
-    fn emit(
+    async fn emit(
         &mut self,
         data: Option<(&CounterData, &OpenQuery)>,
         classic: Result<(), Failure>,
         output: &mut Output,
     ) -> Result<Coverage, Failure> {
-        let seen = self.poller.emit(data, classic.map_err(Unlisted), output);
+        let seen = self.poller.emit(data, classic.map_err(Unlisted), output).await;
         for (counterset, poller) in self.poller.covered(&seen) {
             if poller.shows_any() {
                 self.notes.report_provider(&counterset.name, counterset.provider, output);
             }
             self.notes.report(&counterset.name, poller.left_out(), unknown_types(counterset), output);
         }
+        self.notes.report_absent(&seen.absent, output);
+        self.notes.report_choices(
+            self.poller.choices().filter_map(|(wanted, taken)| Some((self.poller.label(wanted)?, taken))),
+        );
         self.coverage(&seen)
     }
 
@@ -238,10 +234,6 @@ impl PcqSource {
         families.extend(self.host_info.families());
         Ok(Coverage::Partial { families, failure: Some(failure) })
     }
-}
-
-fn lost_connection() -> Failure {
-    Failure::new(Stage::Query, GeneralReason::ConnectionReset, "the connection ended")
 }
 
 /// Maximum countersets that may time out in one collection; the search continues in the next one.

@@ -6,6 +6,8 @@ mod kinds;
 mod listing;
 mod paths;
 
+use std::time::Duration;
+
 use counter_poll::Stalls;
 use counter_poll::classic::Questions;
 use counter_poll::paths::{ClassicQuery, Frame, OpenPath, PathPlan, PathQuery, PathSearch};
@@ -49,6 +51,8 @@ pub(crate) struct Counters {
     /// How often the registry did not list them, and the first collection that may ask it again.
     not_listed: (u32, u64),
     collections: u64,
+    /// When the collection began.
+    now: Duration,
     /// The values of the last replies.
     frame: Frame,
 }
@@ -87,10 +91,10 @@ impl Counters {
     }
 
     /// Reads replies.
-    pub(crate) fn read(&mut self, data: Option<(&PathQuery, &CounterData)>, has_classic: bool) {
+    pub(crate) async fn read(&mut self, data: Option<(&PathQuery, &CounterData)>, has_classic: bool) {
         let Some(found) = &self.found else { return };
         let classic = if has_classic { self.questions.answers() } else { &[] };
-        self.frame.update(&found.plan, data, classic);
+        self.frame.update(&found.plan, data, classic).await;
         for refused in &self.frame.refused {
             tracing::debug!(refused, "The host sent no values of a counterset");
         }
@@ -123,14 +127,15 @@ impl Counters {
     }
 
     /// A collection begins.
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self, now: Duration) {
         self.collections += 1;
+        self.now = now;
         self.begin_questions();
     }
 
     fn begin_questions(&mut self) {
-        self.stalls.begin(self.collections);
-        self.questions.begin(self.collections);
+        self.stalls.begin(self.now);
+        self.questions.begin(self.now);
     }
 
     /// How many countersets did not answer in this collection. Their pipe takes no other call.

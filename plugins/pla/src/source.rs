@@ -10,8 +10,8 @@ use counter_types::same_name;
 use host_session::Recovery;
 use ms_dcom::RESOLVER_PORT;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, Problem, Selects, Setup, Source, Target,
-    Transport,
+    Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, Problem, Selects, Setup, Source, Stage,
+    Target, Transport,
 };
 use plugin_session::{
     AttemptError, DCOM_TRANSPORT, HostConnection, HostSource, KeptConnection as _, Pause, Retry,
@@ -150,7 +150,7 @@ impl Source for PlaSource {
         if has_changed {
             self.select();
         }
-        self.counters.begin();
+        self.counters.begin(collection.began());
         let moment = calendar::moment(collection.began());
         if !self.is_on_demand {
             let patience = patience(collection);
@@ -200,7 +200,7 @@ impl HostSource for PlaSource {
         self.clock.pass(collection.began());
         if !self.needs_host() {
             // The values that are shown stay those of the last samples.
-            self.judge_and_show(None, &Fetched::default(), collection);
+            self.judge_and_show(&Fetched::default(), collection);
             return Ok(self.coverage(None));
         }
         let mut open = self.connection.take(collection, deadline).await?;
@@ -231,7 +231,12 @@ impl HostSource for PlaSource {
             }
             Err(error) => return Err(self.connection.fail(open, &error, collection, deadline).await),
         };
-        self.judge_and_show(Some(&mut open), &fetched, collection);
+        if fetched.replied().any() {
+            collection.enter(Stage::Decode);
+            let query = open.handles().as_ref();
+            self.counters.read(query.zip(fetched.data.as_ref()), fetched.has_classic).await;
+        }
+        self.judge_and_show(&fetched, collection);
         self.connection.put_back(open);
         Ok(self.coverage(fetched.classic_failure))
     }

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use counter_types::{NamePattern, same_name};
 use ms_dtyp::Guid;
@@ -39,12 +40,19 @@ pub enum Which {
     Matching(NamePattern),
     /// The one with this identifier.
     Guid(Guid),
+    /// The first of these names that the host has.
+    FirstOf(Vec<String>),
 }
 
 impl Which {
     /// Whether more than one may be meant.
     pub const fn is_pattern(&self) -> bool {
         matches!(self, Self::Matching(_))
+    }
+
+    /// Whether what is found may be another one although what was found is still there.
+    pub(crate) const fn may_change(&self) -> bool {
+        matches!(self, Self::Matching(_) | Self::FirstOf(_))
     }
 }
 
@@ -127,7 +135,8 @@ impl Catalog {
         differs
     }
 
-    /// The countersets that are meant: one or none by name or identifier, any number by a pattern.
+    /// The countersets that are meant: one or none by name or identifier, any number by a pattern. A choice is found by
+    /// `find_first`.
     ///
     /// # Errors
     /// When a call fails for a reason that is not the counterset's own.
@@ -141,6 +150,28 @@ impl Catalog {
             found.push(self.look_up(client, guid).await?);
         }
         Ok(found)
+    }
+
+    /// The first of these names that the host has in version 2, with its place among them.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub(crate) async fn find_first<C: HostChannel>(
+        &mut self,
+        client: &mut Client<C>,
+        names: &[String],
+    ) -> Result<Option<(usize, Lookup)>, Error<C>> {
+        for (place, name) in names.iter().enumerate() {
+            let lookup = self.find(client, &Which::Name(name.clone())).await?.into_iter().next();
+            let is_there = |lookup: &Lookup| match lookup {
+                Lookup::Found(_) => true,
+                Lookup::Unusable(_, trouble) => !trouble.is_absence(),
+            };
+            if let Some(lookup) = lookup.filter(is_there) {
+                return Ok(Some((place, lookup)));
+            }
+        }
+        Ok(None)
     }
 
     /// The English names of countersets that are known so far.
@@ -174,8 +205,8 @@ impl Catalog {
     }
 
     /// Another collection begins.
-    pub const fn begin(&mut self, poll: u64) {
-        self.stalls.begin(poll);
+    pub const fn begin(&mut self, now: Duration) {
+        self.stalls.begin(now);
     }
 
     /// How many countersets did not answer in this collection.
@@ -251,7 +282,8 @@ impl Catalog {
         let is_meant = |name: &Name| match which {
             Which::Name(wanted) => same_name(&name.text, wanted),
             Which::Matching(pattern) => pattern.matches(&name.text),
-            Which::Guid(_) => false,
+            // Those are found name by name.
+            Which::Guid(_) | Which::FirstOf(_) => false,
         };
         if let Which::Guid(guid) = which {
             return Ok(vec![*guid]);

@@ -5,10 +5,12 @@
 //! has no data at its first poll is asked for in the other form once; what gave data is kept.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use ms_dtyp::Guid;
 
 use crate::addition::Addition;
+use crate::pause::Pause;
 
 /// What is known of each counterset.
 #[derive(Debug, Default)]
@@ -26,6 +28,8 @@ pub struct FormAnswer {
 struct Form {
     has_name: bool,
     state: State,
+    /// Until both forms are tried again.
+    pause: Pause,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +38,8 @@ enum State {
     Unproven,
     /// The other form had no data; this one is on trial.
     OnTrial,
-    /// Neither form had data in the collection with this number.
-    Silent(u64),
+    /// Neither form had data.
+    Silent,
     /// It gave data, so that a lack of data is one of instances.
     Proven,
 }
@@ -54,14 +58,12 @@ impl Forms {
 
     /// Looks at the first answers of a query. True where the other form should be tried at once, by a query that is opened
     /// anew.
-    pub fn try_others(&mut self, answers: &[FormAnswer], poll: u64) -> bool {
+    pub fn try_others(&mut self, answers: &[FormAnswer], now: Duration) -> bool {
         let mut are_exchanged = false;
         for FormAnswer { addition, has_data } in answers {
             let has_name = self.has_name(addition);
-            let is_due = match self.0.get(&addition.guid).map(|form| form.state) {
-                Some(State::Silent(last)) => poll >= last + POLLS_BETWEEN_TRIALS,
-                _ => true,
-            };
+            // Not when a query is opened anew because the connection was lost just then.
+            let is_due = self.0.get(&addition.guid).is_none_or(|form| form.pause.is_over(now));
             if *has_data {
                 self.set(addition, has_name, State::Proven);
             } else if is_due {
@@ -74,7 +76,7 @@ impl Forms {
 
     /// Looks at the answers of the other forms. True where one of them has none either, so that the query is to be opened
     /// anew with the form that documents say.
-    pub fn judge_others(&mut self, answers: &[FormAnswer], poll: u64) -> bool {
+    pub fn judge_others(&mut self, answers: &[FormAnswer], now: Duration) -> bool {
         let mut are_silent = false;
         for FormAnswer { addition, has_data } in answers {
             let has_name = self.has_name(addition);
@@ -84,7 +86,7 @@ impl Forms {
             if *has_data {
                 self.set(addition, has_name, State::Proven);
             } else {
-                self.set(addition, !has_name, State::Silent(poll));
+                self.set(addition, !has_name, State::Silent).pause.extend(now, Pause::NEVER_THERE);
                 are_silent = true;
             }
         }
@@ -99,7 +101,7 @@ impl Forms {
 
     /// Whether a counterset was never seen to have data, in either form.
     pub fn has_silent(&self) -> bool {
-        self.0.values().any(|form| matches!(form.state, State::Silent(_)))
+        self.0.values().any(|form| form.state == State::Silent)
     }
 
     /// The host is another one, perhaps.
@@ -107,11 +109,10 @@ impl Forms {
         self.0.clear();
     }
 
-    fn set(&mut self, addition: &Addition, has_name: bool, state: State) {
-        self.0.insert(addition.guid, Form { has_name, state });
+    fn set(&mut self, addition: &Addition, has_name: bool, state: State) -> &mut Form {
+        let new = Form { has_name, state, pause: Pause::default() };
+        let form = self.0.entry(addition.guid).or_insert(new);
+        (form.has_name, form.state) = (has_name, state);
+        form
     }
 }
-
-/// Countersets without data in both forms are tried again when a query is opened anew, which happens for them after some
-/// collections; not when the connection was lost just then.
-const POLLS_BETWEEN_TRIALS: u64 = 10;

@@ -39,6 +39,11 @@ pub enum Why<U> {
         /// What may match.
         nameless: Option<Nameless>,
     },
+    /// None of the names of a choice is that of a counterset.
+    NoneOf {
+        /// What may be one of them.
+        nameless: Option<Nameless>,
+    },
     /// The host has more countersets than it can list, and this is why it is not known whether this is one of them.
     Unlisted(U),
     /// The counterset has no counter of this name; the one that was meant, perhaps.
@@ -54,32 +59,52 @@ pub enum Why<U> {
 
 impl<U: fmt::Display> fmt::Display for Missing<U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, why, .. } = self;
+        f.write_str(&self.why.said_of(&[&self.name]))
+    }
+}
+
+/// What is said of all that is missing, in sentences: one for all that is missing for the same reason.
+pub fn sentences<U: fmt::Display>(missing: &[Missing<U>]) -> Vec<String> {
+    let mut groups: Vec<(String, &Why<U>, Vec<&str>)> = Vec::new();
+    for Missing { name, why, .. } in missing {
+        let reason = why.said_of(&[""]);
+        match groups.iter_mut().find(|(known, ..)| *known == reason) {
+            Some((.., names)) => names.push(name),
+            None => groups.push((reason, why, vec![name])),
+        }
+    }
+    groups.into_iter().map(|(_, why, names)| why.said_of(&names)).collect()
+}
+
+impl<U: fmt::Display> Why<U> {
+    /// What is said of countersets that are missing for this reason.
+    fn said_of(&self, names: &[&str]) -> String {
+        let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let (all, s) = (listed.join(", "), if names.len() > 1 { "s" } else { "" });
         let meant = |nearest: &Option<String>| {
             nearest.as_ref().map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
         };
-        match why {
-            Why::Unknown { nearest, .. } => {
-                write!(f, "the host has no counterset `{name}`{}", meant(nearest))
-            }
-            Why::Classic(explanation) => f.write_str(explanation),
-            Why::NoClassic(reason) => {
-                write!(
-                    f,
-                    "the host has no version 2 counterset `{name}`, and its classic counters cannot be read: {reason}"
+        match self {
+            Self::Unknown { nearest, .. } => format!("the host has no counterset {all}{}", meant(nearest)),
+            Self::Classic(explanation) => explanation.clone(),
+            Self::NoClassic(reason) => {
+                let its = if names.len() > 1 { "their" } else { "its" };
+                format!(
+                    "the host has no version 2 counterset{s} {all}, and {its} classic counters cannot be read: {reason}"
                 )
             }
-            Why::NoData => write!(f, "the host sent no data of `{name}`: its provider may be disabled"),
-            Why::NoMatch { .. } => write!(f, "the host has no counterset whose name matches `{name}`"),
-            Why::Unlisted(reason) => write!(
-                f,
-                "the host has more countersets than it can list, so that `{name}` may be missing; its registry does \
+            Self::NoData => format!("the host sent no data of {all}: its provider may be disabled"),
+            Self::NoMatch { .. } => format!("the host has no counterset whose name matches {all}"),
+            Self::NoneOf { .. } => format!("the host has none of the countersets {all}"),
+            Self::Unlisted(reason) => format!(
+                "the host has more countersets than it can list, so that {all} may be missing; its registry does \
                  not list them: {reason}; let us read the registry, or set the counterset's guid"
             ),
-            Why::UnknownCounter { counter, nearest } => {
-                write!(f, "counterset `{name}` has no counter `{counter}`{}", meant(nearest))
+            Self::UnknownCounter { counter, nearest } => {
+                let has = if names.len() > 1 { "have" } else { "has" };
+                format!("counterset{s} {all} {has} no counter `{counter}`{}", meant(nearest))
             }
-            Why::Trouble(trouble) => write!(f, "counterset `{name}`: {trouble}"),
+            Self::Trouble(trouble) => format!("counterset{s} {all}: {trouble}"),
         }
     }
 }
@@ -89,7 +114,9 @@ impl<U> Why<U> {
     #[must_use]
     pub const fn nameless(&self) -> Option<&Nameless> {
         match self {
-            Self::Unknown { nameless, .. } | Self::NoMatch { nameless } => nameless.as_ref(),
+            Self::Unknown { nameless, .. } | Self::NoMatch { nameless } | Self::NoneOf { nameless } => {
+                nameless.as_ref()
+            }
             Self::Classic(_)
             | Self::NoClassic(_)
             | Self::NoData
@@ -101,7 +128,16 @@ impl<U> Why<U> {
 
     /// Whether a classic object may be what was wanted: no version 2 counterset is.
     pub(crate) const fn may_be_classic(&self) -> bool {
-        matches!(self, Self::Unknown { .. } | Self::Classic(_) | Self::NoMatch { .. })
+        matches!(self, Self::Unknown { .. } | Self::Classic(_) | Self::NoMatch { .. } | Self::NoneOf { .. })
+    }
+
+    /// Whether the host does not have it now, as far as it says: it failed over nothing.
+    pub(crate) const fn is_absence(&self) -> bool {
+        match self {
+            Self::NoData => true,
+            Self::Trouble(trouble) => trouble.is_absence(),
+            other => other.may_be_classic(),
+        }
     }
 
     /// What the host answered, where it has to do with it.

@@ -147,11 +147,13 @@ pub async fn read<C: HostChannel>(
         ),
         None => (None, None),
     };
+    let [names, helps, local_names] = [&names, &helps, &local_names].map(|strings| texts(strings.as_ref()));
+    let text = |texts: &HashMap<CounterId, &str>, id| texts.get(&id).map(|text| (*text).to_owned());
     let counters = infos.into_iter().map(|info| {
         let id = info.counter_id;
-        let name = text(names.as_ref(), id).unwrap_or_else(|| format!("counter_{}", id.0));
-        let help = text(helps.as_ref(), id).unwrap_or_default();
-        Counter { info, name, local_name: text(local_names.as_ref(), id), help }
+        let name = text(&names, id).unwrap_or_else(|| format!("counter_{}", id.0));
+        let help = text(&helps, id).unwrap_or_default();
+        Counter { info, name, local_name: text(&local_names, id), help }
     });
     let counters = counters.collect();
     pieces.remove(&guid);
@@ -232,8 +234,13 @@ pub fn usable(text: &str) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-fn text(strings: Option<&CounterStrings>, id: CounterId) -> Option<String> {
-    strings.and_then(|strings| strings.text(id)).filter(|text| !text.is_empty()).map(str::to_owned)
+/// The text of each counter, the first one where an id occurs twice. An empty one is none.
+fn texts(strings: Option<&CounterStrings>) -> HashMap<CounterId, &str> {
+    let entries = strings.map_or(&[][..], |strings| &strings.entries).iter().rev();
+    let mut texts: HashMap<CounterId, &str> =
+        entries.map(|(id, text)| (*id, text.as_deref().unwrap_or_default())).collect();
+    texts.retain(|_, text| !text.is_empty());
+    texts
 }
 
 /// Counters that are asked for one by one; each takes a call.
@@ -254,7 +261,8 @@ mod tests {
         let (named, empty, gone) = (CounterId(1), CounterId(2), CounterId(3));
         let entries = vec![(named, Some("Clouds".to_owned())), (empty, Some(String::new())), (gone, None)];
         let strings = CounterStrings { entries };
-        let found = [named, empty, gone, CounterId(4)].map(|id| text(Some(&strings), id));
-        assert_eq!(found, [Some("Clouds".to_owned()), None, None, None]);
+        let texts = texts(Some(&strings));
+        let found = [named, empty, gone, CounterId(4)].map(|id| texts.get(&id).copied());
+        assert_eq!(found, [Some("Clouds"), None, None, None]);
     }
 }

@@ -1,4 +1,5 @@
 use std::error::Error as StdError;
+use std::time::Duration;
 
 use counter_types::RawClocks;
 use ms_dtyp::Guid;
@@ -10,9 +11,10 @@ use ms_rrp::winreg::{Key, RegistryClient};
 use crate::channel::{Client, Error, HostChannel};
 use crate::classic::{ClassicError, ClassicPoller, Search};
 use crate::missing::{Missing, Why};
+use crate::pause::Pause;
 use crate::query::{OpenQuery, Refusal};
 use crate::watch_list::{Seen, WatchList};
-use crate::{Catalog, Counterset, CountersetPoller, Forms, SeriesIds, SeriesSink, Wanted, stalls};
+use crate::{Catalog, Counterset, CountersetPoller, Forms, SeriesIds, SeriesSink, Wanted, Which, stalls};
 
 /// Polls the countersets of one host that are wanted.
 ///
@@ -36,7 +38,13 @@ pub struct SelectionPoller<I: SeriesIds> {
     classic: ClassicPoller<I>,
     /// Whether the open query is not what is wanted or what the host has any more.
     is_query_outdated: bool,
-    polls: u64,
+    /// When the collection began that is under way.
+    now: Duration,
+    /// Until what is not there, or may be another one by now, is searched for again.
+    search: Pause,
+    is_search: bool,
+    /// Whether what is not there was there.
+    has_lost_some: bool,
 }
 
 /// Why there are no values.
@@ -68,7 +76,10 @@ impl<I: SeriesIds> SelectionPoller<I> {
             forms: Forms::default(),
             classic: ClassicPoller::new(language),
             is_query_outdated: false,
-            polls: 0,
+            now: Duration::ZERO,
+            search: Pause::default(),
+            is_search: true,
+            has_lost_some: false,
         }
     }
 
@@ -79,13 +90,15 @@ impl<I: SeriesIds> SelectionPoller<I> {
         self.wanted = wanted;
         self.language = language;
         self.is_query_outdated = true;
+        (self.search, self.is_search, self.has_lost_some) = (Pause::default(), true, false);
     }
 
     /// Begins a collection, and ends series that are not wanted any more.
-    pub fn begin<S: SeriesSink<I>>(&mut self, output: &mut S) {
+    pub fn begin<S: SeriesSink<I>>(&mut self, now: Duration, output: &mut S) {
+        self.now = now;
         self.watch_list.end_outdated(output);
-        self.catalog.begin(self.polls);
-        self.classic.begin(self.polls, output);
+        self.catalog.begin(now);
+        self.classic.begin(now, output);
     }
 
     /// The host may be another one, or have other software.
@@ -101,14 +114,12 @@ impl<I: SeriesIds> SelectionPoller<I> {
         self.catalog.forget_enumeration();
     }
 
-    /// Counts an attempt to poll. Returns whether it needs to know first which countersets the host has.
+    /// Whether it must be known first which countersets the host has. What is not there is searched for again after pauses.
     pub fn needs_enumeration(&mut self) -> bool {
-        self.polls += 1;
-        if self.polls.is_multiple_of(POLLS_BETWEEN_SEARCHES) {
-            if self.is_search_due() {
-                self.catalog.forget_enumeration();
-            }
-            if self.has_patterns() || self.classic.lacks_some() {
+        if self.search.is_over(self.now) && self.is_search_due() {
+            self.is_search = true;
+            self.catalog.forget_enumeration();
+            if self.may_change() || self.classic.lacks_some() {
                 self.classic.search_again();
             }
         }
@@ -119,12 +130,6 @@ impl<I: SeriesIds> SelectionPoller<I> {
     pub fn enumerated(&mut self, guids: Vec<Guid>, unlisted: Option<I::Unlisted>) {
         self.unlisted = unlisted;
         self.is_query_outdated |= self.catalog.enumerated(guids);
-    }
-
-    /// Attempts so far.
-    #[must_use]
-    pub const fn polls(&self) -> u64 {
-        self.polls
     }
 
     /// How many countersets did not answer in this collection. The channel on which that happened takes no other call.
@@ -162,7 +167,7 @@ impl<I: SeriesIds> SelectionPoller<I> {
         let query = self.open(client, output).await?;
         let (query, data) = self.poll(query, client).await?;
         let answers = query.form_answers(&data.data(), &self.forms);
-        if !self.forms.try_others(&answers, self.polls) {
+        if !self.forms.try_others(&answers, self.now) {
             *kept = Some(query);
             return Ok(data);
         }
@@ -170,7 +175,7 @@ impl<I: SeriesIds> SelectionPoller<I> {
         let query = self.open(client, output).await?;
         let (query, data) = self.poll(query, client).await?;
         let answers = query.form_answers(&data.data(), &self.forms);
-        self.is_query_outdated |= self.forms.judge_others(&answers, self.polls);
+        self.is_query_outdated |= self.forms.judge_others(&answers, self.now);
         *kept = Some(query);
         Ok(data)
     }
@@ -208,29 +213,64 @@ impl<I: SeriesIds> SelectionPoller<I> {
     }
 
     /// Sends what was fetched: a reply of a query, and classic objects, unless `classic` says why there are none.
-    pub fn emit<S: SeriesSink<I>>(
+    pub async fn emit<S: SeriesSink<I>>(
         &mut self,
         data: Option<(&CounterData, &OpenQuery)>,
         classic: Result<(), I::Unlisted>,
         output: &mut S,
     ) -> Seen<I::Unlisted> {
+        let Self { watch_list, classic: objects, wanted, .. } = self;
+        watch_list.let_come_before(wanted, |wanted| objects.meets(wanted), output);
         let mut seen = match data {
-            Some((data, query)) => {
-                self.watch_list.emit(&data.data(), query, &self.wanted, self.polls, output)
-            }
-            None => self.watch_list.nothing_seen(),
+            Some((data, query)) => watch_list.emit(&data.data(), query, wanted, self.now, output).await,
+            None => watch_list.nothing_seen(),
         };
         for guid in &seen.exchanged {
             self.catalog.forget(*guid);
             self.is_query_outdated = true;
         }
         self.is_query_outdated |= seen.has_malformed;
-        self.emit_classic(classic, &mut seen, output);
+        self.emit_classic(classic, &mut seen, output).await;
+        self.plan_search();
+        self.excuse(&mut seen, output);
         seen
     }
 
+    /// Decides when the next search is made.
+    fn plan_search(&mut self) {
+        // Both are asked.
+        if self.watch_list.take_loss() | self.classic.take_loss() {
+            (self.search, self.has_lost_some) = (Pause::default(), true);
+        } else if std::mem::take(&mut self.is_search) {
+            let lacks_some = self.lacks_some() || self.classic.lacks_some();
+            self.has_lost_some &= lacks_some;
+            let shortest = match lacks_some {
+                true if self.has_lost_some => Pause::AFTER_LOSS,
+                true => Pause::NEVER_THERE,
+                false => {
+                    self.search = Pause::default();
+                    Pause::LONGEST
+                }
+            };
+            self.search.extend(self.now, shortest);
+        }
+    }
+
+    /// What is optional and not there is no failure.
+    fn excuse<S: SeriesSink<I>>(&mut self, seen: &mut Seen<I::Unlisted>, output: &mut S) {
+        let is_excused = |missing: &mut Missing<I::Unlisted>| {
+            self.wanted.get(missing.wanted).is_some_and(|wanted| wanted.is_optional)
+                && missing.why.is_absence()
+        };
+        seen.absent = seen.missing.extract_if(.., is_excused).collect();
+        if !seen.absent.is_empty() {
+            self.watch_list.excuse(&seen.absent, &mut seen.covered, output);
+            self.classic.excuse(&seen.absent, &mut seen.classic_covered, output);
+        }
+    }
+
     /// Adds classic objects to what was seen: what they are is not missing.
-    fn emit_classic<S: SeriesSink<I>>(
+    async fn emit_classic<S: SeriesSink<I>>(
         &mut self,
         classic: Result<(), I::Unlisted>,
         seen: &mut Seen<I::Unlisted>,
@@ -248,7 +288,7 @@ impl<I: SeriesIds> SelectionPoller<I> {
             seen.classic_covered = self.classic.none_covered();
             return;
         }
-        let found = self.classic.emit(&self.wanted, output);
+        let found = self.classic.emit(&self.wanted, output).await;
         let is_met = |missing: &Missing<I::Unlisted>| {
             let is_pattern = self.wanted.get(missing.wanted).is_some_and(|wanted| wanted.which.is_pattern());
             let may_be_met = missing.why.may_be_classic()
@@ -283,11 +323,32 @@ impl<I: SeriesIds> SelectionPoller<I> {
         }
     }
 
+    /// Which of the names of each choice the host has: its place among what is wanted, and the name.
+    pub fn choices(&self) -> impl Iterator<Item = (usize, &str)> {
+        let is_choice =
+            |wanted: usize| matches!(self.wanted.get(wanted), Some(Wanted { which: Which::FirstOf(_), .. }));
+        let all = self.watch_list.wanted_names().chain(self.classic.names());
+        all.filter(move |(wanted, _)| is_choice(*wanted))
+    }
+
+    /// How something is named where it is wanted.
+    #[must_use]
+    pub fn label(&self, wanted: usize) -> Option<&str> {
+        self.wanted.get(wanted).map(|wanted| wanted.label.as_str())
+    }
+
     /// Whether countersets, or data of them, may have come that are wanted.
     fn is_search_due(&self) -> bool {
-        self.watch_list.lacks_some_but(|wanted| self.classic.meets(wanted))
-            || self.forms.has_silent()
-            || self.has_patterns()
+        self.lacks_some() || self.classic.lacks_some() || self.may_change()
+    }
+
+    fn lacks_some(&self) -> bool {
+        self.watch_list.lacks_some_but(|wanted| self.classic.meets(wanted)) || self.forms.has_silent()
+    }
+
+    /// Whether the host may have others of what is wanted although nothing is missing.
+    fn may_change(&self) -> bool {
+        self.wanted.iter().any(|wanted| wanted.which.may_change())
     }
 
     fn has_patterns(&self) -> bool {
@@ -341,6 +402,3 @@ async fn abandon<C: HostChannel>(
     }
     error.into()
 }
-
-/// A counterset that is missing is looked for again after so many attempts.
-const POLLS_BETWEEN_SEARCHES: u64 = 20;

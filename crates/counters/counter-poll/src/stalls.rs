@@ -1,22 +1,23 @@
 //! Countersets whose provider hangs when the host asks it something.
 //!
 //! Such a question has no answer, and the association on which it was asked takes no other. So questions about single
-//! countersets have a deadline of their own. A counterset that lets it pass is not asked about again for a number of
-//! collections, which outlives connections, and the others are asked about over another pipe.
+//! countersets have a deadline of their own. A counterset that lets it pass is not asked about again for a while, which
+//! outlives connections, and the others are asked about over another pipe.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
 use crate::channel::{Client, Error, HostChannel};
+use crate::pause::Pause;
 use crate::registration::Trouble;
 
 /// The countersets that did not answer, by what the host knows them by.
 #[derive(Debug)]
 pub struct Stalls<K> {
     stalled: HashMap<K, Stall>,
-    /// The collection that is under way.
-    poll: u64,
+    /// When the collection began that is under way.
+    now: Duration,
     /// How many did not answer in this collection.
     met: u32,
 }
@@ -24,27 +25,22 @@ pub struct Stalls<K> {
 #[derive(Debug)]
 struct Stall {
     times: u32,
-    /// The collection from which on it is asked about again.
-    again_at: u64,
+    pause: Pause,
 }
 
 impl<K> Default for Stalls<K> {
     fn default() -> Self {
-        Self { stalled: HashMap::new(), poll: 0, met: 0 }
+        Self { stalled: HashMap::new(), now: Duration::ZERO, met: 0 }
     }
 }
 
 impl<K: Copy + Eq + Hash> Stalls<K> {
     /// The countersets of a host that are remembered; providers that hang are few.
     const STALLED_MAX: usize = 64;
-    /// Collections until a counterset is asked about again, in the next search. Twice as many after each time that it
-    /// does not answer. Less than there are between two searches.
-    const POLLS_BETWEEN: u64 = 15;
-    const DOUBLINGS_MAX: u32 = 5;
 
     /// Another collection begins.
-    pub const fn begin(&mut self, poll: u64) {
-        self.poll = poll;
+    pub const fn begin(&mut self, now: Duration) {
+        self.now = now;
         self.met = 0;
     }
 
@@ -56,7 +52,8 @@ impl<K: Copy + Eq + Hash> Stalls<K> {
 
     /// Why a counterset is not asked about now.
     pub(crate) fn trouble(&self, key: K) -> Option<Trouble> {
-        let stall = self.stalled.get(&key).filter(|stall| self.poll < stall.again_at)?;
+        let is_paused = |stall: &&Stall| !stall.pause.is_over(self.now);
+        let stall = self.stalled.get(&key).filter(is_paused)?;
         let times = stall.times;
         Some(Trouble::Failed(format!(
             "the host did not answer when it was asked about it ({times} times so far)"
@@ -94,10 +91,9 @@ impl<K: Copy + Eq + Hash> Stalls<K> {
         if self.stalled.len() >= Self::STALLED_MAX && !self.stalled.contains_key(&key) {
             return;
         }
-        let stall = self.stalled.entry(key).or_insert(Stall { times: 0, again_at: 0 });
-        let doublings = stall.times.min(Self::DOUBLINGS_MAX);
+        let stall = self.stalled.entry(key).or_insert(Stall { times: 0, pause: Pause::default() });
         stall.times = stall.times.saturating_add(1);
-        stall.again_at = self.poll + (Self::POLLS_BETWEEN << doublings);
+        stall.pause.extend(self.now, Pause::NEVER_THERE);
     }
 }
 
@@ -135,13 +131,13 @@ mod tests {
     fn a_counterset_is_asked_about_more_and_more_rarely() {
         let (mut stalls, guid) = (Stalls::<Guid>::default(), Guid::from_u128(7));
         let mut asked = Vec::new();
-        for poll in 1..1000 {
-            stalls.begin(poll);
+        for second in 0..1000 {
+            stalls.begin(Duration::from_secs(second));
             if stalls.trouble(guid).is_none() {
-                asked.push(poll);
+                asked.push(second);
                 stalls.add(guid);
             }
         }
-        assert_eq!(asked, [1, 16, 46, 106, 226, 466, 946]);
+        assert_eq!(asked, [0, 60, 120, 180, 270, 405, 608, 912]);
     }
 }

@@ -6,7 +6,8 @@ use ms_pcq::wire::{CounterRegInfo, InstanceInfo};
 
 use crate::Provider;
 use crate::channel::{Client, Error, HostChannel};
-use crate::poller::labels::number_of;
+use crate::poller::labels::numbers_of;
+use crate::reading::Numbers;
 use crate::registration::{self, Answer, Counter, Languages, Name, Pieces, Registration, own};
 
 /// A counterset with all that is known of it.
@@ -27,9 +28,10 @@ pub struct Counterset {
 }
 
 impl Counterset {
-    /// The place of the counter whose values number the instances, where there is one.
-    pub(crate) fn number(&self) -> Option<usize> {
-        number_of(self.provider, &self.name.text, &self.counters)
+    /// The places of the counters whose values number the instances, where there are some. Instances have their whole names.
+    pub(crate) fn numbers(&self) -> Option<Numbers> {
+        let numbers = numbers_of(self.provider, &self.name.text, &self.counters);
+        numbers.map(|numbers| Numbers { names_owner: false, ..numbers })
     }
 
     /// Whether a counter is there for the sake of others: a base, a clock, a number of things.

@@ -17,6 +17,8 @@ pub struct Wanted {
     pub aggregate: Aggregate,
     /// Only the first instances by a counter.
     pub top_n: Option<TopN>,
+    /// Whether it is no failure if the host has none.
+    pub is_optional: bool,
 }
 
 /// Whether the instances of an aggregate counterset are added up here.

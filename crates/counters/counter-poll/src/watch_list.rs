@@ -2,12 +2,15 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use counter_types::nearest;
 use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::wire::{Body, QueryData};
 
+use crate::classic::Unmet;
 use crate::missing::{Missing, Why, unknown_counters, warn_of_nothing};
+use crate::pause::Pause;
 use crate::reading::clocks_of;
 use crate::registration::Trouble;
 use crate::{
@@ -24,8 +27,10 @@ pub struct WatchList<I: SeriesIds> {
     /// What the open query could not be given.
     missing: Vec<Missing<I::Unlisted>>,
     /// The wanted ones that the last search found nothing usable for, and patterns.
-    unmet: Vec<usize>,
+    unmet: Vec<Unmet>,
     /// Whether the last reply lacked a counterset of the query.
+    lacks_some: bool,
+    /// Whether something is not there that was, since this was asked last.
     has_lost_some: bool,
 }
 
@@ -36,6 +41,7 @@ impl<I: SeriesIds> Default for WatchList<I> {
             outdated: Vec::new(),
             missing: Vec::new(),
             unmet: Vec::new(),
+            lacks_some: false,
             has_lost_some: false,
         }
     }
@@ -48,8 +54,12 @@ struct Watched<I: SeriesIds> {
     wanted: usize,
     counterset: Arc<Counterset>,
     poller: CountersetPoller<I>,
-    /// The collection in which its registration was found outdated last.
-    exchanged_at: Option<u64>,
+    /// Until its registration is read again, which was found outdated.
+    exchanged: Pause,
+    /// Whether the last reply had its values.
+    was_there: bool,
+    /// Of a choice: whether a classic object comes before it.
+    is_beaten: bool,
 }
 
 /// What a reply showed.
@@ -57,6 +67,8 @@ struct Watched<I: SeriesIds> {
 pub struct Seen<U> {
     /// Countersets of which there are no values, first those that the query could not be given.
     pub missing: Vec<Missing<U>>,
+    /// Those of which there need be none.
+    pub absent: Vec<Missing<U>>,
     /// Countersets whose registration has changed.
     pub exchanged: Vec<Guid>,
     /// Whether there was something that cannot be believed.
@@ -78,13 +90,53 @@ impl<U> Seen<U> {
 impl<I: SeriesIds> WatchList<I> {
     /// Whether something is not there, other than the wanted ones that are `met` elsewhere.
     pub fn lacks_some_but(&self, met: impl Fn(usize) -> bool) -> bool {
-        self.has_lost_some || self.missing.iter().any(|missing| !met(missing.wanted))
+        self.lacks_some || self.missing.iter().any(|missing| !met(missing.wanted))
+    }
+
+    /// Whether something is not there that was, since this was asked last.
+    pub(crate) const fn take_loss(&mut self) -> bool {
+        std::mem::replace(&mut self.has_lost_some, false)
+    }
+
+    /// Of a choice that `is_met` by a classic object, which comes before it, a version 2 counterset has no series.
+    pub(crate) fn let_come_before<S: SeriesSink<I>>(
+        &mut self,
+        wanted: &[Wanted],
+        is_met: impl Fn(usize) -> bool,
+        output: &mut S,
+    ) {
+        for one in &mut self.watched {
+            let is_choice = matches!(wanted.get(one.wanted), Some(Wanted { which: Which::FirstOf(_), .. }));
+            one.is_beaten = is_choice && is_met(one.wanted);
+            if one.is_beaten {
+                one.poller.clear(output);
+            }
+        }
+    }
+
+    /// What is `absent` need not be there: it is covered, without series.
+    pub(crate) fn excuse<S: SeriesSink<I>>(
+        &mut self,
+        absent: &[Missing<I::Unlisted>],
+        covered: &mut [bool],
+        output: &mut S,
+    ) {
+        for (one, covered) in self.watched.iter_mut().zip(covered).filter(|(_, covered)| !**covered) {
+            let is_it = |absent: &Missing<I::Unlisted>| {
+                absent.wanted == one.wanted && absent.name == one.counterset.name
+            };
+            if absent.iter().any(is_it) {
+                one.poller.clear(output);
+                *covered = true;
+            }
+        }
     }
 
     /// What is seen where there is no reply.
     pub(crate) fn nothing_seen(&self) -> Seen<I::Unlisted> {
         Seen {
             missing: self.missing.clone(),
+            absent: Vec::new(),
             exchanged: Vec::new(),
             has_malformed: false,
             covered: vec![false; self.watched.len()],
@@ -121,13 +173,23 @@ impl<I: SeriesIds> WatchList<I> {
         let mut found: Vec<(usize, Arc<Counterset>)> = Vec::new();
         let mut taken = HashSet::new();
         for (index, one) in wanted.iter().enumerate() {
-            let lookups = catalog.find(client, &one.which).await?;
+            let (lookups, names_max) = match &one.which {
+                Which::FirstOf(names) => match catalog.find_first(client, names).await? {
+                    Some((place, lookup)) => (vec![lookup], place),
+                    None => (Vec::new(), names.len()),
+                },
+                which => (catalog.find(client, which).await?, 1),
+            };
             if lookups.is_empty() || one.which.is_pattern() && unlisted.is_some() {
                 self.missing.push(unknown((index, one), catalog, unlisted));
             }
             let is_usable = |lookup: &Lookup| matches!(lookup, Lookup::Found(_));
-            if one.which.is_pattern() || !lookups.iter().any(is_usable) {
-                self.unmet.push(index);
+            let may_be_classic = match one.which {
+                Which::FirstOf(_) => names_max > 0,
+                _ => one.which.is_pattern() || !lookups.iter().any(is_usable),
+            };
+            if may_be_classic {
+                self.unmet.push(Unmet { wanted: index, names_max });
             }
             for lookup in lookups {
                 match lookup {
@@ -163,16 +225,19 @@ impl<I: SeriesIds> WatchList<I> {
             self.missing.extend(unknown_counters(index, settings, &counterset));
             let is_it = |one: &Watched<I>| one.wanted == index && one.counterset == counterset;
             let known = before.iter().position(is_it).map(|place| before.swap_remove(place));
-            // The provider may be exchanged once more; which collection it was in is kept.
-            let exchanged_at = before.iter().find(|one| one.counterset.provider == counterset.provider);
-            let exchanged_at = exchanged_at.and_then(|one| one.exchanged_at);
+            // The provider may be exchanged once more, and the pause goes on.
+            let other = before.iter().find(|one| one.counterset.provider == counterset.provider);
+            let exchanged = other.map(|one| one.exchanged).unwrap_or_default();
             self.watched.push(known.unwrap_or_else(|| {
                 warn_of_nothing(settings, &counterset);
                 let poller = CountersetPoller::new(&counterset, settings, output);
-                Watched { wanted: index, counterset, poller, exchanged_at }
+                let (was_there, is_beaten) = (false, false);
+                Watched { wanted: index, counterset, poller, exchanged, was_there, is_beaten }
             }));
         }
         for mut gone in before {
+            let is_it = |one: &Watched<I>| one.counterset.provider == gone.counterset.provider;
+            self.has_lost_some |= gone.was_there && !self.watched.iter().any(is_it);
             gone.poller.end(output);
         }
     }
@@ -185,12 +250,12 @@ impl<I: SeriesIds> WatchList<I> {
     }
 
     /// Sends what a reply of `query` holds.
-    pub fn emit<S: SeriesSink<I>>(
+    pub async fn emit<S: SeriesSink<I>>(
         &mut self,
         data: &QueryData<'_>,
         query: &OpenQuery,
         wanted: &[Wanted],
-        poll: u64,
+        now: Duration,
         output: &mut S,
     ) -> Seen<I::Unlisted> {
         let mut covered = vec![false; self.watched.len()];
@@ -212,6 +277,7 @@ impl<I: SeriesIds> WatchList<I> {
             let Some(settings) = wanted.get(watched.wanted) else { continue };
             let (wanted, name) = (watched.wanted, || watched.counterset.name.clone());
             match block {
+                Ok(_) if watched.is_beaten => covered[place] = true,
                 Ok(block) if block.status == Win32Error::ERROR_NO_DATA => {
                     watched.poller.clear(output);
                     covered[place] = true;
@@ -221,9 +287,10 @@ impl<I: SeriesIds> WatchList<I> {
                     missing.push(Missing { wanted, name: name(), why });
                 }
                 Ok(block) => {
-                    watched.poller.emit(&block, clocks_of(data.header()), settings, output);
+                    let clocks = clocks_of(data.header());
+                    watched.poller.emit(&block.into(), clocks, settings, output).await;
                     covered[place] = true;
-                    if watched.was_exchanged(poll) {
+                    if watched.was_exchanged(now) {
                         exchanged.extend(watched.counterset.provider.guid());
                     }
                 }
@@ -234,12 +301,17 @@ impl<I: SeriesIds> WatchList<I> {
                 }
             }
         }
-        self.has_lost_some = missing.len() > known || covered.iter().any(|covered| !covered);
-        Seen { missing, exchanged, has_malformed, covered, classic_covered: Vec::new() }
+        self.lacks_some = missing.len() > known || covered.iter().any(|covered| !covered);
+        for (one, covered) in self.watched.iter_mut().zip(&covered) {
+            self.has_lost_some |= std::mem::replace(&mut one.was_there, *covered) && !covered;
+        }
+        let (absent, classic_covered) = (Vec::new(), Vec::new());
+        Seen { missing, absent, exchanged, has_malformed, covered, classic_covered }
     }
 
-    /// The wanted ones that the last search found nothing usable for, and patterns, which may match more elsewhere.
-    pub(crate) fn unmet(&self) -> &[usize] {
+    /// The wanted ones that the last search found nothing usable for, and those of which there may be more elsewhere, or a
+    /// better one.
+    pub(crate) fn unmet(&self) -> &[Unmet] {
         &self.unmet
     }
 
@@ -248,12 +320,19 @@ impl<I: SeriesIds> WatchList<I> {
         self.watched.iter().map(|one| one.counterset.name.as_str())
     }
 
+    /// The same with the wanted ones that they are, but for those that classic objects come before.
+    pub(crate) fn wanted_names(&self) -> impl Iterator<Item = (usize, &str)> {
+        let shown = self.watched.iter().filter(|one| !one.is_beaten);
+        shown.map(|one| (one.wanted, one.counterset.name.as_str()))
+    }
+
     /// Countersets whose values `seen` tells of.
     pub fn covered<'a>(
         &'a self,
         seen: &'a Seen<I::Unlisted>,
     ) -> impl Iterator<Item = (&'a Counterset, &'a CountersetPoller<I>)> {
-        let covered = self.watched.iter().zip(&seen.covered).filter(|(_, covered)| **covered);
+        let is_shown = |(one, covered): &(&Watched<I>, &bool)| **covered && !one.is_beaten;
+        let covered = self.watched.iter().zip(&seen.covered).filter(is_shown);
         covered.map(|(watched, _)| (&*watched.counterset, &watched.poller))
     }
 
@@ -270,12 +349,11 @@ impl<I: SeriesIds> WatchList<I> {
 impl<I: SeriesIds> Watched<I> {
     /// Whether the host's provider was exchanged, so that its registration has to be read again. A host whose replies
     /// never fit what it registers is asked now and then, not each time.
-    fn was_exchanged(&mut self, poll: u64) -> bool {
+    fn was_exchanged(&mut self, now: Duration) -> bool {
         self.poller.compare(&self.counterset);
-        let is_due = self.exchanged_at.is_none_or(|last| poll >= last + POLLS_BETWEEN_READINGS);
-        let was = self.poller.has_strangers() && is_due;
+        let was = self.poller.has_strangers() && self.exchanged.is_over(now);
         if was {
-            self.exchanged_at = Some(poll);
+            self.exchanged.extend(now, Pause::NEVER_THERE);
         }
         was
     }
@@ -291,6 +369,7 @@ fn unknown<U: Clone>(
     let why = match (&wanted.which, unlisted) {
         (_, Some(reason)) => Why::Unlisted(reason.clone()),
         (Which::Matching(_), None) => Why::NoMatch { nameless },
+        (Which::FirstOf(_), None) => Why::NoneOf { nameless },
         (Which::Name(_) | Which::Guid(_), None) => match classic::explain(&name, &catalog.names()) {
             Some(explanation) => Why::Classic(explanation),
             None => {
@@ -301,6 +380,3 @@ fn unknown<U: Clone>(
     };
     Missing { wanted: place, name, why }
 }
-
-/// A registration that does not fit the replies is read again after so many collections.
-const POLLS_BETWEEN_READINGS: u64 = 20;

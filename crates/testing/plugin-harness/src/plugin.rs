@@ -1,6 +1,7 @@
 //! A plugin and its instances.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use plugin_contract::{CredentialBroker, TargetInfo};
@@ -18,6 +19,8 @@ pub struct Plugin {
     /// Its credential broker.
     pub lender: Arc<Lender>,
     host: Host,
+    /// What the clock of collections is ahead of that of the machine, in nanoseconds.
+    ahead_ns: Arc<AtomicU64>,
 }
 
 /// An instance of a source, with all that it sent.
@@ -55,9 +58,18 @@ impl Plugin {
     pub fn with(name: &str, entry: EntryFn, lender: Lender, options: HostOptions) -> Self {
         let lender = Arc::new(lender);
         let broker: Arc<dyn CredentialBroker> = Arc::<Lender>::clone(&lender);
-        let host = Host::new(HostOptions { broker, ..options });
+        let ahead_ns = Arc::new(AtomicU64::new(0));
+        let (clock, ahead) = (Arc::clone(&options.clock), Arc::clone(&ahead_ns));
+        let clock = Arc::new(move || clock() + ahead.load(Ordering::Relaxed));
+        let host = Host::new(HostOptions { broker, clock, ..options });
         let library = host.link(name, entry).expect("the plugin is linked");
-        Self { library, lender, host }
+        Self { library, lender, host, ahead_ns }
+    }
+
+    /// The next collections are later by so much.
+    pub fn advance(&self, time: Duration) {
+        let time_ns = u64::try_from(time.as_nanos()).expect("a short time");
+        self.ahead_ns.fetch_add(time_ns, Ordering::Relaxed);
     }
 
     /// Makes an instance of a source.

@@ -204,7 +204,7 @@ impl Watching<'_> {
         };
         let is_first = self.readings.is_empty();
         let data = open.query.as_ref().zip(data.as_ref());
-        let sample = Sample::read(self.plan, data, classic.as_ref(), &mut self.readings);
+        let sample = Sample::read(self.plan, data, classic.as_ref(), &mut self.readings).await;
         for refused in sample.refused.iter().chain(&open.problems(self.plan)) {
             self.note_once(refused.clone());
         }

@@ -52,6 +52,12 @@ pub(crate) struct CountersetSettings {
     /// Its identifier, for countersets that cannot be found by name.
     #[serde(default)]
     pub(crate) guid: Option<String>,
+    /// English names in the place of `name`: the first that the host has.
+    #[serde(default)]
+    pub(crate) first_of: Vec<NameSettings>,
+    /// Whether it is no failure if the host has none. By default so for a pattern of names.
+    #[serde(default)]
+    pub(crate) optional: Option<bool>,
     /// Which instances; all by default.
     #[serde(default)]
     pub(crate) instances: FilterSettings,

@@ -68,6 +68,7 @@ fn is_of(wanted: &Wanted, object: &str) -> bool {
         Which::Name(name) => same_name(name, object),
         Which::Matching(pattern) => pattern.matches(object),
         Which::Guid(_) => same_name(&wanted.label, object),
+        Which::FirstOf(names) => names.iter().any(|name| same_name(name, object)),
     }
 }
 

@@ -26,9 +26,10 @@ pub(crate) fn compile(settings: &Settings) -> Result<Vec<Wanted>, Vec<Problem>> 
         let pointer = format!("/countersets/{index}");
         match counterset.compile(&pointer, settings.detail) {
             Ok(compiled) => {
-                if wanted.iter().any(|earlier| same_name(&earlier.label, &compiled.label)) {
-                    let message = format!("counterset `{}` is named twice", compiled.label);
-                    problems.push(Problem::new(format!("{pointer}/name"), message));
+                if let Some(twice) = named_twice(&wanted, &compiled) {
+                    let message = format!("counterset `{twice}` is named twice");
+                    let key = if counterset.first_of.is_empty() { "name" } else { "first_of" };
+                    problems.push(Problem::new(format!("{pointer}/{key}"), message));
                 }
                 wanted.push(compiled);
             }
@@ -36,6 +37,24 @@ pub(crate) fn compile(settings: &Settings) -> Result<Vec<Wanted>, Vec<Problem>> 
         }
     }
     if problems.is_empty() { Ok(wanted) } else { Err(problems) }
+}
+
+/// A name that is in the names of this one and of an earlier one, or twice in its own.
+fn named_twice(earlier: &[Wanted], one: &Wanted) -> Option<String> {
+    let names = names_of(one);
+    let is_twice = |place: usize, name: &&str| {
+        let known = earlier.iter().flat_map(names_of).chain(names[..place].iter().copied());
+        known.into_iter().any(|known| same_name(known, name))
+    };
+    names.iter().enumerate().find(|(place, name)| is_twice(*place, name)).map(|(_, name)| (*name).to_owned())
+}
+
+/// The names by which countersets are wanted, or the pattern.
+fn names_of(wanted: &Wanted) -> Vec<&str> {
+    match &wanted.which {
+        Which::FirstOf(names) => names.iter().map(String::as_str).collect(),
+        Which::Name(_) | Which::Matching(_) | Which::Guid(_) => vec![&wanted.label],
+    }
 }
 
 /// The language in which names are shown beside the English ones.
@@ -48,6 +67,7 @@ pub(crate) fn facts(settings: &Settings) -> WantedFacts {
     WantedFacts { host_info: settings.host_info, max_services: settings.max_services }
 }
 
+const FIRST_OF_EXAMPLE: &str = "first_of: [Process V2, Process]";
 /// Limit of `max_services`.
 const SERVICES_MAX: u32 = 5_000;
 
@@ -85,10 +105,14 @@ impl CountersetSettings {
         let top_n =
             self.top_n.as_ref().map(|TopNSettings { counter, n }| TopN { counter: counter.clone(), n: *n });
         let (instance_id, aggregate) = (self.instance_id, self.aggregate);
-        Ok(Wanted { label, which, selection, instance_id, aggregate, top_n })
+        let is_optional = self.optional.unwrap_or_else(|| which.is_pattern());
+        Ok(Wanted { label, which, selection, instance_id, aggregate, top_n, is_optional })
     }
 
     fn which(&self, pointer: &str) -> Result<(String, Which), Problem> {
+        if !self.first_of.is_empty() {
+            return self.first_of(pointer);
+        }
         if let Some(guid) = &self.guid {
             let parsed = guid.trim_matches(['{', '}']).parse().map_err(|_| {
                 Problem::new(format!("{pointer}/guid"), format!("`{guid}` is no GUID"))
@@ -115,5 +139,26 @@ impl CountersetSettings {
             error.suggestion.into_iter().fold(problem, Problem::suggest)
         })?;
         Ok((text, Which::Matching(pattern)))
+    }
+
+    fn first_of(&self, pointer: &str) -> Result<(String, Which), Problem> {
+        if self.name.is_some() || self.guid.is_some() {
+            let message = "`first_of` takes the place of `name` and `guid`";
+            return Err(Problem::new(format!("{pointer}/first_of"), message).suggest(FIRST_OF_EXAMPLE));
+        }
+        let mut names = Vec::with_capacity(self.first_of.len());
+        for (place, name) in self.first_of.iter().enumerate() {
+            let (NameSettings::Plain(text) | NameSettings::Exact(text)) = name else {
+                let message =
+                    "patterns cannot be in `first_of`: write names, in the order in which they are tried";
+                let place = format!("{pointer}/first_of/{place}");
+                return Err(Problem::new(place, message).suggest(FIRST_OF_EXAMPLE));
+            };
+            if text.is_empty() {
+                return Err(Problem::new(format!("{pointer}/first_of/{place}"), "the name is empty"));
+            }
+            names.push(text.clone());
+        }
+        Ok((names.join(", "), Which::FirstOf(names)))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The registry is read once for each connection and again after [`READ_INTERVAL`]; services only after
 //! [`SERVICES_INTERVAL`]. In between there is no call. What cannot be read costs its own metric, and after a failure of
-//! the whole registry it is left alone for a number of collections.
+//! the whole registry it is left alone for a while.
 
 mod clocks;
 mod fact;
@@ -69,7 +69,7 @@ impl HostInfo {
     pub(crate) fn select(&mut self, wanted: WantedFacts) {
         self.is_outdated |= wanted != self.wanted;
         self.wanted = wanted;
-        self.backoff.reset();
+        self.backoff.forget();
     }
 
     /// Begins a collection, and ends series that may not be wanted any more.
@@ -92,7 +92,7 @@ impl HostInfo {
         self.series.families()
     }
 
-    /// Reads what is due, in the collection number `poll` over `open`. What takes too long goes on in the next one.
+    /// Reads what is due over `open`. What takes too long goes on in the next one.
     /// Returns whether the second pipe is another one now.
     ///
     /// # Errors
@@ -101,32 +101,31 @@ impl HostInfo {
         &mut self,
         open: &mut OpenSession<H>,
         collection: &mut Collection,
-        poll: u64,
         deadline: Instant,
     ) -> Result<bool, Failure> {
         let now = Instant::now();
-        if !open.is_connected() || !self.is_due(now) || self.backoff.begin(poll).is_err() {
+        if !open.is_connected() || !self.is_due(now) || self.backoff.begin(collection.began()).is_err() {
             return Ok(false);
         }
         collection.enter(Stage::Query);
         let mut is_pipe_new = false;
         match self.attempt(open, collection, now, deadline, &mut is_pipe_new).await {
             Ok(()) => {
-                self.backoff.reset();
+                self.backoff.succeeded();
                 if let Some(name) = self.series.label(Fact::Name, "fqdn") {
                     collection.handle().fact("host.name", name);
                 }
             }
             Err((_, failure)) if !open.is_connected() => {
-                self.backoff.reset();
+                self.backoff.forget();
                 return Err(failure);
             }
             Err((why, failure)) => {
                 self.lack_all(why, collection.output());
-                let next_poll = self.backoff.failed(&failure);
+                self.backoff.failed(&failure);
                 tracing::warn!(
                     error = %failure.message,
-                    next_attempt_in_collections = next_poll.saturating_sub(poll),
+                    next_attempt_in_s = self.backoff.left(collection.began()).as_secs(),
                     "Host does not give facts from its registry"
                 );
             }

@@ -10,6 +10,7 @@ use ms_pcq::wire::{Clocks, CounterRegInfo, InstanceInfo, QueryData, QueryDataWri
 use plugin_sdk::testing::{FakeInstance, FakeOutcome};
 use plugin_sdk::{Collection, Coverage, Failure, Problem, Setup, Source, Target};
 use serde_json::json;
+use test_support::future::now;
 
 use super::ExporterIds;
 use crate::config::{self, Settings};
@@ -58,7 +59,8 @@ impl Source for Replay {
         let allocated = allocation_counter::measure(|| {
             let data = QueryData::parse(&reply).expect("our own reply");
             for block in data.blocks() {
-                polled.emit(&block.expect("our own block"), clocks_of(data.header()), wanted, output);
+                let (block, clocks) = (block.expect("our own block"), clocks_of(data.header()));
+                now(polled.emit(&block.into(), clocks, wanted, output));
             }
         });
         ALLOCATIONS.lock().expect("nobody panicked").push(allocated.count_total);

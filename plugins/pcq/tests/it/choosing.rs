@@ -5,7 +5,7 @@ use std::time::Duration;
 use ms_dtyp::FileTime;
 use ms_pcq::types::Lcid;
 use plugin_contract::StartTimeKind;
-use plugin_host::testing::{RecordedSeries, Value};
+use plugin_host::testing::{RecordedOutcome, RecordedSeries, Value};
 use serde_json::{Value as Json, json};
 use windows_sim::model::Moment;
 
@@ -45,11 +45,92 @@ fn countersets_are_found_by_wildcard_expression_and_identifier() {
 }
 
 #[test]
-fn a_pattern_that_no_counterset_matches_says_so() {
-    let (sim, plugin) = (SimHost::new(), Plugin::new());
-    let watch = plugin.watch(&sim, json!({"countersets": [{"name": {"wildcard": "Hyper-V *"}}]}));
-    let ended = watch.collect();
-    assert_eq!(ended.failed().2, "the host has no counterset whose name matches `Hyper-V *`");
+fn what_must_be_there_and_is_not_fails_and_what_is_optional_does_not() {
+    let (pattern, name) = (json!({"wildcard": "Hyper-V *"}), json!("DHCP Server"));
+    let choice = json!(["DHCP Server", "Hyper-V Hypervisor"]);
+    let said_of_pattern = "the host has no counterset whose name matches `Hyper-V *`";
+    let said_of_choice = "the host has none of the countersets `DHCP Server, Hyper-V Hypervisor`";
+    for (counterset, said) in [
+        (json!({"name": pattern}), None),
+        (json!({"name": pattern, "optional": true}), None),
+        (json!({"name": pattern, "optional": false}), Some(said_of_pattern)),
+        (json!({"name": name, "optional": true}), None),
+        (json!({"name": name}), Some("the host does not offer the classic counter object `DHCP Server`")),
+        (json!({"first_of": choice, "optional": true}), None),
+        (json!({"first_of": choice}), Some(said_of_choice)),
+    ] {
+        let (sim, plugin) = (SimHost::new(), Plugin::new());
+        for other in ["Memory", "Thermal Zone Information"] {
+            let ended = plugin.watch(&sim, json!({"countersets": [counterset, {"name": other}]})).collect();
+            match said {
+                None => assert_eq!(ended.outcome, RecordedOutcome::Full, "{counterset}"),
+                Some(said) => assert!(ended.partial().1.message.starts_with(said), "{:?}", ended.outcome),
+            }
+            let noted = said.is_none().then_some("Optional Counterset");
+            let mut expected: Vec<&str> = [other].into_iter().chain(noted).collect();
+            expected.sort_unstable();
+            assert_eq!(objects(&ended), expected, "{counterset}");
+        }
+    }
+}
+
+#[test]
+fn an_optional_counterset_that_cannot_be_read_fails_all_the_same() {
+    let sim = SimHost::new();
+    sim.behave(|behaviour| behaviour.refuses_performance_data = true);
+    let counterset = json!({"name": "Memory", "optional": true});
+    let watch = Plugin::new();
+    let ended = watch.watch(&sim, json!({"countersets": [counterset, {"name": "HTTP Service"}]})).collect();
+    assert!(ended.partial().1.message.contains("its classic counters cannot be read"));
+}
+
+#[test]
+fn the_first_counterset_that_the_host_has_is_taken_whichever_provider_gives_it() {
+    let taken = |names: [&str; 2], absent: &[&str]| {
+        let sim = SimHost::with_options(|options| {
+            let change = |name: &&str| format!("{name}=absent").parse().expect("a change");
+            options.changes = absent.iter().map(change).collect();
+        });
+        let plugin = Plugin::new();
+        let watch = plugin.watch(&sim, json!({"countersets": [{"first_of": names}]}));
+        let ended = watch.full();
+        assert_eq!(watch.full().providers, ended.providers);
+        let [[name, provider]] = &ended.providers[..] else { panic!("{:?}", ended.providers) };
+        assert_eq!(objects(&ended), [name.as_str()]);
+        format!("{name} {provider}")
+    };
+    assert_eq!(taken(["Process V2", "Process"], &[]), "Process V2 v2");
+    assert_eq!(taken(["Process V2", "Process"], &["Process V2"]), "Process v1");
+    assert_eq!(taken(["Process", "Process V2"], &[]), "Process v1");
+    assert_eq!(taken(["Process", "Process V2"], &["Process"]), "Process V2 v2");
+    assert_eq!(taken(["Memory", "System"], &["Memory"]), "System v1");
+}
+
+#[test]
+fn a_host_that_changes_to_another_of_several_countersets_shows_only_that() {
+    let sim = SimHost::with_options(|options| {
+        options.changes = vec!["Process V2=absent@4d/2d".parse().expect("a change")];
+    });
+    let plugin = Plugin::new();
+    let watch = plugin.watch(&sim, json!({"countersets": [{"first_of": ["Process V2", "Process"]}]}));
+    for days in 1..10 {
+        // What is lost is searched for soon, and what comes before it within ten minutes.
+        for _ in 0..2 {
+            plugin.advance(Duration::from_secs(601));
+            watch.collect();
+        }
+        plugin.advance(Duration::from_secs(601));
+        let ended = watch.collect();
+        assert_eq!(ended.outcome, RecordedOutcome::Full);
+        let shown = objects(&ended);
+        assert!(shown == ["Process V2"] || shown == ["Process"], "day {days}: {shown:?}");
+        sim.clock.advance(Duration::from_secs(86_400));
+    }
+    let last = watch.full();
+    let seen = &last.recorded.families;
+    for object in ["Process", "Process V2"] {
+        assert!(seen.iter().any(|family| family.object == object), "{object} was shown");
+    }
 }
 
 #[test]
@@ -64,7 +145,9 @@ fn a_counterset_of_a_pattern_that_comes_later_is_found() {
     let has_engine = || objects(&watch.full()).contains(&"GPU Engine".to_owned());
     assert!(!has_engine());
     sim.clock.advance(Duration::from_secs(86_400));
-    assert!((0..20).any(|_| has_engine()));
+    assert!(!has_engine(), "it is not searched for with each collection");
+    plugin.advance(Duration::from_secs(600));
+    assert!(has_engine());
 }
 
 #[test]

@@ -8,7 +8,7 @@ pub(super) type Paths = [(usize, CounterPath)];
 
 /// Whether a path means an instance; the only one of a counterset always.
 pub(super) fn wants(path: &PathMatch, instance: Option<&Instance>) -> bool {
-    instance.is_none_or(|instance| path.wants(&instance.name, instance.index))
+    path.wants(instance)
 }
 
 /// What an instance is known by from reply to reply.

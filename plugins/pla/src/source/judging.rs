@@ -7,32 +7,26 @@ use plugin_sdk::{Collection, Coverage, Failure, GeneralReason, Stage};
 use super::{PlaSource, unix_seconds};
 use crate::actions::Moment;
 use crate::clock::ReplyKind;
-use crate::counters::{Fetched, Open};
+use crate::counters::Fetched;
 use crate::runs::calendar;
 use crate::series;
 
 impl PlaSource {
-    pub(super) fn judge_and_show(
-        &mut self,
-        open: Option<&mut Open>,
-        fetched: &Fetched,
-        collection: &mut Collection,
-    ) {
+    /// What was fetched was read before.
+    pub(super) fn judge_and_show(&mut self, fetched: &Fetched, collection: &mut Collection) {
         collection.enter(Stage::Decode);
         if !self.is_on_demand {
-            self.judge(open, fetched, collection.began());
+            self.judge(fetched, collection.began());
             self.show(collection);
         }
         self.show_sets(collection);
     }
 
-    fn judge(&mut self, open: Option<&mut Open>, fetched: &Fetched, at: Duration) {
+    fn judge(&mut self, fetched: &Fetched, at: Duration) {
         let Self { counters, board, clock, actions, runs, is_gap, .. } = self;
         let replied = fetched.replied();
         let mut is_new_boot = false;
         if replied.any() {
-            let query = open.and_then(|open| open.handles().as_ref());
-            counters.read(query.zip(fetched.data.as_ref()), fetched.has_classic);
             let kind = if replied.version_2 { ReplyKind::Version2 } else { ReplyKind::Classic };
             is_new_boot = clock.advance(kind, &counters.frame().clocks, at);
         }

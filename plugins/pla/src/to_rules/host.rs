@@ -116,7 +116,7 @@ impl Counterset {
         };
         let families = plan_of(&name, &infos, name_of);
         let names = counters.iter().map(|counter| counter.name.as_str());
-        let labels = InstanceLabels::of(&name, is_classic, names);
+        let labels = InstanceLabels::of(&name, is_classic, &names);
         Self { name, instance_type, labels, instances, counters, families }
     }
 

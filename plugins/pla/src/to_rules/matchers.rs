@@ -96,7 +96,7 @@ impl Instances {
             // Some old providers number their instances themselves.
             return Ok(Self::named(&written, counterset));
         }
-        let whole = instance.whole_name();
+        let whole = counterset.labels.shown(&instance.whole_name()).to_owned();
         let shares_names = counterset.labels.id.is_some() && !counterset.labels.id_is_in_name
             || counterset.instances.iter().filter(|known| same_name(known, &whole)).count() > 1;
         let mut found = match instance.index {

@@ -5,6 +5,7 @@ use ms_pcq::wire::CounterRegInfo;
 use perflib_v1::{CounterDefinition, Instances, NameTable, ObjectType};
 
 use super::tables::Tables;
+use crate::reading::id_of;
 use crate::registration::Counter;
 use crate::{Counterset, Provider};
 
@@ -48,11 +49,6 @@ fn info_of(place: usize, definition: &CounterDefinition, next: Option<&CounterDe
         multi_id: if needs.multi { base } else { CounterId::NONE },
         ..CounterRegInfo::new(id_of(place), definition.counter_type)
     }
-}
-
-/// The identifier of the counter at a place. There are no more places than fit.
-pub(super) fn id_of(place: usize) -> CounterId {
-    CounterId(u32::try_from(place).unwrap_or(u32::MAX))
 }
 
 pub(super) fn text(table: &NameTable, index: u32) -> Option<String> {

@@ -46,29 +46,28 @@ fn near(name: &str) -> Option<&'static [&'static str]> {
 const FAMILIES: [&str; 6] =
     ["SQLServer:", "SQLAgent:", ".NET CLR ", ".NET Data Provider ", "ASP.NET", "MSExchange"];
 
-const DISK: &[&str] = &["FileSystem Disk Activity"];
 const NETWORK: &[&str] =
     &["Per Processor Network Interface Card Activity", "Physical Network Interface Card Activity"];
 const SHARES: &[&str] = &["SMB Server Shares", "SMB Server Sessions"];
 
-/// Each object with what comes near it, the nearest first.
+/// Each object with what has most of its counters, the nearest first.
 const OBJECTS: &[(&str, &[&str])] = &[
     ("Processor", &["Processor Information"]),
     ("Process", &["Process V2"]),
-    ("Thread", &["Process V2"]),
+    ("Thread", &[]),
     ("Job Object", &[]),
     ("Job Object Details", &[]),
-    ("Memory", &["NUMA Node Memory", "Process V2"]),
+    ("Memory", &[]),
     ("Cache", &[]),
     ("Paging File", &[]),
-    ("Objects", &["Process V2"]),
-    ("System", &["Processor Information"]),
-    ("PhysicalDisk", DISK),
-    ("LogicalDisk", DISK),
+    ("Objects", &[]),
+    ("System", &[]),
+    ("PhysicalDisk", &[]),
+    ("LogicalDisk", &[]),
     ("Network Interface", NETWORK),
     ("Network Adapter", NETWORK),
-    ("TCPv4", &["TCPIP Performance Diagnostics"]),
-    ("TCPv6", &["TCPIP Performance Diagnostics"]),
+    ("TCPv4", &[]),
+    ("TCPv6", &[]),
     ("UDPv4", &[]),
     ("UDPv6", &[]),
     ("IPv4", &[]),
@@ -113,8 +112,15 @@ mod tests {
         let said = |name| explain(name, &offered.into_iter()).unwrap_or_default();
         assert!(said("processor").ends_with("near it: `Processor Information`"));
         assert!(said("processor").contains("the classic counter object `processor`"));
-        assert!(said("Memory").ends_with("near it: `Process V2`"));
-        for name in ["LogicalDisk", "SQLServer:Buffer Manager", "MSSQL$INST:Locks", ".net clr memory"] {
+        assert!(said("Process").ends_with("near it: `Process V2`"));
+        for name in [
+            "Memory",
+            "System",
+            "LogicalDisk",
+            "SQLServer:Buffer Manager",
+            "MSSQL$INST:Locks",
+            ".net clr memory",
+        ] {
             assert!(said(name).ends_with("no counterset of this host comes near it"), "{name}");
         }
         for name in ["Process V2", "Processor Infomation", "MSSQL$", ""] {

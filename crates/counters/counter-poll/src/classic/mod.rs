@@ -7,9 +7,7 @@
 mod candidates;
 mod counterset;
 mod error;
-mod identities;
 mod known;
-mod object_reading;
 mod poller;
 mod questions;
 mod search;
@@ -18,13 +16,12 @@ mod tables;
 mod watched;
 
 pub use self::error::ClassicError;
-pub(crate) use self::identities::Identities;
 pub(crate) use self::known::is_known;
 pub use self::known::{explain, names};
-pub(crate) use self::object_reading::{ObjectReading, clocks_of, with_clock_of};
 pub(crate) use self::poller::ClassicPoller;
 pub use self::questions::Questions;
-pub(crate) use self::search::Search;
+pub(crate) use self::search::{Search, Unmet};
 pub use self::survey::{Reach, Survey, survey};
 pub(crate) use self::survey::{close, described, indexes};
 pub(crate) use self::tables::Tables;
+pub(crate) use self::watched::objects_of;

@@ -1,4 +1,6 @@
+use std::collections::HashSet;
 use std::error::Error as StdError;
+use std::time::Duration;
 
 use counter_types::RawClocks;
 use ms_dtyp::FileTime;
@@ -6,15 +8,15 @@ use ms_pcq::types::Lcid;
 use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
 use perflib_v1::{BadObject, DataBlock, ObjectType};
 
-use super::candidates::{Candidate, candidates};
+use super::candidates::{Candidate, candidates, choose};
 use super::error::ClassicError;
-use super::object_reading::clocks_of;
 use super::questions::Questions;
-use super::search::{ClassicSeen, Search};
+use super::search::{ClassicSeen, Search, Unmet};
 use super::tables::{self, Tables};
-use super::watched::WatchedObjects;
+use super::watched::{WatchedObjects, objects_of};
 use crate::channel::HostChannel;
 use crate::missing::{Missing, Why};
+use crate::reading::classic_clocks_of;
 use crate::{Counterset, CountersetPoller, SeriesIds, SeriesSink, Wanted, stalls};
 
 /// Polls the classic objects of one host that are wanted.
@@ -22,7 +24,7 @@ use crate::{Counterset, CountersetPoller, SeriesIds, SeriesSink, Wanted, stalls}
 pub(crate) struct ClassicPoller<I: SeriesIds> {
     language: Option<Lcid>,
     /// What is wanted that no version 2 counterset is, at the last search: places among the wanted ones.
-    searched: Vec<usize>,
+    searched: Vec<Unmet>,
     /// What has a name that is wanted. Not all of them are objects: counters are in the same table.
     candidates: Vec<Candidate>,
     /// When the table of names was written that the candidates are of, where the host says it.
@@ -30,6 +32,8 @@ pub(crate) struct ClassicPoller<I: SeriesIds> {
     is_search_due: bool,
     objects: WatchedObjects<I>,
     questions: Questions,
+    /// Whether something is not there that was, since this was asked last.
+    has_lost_some: bool,
     room: ValueRoom,
 }
 
@@ -44,6 +48,7 @@ impl<I: SeriesIds> ClassicPoller<I> {
             is_search_due: true,
             objects: WatchedObjects::default(),
             questions: Questions::default(),
+            has_lost_some: false,
             room: ValueRoom::new(ROOM_BYTES),
         }
     }
@@ -60,9 +65,9 @@ impl<I: SeriesIds> ClassicPoller<I> {
     }
 
     /// Begins a collection, and ends series that are not wanted any more.
-    pub(crate) fn begin<S: SeriesSink<I>>(&mut self, poll: u64, output: &mut S) {
+    pub(crate) fn begin<S: SeriesSink<I>>(&mut self, now: Duration, output: &mut S) {
         self.objects.end_outdated(output);
-        self.questions.begin(poll);
+        self.questions.begin(now);
     }
 
     /// The host may be another one, or have other software.
@@ -72,7 +77,7 @@ impl<I: SeriesIds> ClassicPoller<I> {
 
     /// Whether an object that is wanted is not there.
     pub(crate) fn lacks_some(&self) -> bool {
-        self.objects.lacks_some() || self.searched.iter().any(|wanted| !self.objects.meets(*wanted))
+        self.objects.lacks_some() || self.searched.iter().any(|unmet| !self.objects.meets(unmet.wanted))
     }
 
     /// Searches again with the next collection.
@@ -81,13 +86,33 @@ impl<I: SeriesIds> ClassicPoller<I> {
     }
 
     /// Whether there is something to ask for.
-    pub(crate) fn is_needed(&self, unmet: &[usize]) -> bool {
+    pub(crate) fn is_needed(&self, unmet: &[Unmet]) -> bool {
         !unmet.is_empty() || !self.objects.is_empty()
     }
 
     /// Whether something of the wanted one at this place is watched.
     pub(crate) fn meets(&self, wanted: usize) -> bool {
         self.objects.meets(wanted)
+    }
+
+    /// Whether something is not there that was, since this was asked last.
+    pub(crate) const fn take_loss(&mut self) -> bool {
+        std::mem::replace(&mut self.has_lost_some, false)
+    }
+
+    /// What is `absent` need not be there: it is covered, without series.
+    pub(crate) fn excuse<S: SeriesSink<I>>(
+        &mut self,
+        absent: &[Missing<I::Unlisted>],
+        covered: &mut [bool],
+        output: &mut S,
+    ) {
+        self.objects.excuse(absent, covered, output);
+    }
+
+    /// The names of the objects that are watched, with the wanted ones that they are.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.objects.names()
     }
 
     /// How many objects did not answer in this collection. The channel on which that happened takes no other call.
@@ -133,6 +158,9 @@ impl<I: SeriesIds> ClassicPoller<I> {
             self.questions.ask_for(&indexes);
         }
         self.questions.ask(client, key, &mut self.room).await?;
+        if is_search {
+            self.choose();
+        }
         if self.has_news()? {
             let tables = match tables {
                 Some(tables) => tables,
@@ -182,25 +210,38 @@ impl<I: SeriesIds> ClassicPoller<I> {
         Ok(false)
     }
 
-    /// Ends objects that a search did not find, but for those whose providers hang.
-    fn end_absent<S: SeriesSink<I>>(&mut self, output: &mut S) {
-        let blocks = || self.questions.values().filter_map(|value| DataBlock::decode(value).ok());
+    /// The indexes of the objects in the answers.
+    fn there(&self) -> HashSet<u32> {
+        let blocks = self.questions.values().filter_map(|value| DataBlock::decode(value).ok());
         let index_of = |object: Result<ObjectType<'_>, BadObject>| {
             object.map_or_else(|bad| bad.name_index, |object| Some(object.name_index))
         };
-        let is_there =
-            |index| blocks().flat_map(|block| block.objects()).any(|one| index_of(one) == Some(index));
+        blocks.flat_map(|block| objects_of(&block)).filter_map(index_of).collect()
+    }
+
+    /// Decides which objects count where the first that is there is wanted. One whose provider hangs is there.
+    fn choose(&mut self) {
+        let there = self.there();
+        let questions = &self.questions;
+        let is_there = |index| there.contains(&index) || questions.trouble(index).is_some();
+        choose(&mut self.candidates, is_there);
+    }
+
+    /// Ends objects that a search did not find, but for those whose providers hang.
+    fn end_absent<S: SeriesSink<I>>(&mut self, output: &mut S) {
+        let there = self.there();
         let is_wanted = |index, wanted| {
-            self.candidates.iter().any(|candidate| candidate.index == index && candidate.wanted == wanted)
+            let is_it = |one: &Candidate| one.index == index && one.wanted == wanted && !one.is_beaten;
+            self.candidates.iter().any(is_it)
         };
         let is_kept = |index, wanted| {
-            is_wanted(index, wanted) && (is_there(index) || self.questions.trouble(index).is_some())
+            is_wanted(index, wanted) && (there.contains(&index) || self.questions.trouble(index).is_some())
         };
         self.objects.keep(is_kept, output);
     }
 
     /// Sends what the answers of this collection hold.
-    pub(crate) fn emit<S: SeriesSink<I>>(
+    pub(crate) async fn emit<S: SeriesSink<I>>(
         &mut self,
         wanted: &[Wanted],
         output: &mut S,
@@ -209,14 +250,14 @@ impl<I: SeriesIds> ClassicPoller<I> {
         for value in self.questions.values() {
             // It was decoded before.
             if let Ok(block) = DataBlock::decode(value) {
-                self.objects.emit(&block, wanted, &mut seen, output);
+                self.objects.emit(&block, wanted, &mut seen, output).await;
             }
         }
         for (wanted, index, name) in self.objects.absent(&seen) {
             let why = self.questions.trouble(index).map_or(Why::NoData, Why::Trouble);
             seen.missing.push(Missing { wanted, name: name.to_owned(), why });
         }
-        for candidate in &self.candidates {
+        for candidate in self.candidates.iter().filter(|candidate| !candidate.is_beaten) {
             if let Some(trouble) = self.questions.trouble(candidate.index)
                 && !self.objects.indexes().any(|index| index == candidate.index)
             {
@@ -224,14 +265,14 @@ impl<I: SeriesIds> ClassicPoller<I> {
                 seen.missing.push(Missing { wanted, name, why: Why::Trouble(trouble) });
             }
         }
-        self.objects.note_losses(&seen);
+        self.has_lost_some |= self.objects.note_losses(&seen);
         seen
     }
 
     /// The clocks of the last reply of this collection.
     pub(crate) fn clocks(&self) -> Option<RawClocks> {
         let block = DataBlock::decode(self.questions.values().last()?).ok()?;
-        Some(clocks_of(&block))
+        Some(classic_clocks_of(&block))
     }
 
     /// What is said where no object could be fetched.

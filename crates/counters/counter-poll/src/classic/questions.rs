@@ -2,6 +2,7 @@
 //! that the object whose provider hangs is found and the others are asked for without it.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use ms_rrp::winreg::{Key, RegistryClient, RegistryValue, ValueRoom};
 use perflib_v1::value_name;
@@ -29,8 +30,8 @@ pub struct Questions {
 
 impl Questions {
     /// Another collection begins.
-    pub fn begin(&mut self, poll: u64) {
-        self.stalls.begin(poll);
+    pub fn begin(&mut self, now: Duration) {
+        self.stalls.begin(now);
         self.is_begun = false;
         self.answers.clear();
     }
@@ -160,7 +161,7 @@ mod tests {
     #[test]
     fn objects_are_asked_for_one_by_one_until_the_one_that_hangs_is_found() {
         let mut questions = Questions::default();
-        questions.begin(1);
+        questions.begin(Duration::from_secs(1));
         questions.ask_for(&[2, 4, 230]);
         assert_eq!(questions.next(), Some(&[2, 4, 230][..]));
         questions.time_out();
@@ -170,10 +171,10 @@ mod tests {
         questions.time_out();
         assert_eq!(questions.stalls_met(), 1);
         assert_eq!(all_calls(&mut questions), [[230]]);
-        questions.begin(2);
+        questions.begin(Duration::from_secs(2));
         assert_eq!(all_calls(&mut questions), [[2, 230]], "without the one that hangs, in one call");
         assert!(questions.trouble(4).is_some() && questions.trouble(2).is_none());
-        questions.begin(100);
+        questions.begin(Duration::from_secs(100));
         assert_eq!(all_calls(&mut questions), [[2, 4, 230]], "it has another chance");
         assert!(questions.trouble(4).is_none());
     }
@@ -182,7 +183,7 @@ mod tests {
     fn the_others_are_asked_for_together_again_whichever_object_hangs() {
         for hanging in [2, 4, 230] {
             let mut questions = Questions::default();
-            questions.begin(1);
+            questions.begin(Duration::from_secs(1));
             questions.ask_for(&[2, 4, 230]);
             while let Some(objects) = questions.next() {
                 match objects.contains(&hanging) {
@@ -190,7 +191,7 @@ mod tests {
                     false => questions.answer(RegistryValue::default()),
                 }
             }
-            questions.begin(2);
+            questions.begin(Duration::from_secs(2));
             let others: Vec<u32> = [2, 4, 230].into_iter().filter(|object| *object != hanging).collect();
             assert_eq!(all_calls(&mut questions), [others]);
         }
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn what_was_answered_is_not_asked_for_again_in_one_collection() {
         let mut questions = Questions::default();
-        questions.begin(1);
+        questions.begin(Duration::from_secs(1));
         questions.ask_for(&[2, 4]);
         assert_eq!(all_calls(&mut questions), [[2, 4]]);
         questions.ask_for(&[2, 4]);
@@ -207,7 +208,7 @@ mod tests {
         questions.ask_later_for([2].into_iter());
         assert_eq!(questions.next(), None);
         assert_eq!(questions.answers().len(), 1);
-        questions.begin(2);
+        questions.begin(Duration::from_secs(2));
         assert_eq!(all_calls(&mut questions), [[2]]);
     }
 }

@@ -6,9 +6,18 @@ use crate::missing::Missing;
 pub(crate) struct Search<'a> {
     pub(crate) wanted: &'a [Wanted],
     /// Which of them no version 2 counterset is.
-    pub(crate) unmet: &'a [usize],
+    pub(crate) unmet: &'a [Unmet],
     /// Names of the version 2 countersets that are watched: patterns match no classic object of such a name.
     pub(crate) watched_names: &'a [String],
+}
+
+/// Something that is wanted and may be a classic object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unmet {
+    /// Its place among all that is wanted.
+    pub(crate) wanted: usize,
+    /// Of a choice, how many names come before that of the version 2 counterset that the host has.
+    pub(crate) names_max: usize,
 }
 
 /// What the replies of a collection showed.

@@ -8,13 +8,12 @@ use perflib_v1::{DataBlock, Definitions, GLOBAL, NameTable, ObjectType, value_na
 use super::candidates::CANDIDATES_MAX;
 use super::counterset::{counterset_of, text};
 use super::error::ClassicError;
-use super::identities::Identities;
 use super::known::is_known;
-use super::object_reading::ObjectReading;
 use super::tables::Tables;
 use super::watched::check;
 use crate::channel::HostChannel;
-use crate::reading::Reading as _;
+use crate::pace::Pace;
+use crate::reading::{Identities, ObjectReading};
 use crate::registration::Name;
 use crate::survey::Counterset;
 
@@ -60,7 +59,7 @@ pub async fn survey<C: HostChannel>(
         let block = DataBlock::decode(value.bytes()).map_err(ClassicError::Malformed)?;
         for object in block.objects() {
             match object {
-                Ok(object) => survey.add((&block, &object), &tables, &select),
+                Ok(object) => survey.add((&block, &object), &tables, &select).await,
                 Err(bad) => survey.refused.push(bad.to_string()),
             }
         }
@@ -87,7 +86,7 @@ pub(crate) fn indexes(names: &NameTable, select: impl Fn(&str) -> bool) -> Vec<u
 }
 
 impl Survey {
-    fn add(
+    async fn add(
         &mut self,
         (block, object): (&DataBlock<'_>, &ObjectType<'_>),
         tables: &Tables,
@@ -105,7 +104,7 @@ impl Survey {
         let counterset = described(object, name, tables);
         let instances = match counterset.instance_type {
             InstanceType::SINGLE => Vec::new(),
-            _ => instances(block, object, &counterset),
+            _ => instances(block, object, &counterset).await,
         };
         self.found.push((counterset, instances));
     }
@@ -124,11 +123,15 @@ pub(crate) fn described(object: &ObjectType<'_>, name: String, tables: &Tables) 
     }
 }
 
-fn instances(block: &DataBlock<'_>, object: &ObjectType<'_>, counterset: &Counterset) -> Vec<InstanceInfo> {
+async fn instances(
+    block: &DataBlock<'_>,
+    object: &ObjectType<'_>,
+    counterset: &Counterset,
+) -> Vec<InstanceInfo> {
     let mut definitions = Definitions::default();
     definitions.update(object);
     let mut identities = Identities::default();
-    identities.update(block, object, counterset.number());
+    identities.update(block, object, counterset.numbers(), &mut Pace::default()).await;
     let reading = ObjectReading::new(definitions.fields(), object.instances(), &identities);
     let info = reading
         .instances()

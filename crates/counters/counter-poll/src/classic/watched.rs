@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use counter_types::RawClocks;
-use perflib_v1::{DataBlock, Definitions, Instances, ObjectType};
+use perflib_v1::{BadObject, DataBlock, Definitions, Instances, ObjectType};
 
 use super::candidates::Candidate;
 use super::counterset::counterset_of;
-use super::identities::Identities;
-use super::object_reading::{ObjectReading, clocks_of, with_clock_of};
 use super::search::{ClassicSeen, Search};
 use super::tables::Tables;
 use crate::missing::{Missing, Why, unknown_counters, warn_of_nothing};
-use crate::poller::labels::number_of;
+use crate::pace::Pace;
+use crate::poller::labels::numbers_of;
+use crate::reading::{Identities, Numbers, ObjectReading, classic_clocks_of, with_clock_of};
 use crate::registration::Trouble;
 use crate::{Counterset, CountersetPoller, SeriesIds, SeriesSink, Wanted};
 
@@ -23,7 +23,7 @@ pub(super) struct WatchedObjects<I: SeriesIds> {
     /// Of earlier settings; their series have to be ended.
     outdated: Vec<CountersetPoller<I>>,
     /// Whether the last collection lacked values of one.
-    has_lost_some: bool,
+    lacks_some: bool,
     identities: Identities,
 }
 
@@ -35,11 +35,13 @@ struct Watched<I: SeriesIds> {
     wanted: usize,
     counterset: Arc<Counterset>,
     definitions: Definitions,
-    /// The counter whose values number the instances.
-    number: Option<usize>,
+    /// The counters whose values number the instances.
+    numbers: Option<Numbers>,
     /// Counters that the settings name and the object does not have.
     unknown: Vec<Missing<I::Unlisted>>,
     poller: CountersetPoller<I>,
+    /// Whether the last collection had its values.
+    was_there: bool,
 }
 
 impl<I: SeriesIds> Default for WatchedObjects<I> {
@@ -47,7 +49,7 @@ impl<I: SeriesIds> Default for WatchedObjects<I> {
         Self {
             watched: Vec::new(),
             outdated: Vec::new(),
-            has_lost_some: false,
+            lacks_some: false,
             identities: Identities::default(),
         }
     }
@@ -60,7 +62,7 @@ impl<I: SeriesIds> WatchedObjects<I> {
 
     /// Whether the last collection lacked something.
     pub(super) const fn lacks_some(&self) -> bool {
-        self.has_lost_some
+        self.lacks_some
     }
 
     /// Whether an object is watched for the wanted one at this place.
@@ -90,11 +92,11 @@ impl<I: SeriesIds> WatchedObjects<I> {
 
     /// Whether `block` holds an object that is a candidate, and is not watched with the counters that it has.
     pub(super) fn has_news(&self, block: &DataBlock<'_>, candidates: &[Candidate]) -> bool {
-        block.objects().flatten().any(|object| {
+        objects_of(block).flatten().any(|object| {
             let is_known =
                 |one: &Watched<I>| one.index == object.name_index && one.definitions.are_of(&object);
-            candidates.iter().any(|candidate| candidate.index == object.name_index)
-                && !self.watched.iter().any(is_known)
+            let is_it = |candidate: &Candidate| candidate.index == object.name_index && !candidate.is_beaten;
+            candidates.iter().any(is_it) && !self.watched.iter().any(is_known)
         })
     }
 
@@ -107,8 +109,8 @@ impl<I: SeriesIds> WatchedObjects<I> {
         tables: &Tables,
         output: &mut S,
     ) {
-        for object in block.objects().flatten() {
-            let is_it = |candidate: &&Candidate| candidate.index == object.name_index;
+        for object in objects_of(block).flatten() {
+            let is_it = |candidate: &&Candidate| candidate.index == object.name_index && !candidate.is_beaten;
             let Some(Candidate { wanted, name, .. }) = candidates.iter().find(is_it) else { continue };
             let Some(settings) = search.wanted.get(*wanted) else { continue };
             let known = self.watched.iter().position(|one| one.index == object.name_index);
@@ -123,7 +125,7 @@ impl<I: SeriesIds> WatchedObjects<I> {
             let poller = CountersetPoller::new(&counterset, settings, output);
             let mut definitions = Definitions::default();
             definitions.update(&object);
-            let number = number_of(counterset.provider, &counterset.name, &counterset.counters);
+            let numbers = numbers_of(counterset.provider, &counterset.name, &counterset.counters);
             let index = object.name_index;
             let unknown = unknown_counters(*wanted, settings, &counterset);
             self.watched.push(Watched {
@@ -131,9 +133,10 @@ impl<I: SeriesIds> WatchedObjects<I> {
                 wanted: *wanted,
                 counterset,
                 definitions,
-                number,
+                numbers,
                 unknown,
                 poller,
+                was_there: false,
             });
         }
     }
@@ -149,24 +152,29 @@ impl<I: SeriesIds> WatchedObjects<I> {
     }
 
     /// Sends the values of the objects of `block`.
-    pub(super) fn emit<S: SeriesSink<I>>(
+    pub(super) async fn emit<S: SeriesSink<I>>(
         &mut self,
         block: &DataBlock<'_>,
         wanted: &[Wanted],
         seen: &mut ClassicSeen<I::Unlisted>,
         output: &mut S,
     ) {
-        let clocks = clocks_of(block);
-        for object in block.objects() {
+        let clocks = classic_clocks_of(block);
+        for object in objects_of(block) {
             let index = object.as_ref().map_or_else(|bad| bad.name_index, |object| Some(object.name_index));
             let Some(place) = self.watched.iter().position(|one| Some(one.index) == index) else { continue };
             let one = &mut self.watched[place];
             let Some(settings) = wanted.get(one.wanted) else { continue };
-            let outcome = object.map_err(|bad| bad.error.to_string()).and_then(|object| {
-                check(&object)?;
-                one.emit((block, &object), clocks, settings, &mut self.identities, output);
-                Ok(())
-            });
+            let outcome = match object.map_err(|bad| bad.error.to_string()) {
+                Ok(object) => match check(&object) {
+                    Ok(()) => {
+                        one.emit((block, &object), clocks, settings, &mut self.identities, output).await;
+                        Ok(())
+                    }
+                    Err(reason) => Err(reason),
+                },
+                Err(reason) => Err(reason),
+            };
             let (wanted, name) = (one.wanted, || one.counterset.name.clone());
             match outcome {
                 Ok(()) => {
@@ -190,9 +198,32 @@ impl<I: SeriesIds> WatchedObjects<I> {
         absent.map(|(one, _)| (one.wanted, one.index, one.counterset.name.as_str())).collect()
     }
 
-    /// Remembers whether something was lost.
-    pub(super) fn note_losses(&mut self, seen: &ClassicSeen<I::Unlisted>) {
-        self.has_lost_some = !seen.missing.is_empty();
+    /// Remembers what was lacking. Returns whether something was there the last time.
+    pub(super) fn note_losses(&mut self, seen: &ClassicSeen<I::Unlisted>) -> bool {
+        self.lacks_some = !seen.missing.is_empty();
+        let mut has_lost_some = false;
+        for (one, covered) in self.watched.iter_mut().zip(&seen.covered) {
+            has_lost_some |= std::mem::replace(&mut one.was_there, *covered) && !covered;
+        }
+        has_lost_some
+    }
+
+    /// What is `absent` need not be there: it is covered, without series.
+    pub(super) fn excuse<S: SeriesSink<I>>(
+        &mut self,
+        absent: &[Missing<I::Unlisted>],
+        covered: &mut [bool],
+        output: &mut S,
+    ) {
+        for (one, covered) in self.watched.iter_mut().zip(covered).filter(|(_, covered)| !**covered) {
+            let is_it = |absent: &Missing<I::Unlisted>| {
+                absent.wanted == one.wanted && absent.name == one.counterset.name
+            };
+            if absent.iter().any(is_it) {
+                one.poller.clear(output);
+                *covered = true;
+            }
+        }
     }
 
     /// Objects whose values `covered` tells of.
@@ -206,7 +237,7 @@ impl<I: SeriesIds> WatchedObjects<I> {
 }
 
 impl<I: SeriesIds> Watched<I> {
-    fn emit<S: SeriesSink<I>>(
+    async fn emit<S: SeriesSink<I>>(
         &mut self,
         (block, object): (&DataBlock<'_>, &ObjectType<'_>),
         clocks: RawClocks,
@@ -216,12 +247,22 @@ impl<I: SeriesIds> Watched<I> {
     ) {
         // Its counters were named when they came; others that come in their place are named before they are sent.
         self.definitions.update(object);
-        identities.update(block, object, self.number);
+        identities.update(block, object, self.numbers, &mut Pace::default()).await;
         let clocks = with_clock_of(object, clocks);
         let reading = ObjectReading::new(self.definitions.fields(), object.instances(), identities);
-        self.poller.emit(&reading, clocks, wanted, output);
+        self.poller.emit(&reading.into(), clocks, wanted, output).await;
     }
 }
+
+/// The objects of a reply. A host answers with those that it was asked for and their parents; what is beyond any such number
+/// is not read.
+pub(crate) fn objects_of<'a>(
+    block: &DataBlock<'a>,
+) -> impl Iterator<Item = Result<ObjectType<'a>, BadObject>> + use<'a> {
+    block.objects().take(OBJECTS_MAX)
+}
+
+const OBJECTS_MAX: usize = 1 << 12;
 
 /// What is wrong with an object that could be read.
 pub(super) fn check(object: &ObjectType<'_>) -> Result<(), String> {

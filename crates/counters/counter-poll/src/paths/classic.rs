@@ -73,7 +73,7 @@ impl PathPlan {
         let blocks = blocks.map_err(ClassicError::Malformed)?;
         for (OpenPath { order, path, problem }, pattern) in open.iter().zip(&patterns) {
             let mut found = false;
-            for object in blocks.iter().flat_map(DataBlock::objects).flatten() {
+            for object in blocks.iter().flat_map(classic::objects_of).flatten() {
                 let name = tables.names.get(object.name_index);
                 let is_meant = |name: &&str| pattern.as_ref().is_some_and(|pattern| pattern.matches(name));
                 let Some(name) = name.filter(is_meant) else { continue };

@@ -4,17 +4,19 @@ use std::collections::HashMap;
 
 use codec::WideStr;
 use counter_types::{Measure, RawClocks, Reading, properties};
-use ms_dtyp::FileTime;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::{CounterId, InstanceId};
-use ms_pcq::wire::{CounterRegInfo, RawValue};
+use ms_pcq::wire::{CounterRegInfo, QueryData, RawValue};
 use ms_rrp::winreg::RegistryValue;
+use perflib_v1::DataBlock;
 
-use super::replies::{self, Described, Part, Receiver};
+use super::aggregate::{Aggregate, Aggregates};
+use super::replies::{self, Described, Part};
 use super::{Instance, PathPlan, PathQuery};
-use crate::Provider;
-use crate::reading::Reading as ReplyReading;
+use crate::pace::Pace;
+use crate::reading::{classic_clocks_of, clocks_of};
 use crate::survey::Counterset;
+use crate::{Provider, classic};
 
 /// The instances of all countersets of a plan with their numbers, from the last replies. A reply with the counters and the
 /// instances of the one before is read without an allocation.
@@ -27,6 +29,7 @@ pub struct Frame {
     /// By the plan's countersets.
     countersets: Vec<CountersetFrame>,
     described: Vec<Vec<Described>>,
+    aggregates: Aggregates,
     versions: u64,
 }
 
@@ -57,7 +60,7 @@ pub struct Columns {
 impl Frame {
     /// Takes the replies, one of a query, which says which counterset each block is of, and those of classic objects. What a reply
     /// lacks has no instances. Without a reply of its kind a counterset stays as it is.
-    pub fn update(
+    pub async fn update(
         &mut self,
         plan: &PathPlan,
         data: Option<(&PathQuery, &CounterData)>,
@@ -75,15 +78,18 @@ impl Frame {
         frames.for_each(|(frame, _)| frame.begin());
         // Of the classic reply first, so that its clocks do not become those of the other.
         let mut described = std::mem::take(&mut self.described);
-        replies::describe_all(plan, classic, &mut described);
+        replies::describe_all(plan, classic, &mut described).await;
         for (value, described) in classic.iter().zip(&described) {
-            replies::read_objects(plan, value, described, self);
+            self.read_objects(plan, value, described).await;
         }
         self.described = described;
         if let Some((query, data)) = data {
-            replies::read_blocks(plan, query, &data.data(), self);
+            self.read_blocks(plan, query, &data.data()).await;
         }
-        for (frame, is_replied) in self.countersets.iter_mut().zip(replied()) {
+        for (place, (frame, is_replied)) in self.countersets.iter_mut().zip(replied()).enumerate() {
+            if is_replied && let Some(aggregate) = self.aggregates.of(plan, place) {
+                frame.add_aggregate(aggregate).await;
+            }
             if is_replied && frame.end() {
                 self.versions += 1;
                 frame.version = self.versions;
@@ -95,6 +101,7 @@ impl Frame {
     pub fn forget(&mut self) {
         self.countersets.clear();
         self.described.clear();
+        self.aggregates.forget();
     }
 
     /// One of the plan's countersets.
@@ -104,18 +111,41 @@ impl Frame {
     }
 }
 
-impl<'a> Receiver<'a> for Frame {
-    fn begin(&mut self, _: FileTime, clocks: RawClocks) {
-        self.clocks = clocks;
+impl Frame {
+    /// The blocks of a query's reply.
+    async fn read_blocks(&mut self, plan: &PathPlan, query: &PathQuery, data: &QueryData<'_>) {
+        self.clocks = clocks_of(data.header());
+        if let Err(mismatch) = query.mapping.check_count(data.header().num_counters) {
+            return self.refused.push(mismatch.to_string());
+        }
+        for block in data.blocks().enumerate() {
+            let part = replies::part_of_block(plan, query, self.clocks, block);
+            self.take(part).await;
+        }
     }
 
-    fn refuse(&mut self, reason: String) {
-        self.refused.push(reason);
+    /// The objects of a reply of the registry.
+    async fn read_objects(&mut self, plan: &PathPlan, value: &RegistryValue, described: &[Described]) {
+        let block = match DataBlock::decode(value.bytes()) {
+            Ok(block) => block,
+            Err(error) => return self.refused.push(error.to_string()),
+        };
+        self.clocks = classic_clocks_of(&block);
+        for (object, described) in classic::objects_of(&block).zip(described) {
+            let part = replies::part_of_object(plan, self.clocks, object, described);
+            self.take(part).await;
+        }
     }
 
-    fn take(&mut self, part: Part<'_, impl ReplyReading<'a>>) {
-        if let Some(counterset) = self.countersets.get_mut(part.counterset) {
-            counterset.take(&part);
+    async fn take(&mut self, part: Result<Option<Part<'_>>, String>) {
+        match part {
+            Ok(None) => {}
+            Ok(Some(part)) => {
+                if let Some(counterset) = self.countersets.get_mut(part.counterset) {
+                    counterset.take(&part).await;
+                }
+            }
+            Err(reason) => self.refused.push(reason),
         }
     }
 }
@@ -173,10 +203,11 @@ impl CountersetFrame {
     }
 
     fn begin(&mut self) {
-        (self.filled, self.is_other) = (0, false);
+        // What was changed by replies whose reading was interrupted is still to be told.
+        self.filled = 0;
     }
 
-    fn take<'a>(&mut self, part: &Part<'_, impl ReplyReading<'a>>) {
+    async fn take(&mut self, part: &Part<'_>) {
         let are_known = part.reading.counter_ids().eq(self.counters.iter().copied());
         let is_first = self.filled == 0;
         if !are_known && is_first {
@@ -184,8 +215,9 @@ impl CountersetFrame {
             self.counters.extend(part.reading.counter_ids());
             self.restart();
         }
-        let is_in_order = are_known || is_first;
-        let mut before = None;
+        // Where the values of a part go whose counters are in another order than those of the first one.
+        let columns = (!are_known && !is_first).then(|| self.columns_of(part));
+        let (mut before, mut pace) = (None, Pace::default());
         for seen in part.reading.instances() {
             let place = self.filled;
             let id = Some(seen.id).filter(|id| *id != InstanceId::ANY).map(|id| id.0);
@@ -195,9 +227,17 @@ impl CountersetFrame {
                 let before = before.get_or_insert_with(|| self.cut(place));
                 self.instances.push(numbered(part, seen.name, id, before));
             }
-            self.put(place, seen.values, is_in_order, part);
+            self.put(place, seen.values, columns.as_deref(), part.clocks);
             self.filled += 1;
+            pace.step(1 + self.counters.len()).await;
         }
+    }
+
+    /// The columns of a part's counters.
+    fn columns_of(&self, part: &Part<'_>) -> Vec<Option<usize>> {
+        let places: HashMap<CounterId, usize> =
+            self.counters.iter().enumerate().rev().map(|(place, id)| (*id, place)).collect();
+        part.reading.counter_ids().map(|id| places.get(&id).copied()).collect()
     }
 
     /// Takes the values of the instance at `place`.
@@ -205,26 +245,56 @@ impl CountersetFrame {
         &mut self,
         place: usize,
         values: impl Iterator<Item = RawValue<'a>>,
-        is_in_order: bool,
-        part: &Part<'_, impl ReplyReading<'a>>,
+        columns: Option<&[Option<usize>]>,
+        clocks: RawClocks,
     ) {
         let width = self.counters.len();
         self.values.resize(self.values.len().max((place + 1) * width), None);
-        self.clocks.resize(self.clocks.len().max(place + 1), part.clocks);
-        self.clocks[place] = part.clocks;
+        self.clocks.resize(self.clocks.len().max(place + 1), clocks);
+        self.clocks[place] = clocks;
         let Some(cells) = self.values.get_mut(place * width..(place + 1) * width) else { return };
-        if is_in_order {
+        let Some(columns) = columns else {
             let numbers = values.map(RawValue::to_u64).chain(std::iter::repeat(None));
             cells.iter_mut().zip(numbers).for_each(|(cell, number)| *cell = number);
             return;
-        }
-        // A part with counters in another order than the first one.
+        };
         cells.fill(None);
-        for (id, value) in part.reading.counter_ids().zip(values) {
-            if let Some(column) = self.counters.iter().position(|counter| *counter == id) {
+        for (column, value) in columns.iter().zip(values) {
+            if let Some(column) = *column {
                 cells[column] = value.to_u64();
             }
         }
+    }
+
+    /// Adds what the instances come to, behind them.
+    async fn add_aggregate(&mut self, aggregate: &mut Aggregate) {
+        let (width, place, mut pace) = (self.counters.len(), self.filled, Pace::default());
+        let columns: HashMap<CounterId, usize> =
+            self.counters.iter().enumerate().rev().map(|(place, id)| (*id, place)).collect();
+        aggregate.begin(self.clocks.first().map_or(0, |clocks| clocks.perf_time));
+        for (instance, values) in self.instances[..place].iter().zip(self.values.chunks(width.max(1))) {
+            if let Some(instance) = instance {
+                aggregate.add(instance, |id| values.get(*columns.get(&id)?).copied().flatten());
+            }
+            pace.step(1 + width).await;
+        }
+        let Some(sums) = aggregate.end() else { return };
+        if self.instances.get(place) != Some(&None) {
+            self.cut(place);
+            self.instances.push(None);
+        }
+        self.values.resize(self.values.len().max((place + 1) * width), None);
+        let Some(cells) = self.values.get_mut(place * width..(place + 1) * width) else { return };
+        cells.fill(None);
+        for (id, sum) in sums {
+            if let Some(column) = columns.get(&id) {
+                cells[*column] = Some(sum);
+            }
+        }
+        let clocks = self.clocks.first().copied().unwrap_or_default();
+        self.clocks.truncate(place);
+        self.clocks.push(clocks);
+        self.filled += 1;
     }
 
     /// Nothing of earlier replies holds any more.
@@ -252,12 +322,12 @@ impl CountersetFrame {
         self.instances.truncate(self.filled);
         self.values.truncate(self.filled * self.counters.len());
         self.clocks.truncate(self.filled);
-        self.is_other
+        std::mem::take(&mut self.is_other)
     }
 }
 
 /// Whether the instance that is kept is the one of a reply.
-fn is_same<'a, R>(kept: Option<&Instance>, part: &Part<'_, R>, name: WideStr<'a>, id: Option<u32>) -> bool {
+fn is_same(kept: Option<&Instance>, part: &Part<'_>, name: WideStr<'_>, id: Option<u32>) -> bool {
     match kept {
         None => part.is_single,
         Some(kept) if part.is_single || kept.id != id => false,
@@ -267,8 +337,8 @@ fn is_same<'a, R>(kept: Option<&Instance>, part: &Part<'_, R>, name: WideStr<'a>
 }
 
 /// The instance of a reply, with the number of those of its name that are `before` it.
-fn numbered<R>(
-    part: &Part<'_, R>,
+fn numbered(
+    part: &Part<'_>,
     name: WideStr<'_>,
     id: Option<u32>,
     before: &mut HashMap<String, u32>,

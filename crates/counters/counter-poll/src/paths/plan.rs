@@ -1,5 +1,6 @@
 //! Counter paths against what a host offers: which countersets are fetched, and which counters of them are shown.
 
+use counter_types::aggregate::Scope;
 use counter_types::{CounterPath, NamePattern, PatternText, nearest, same_name};
 use ms_pcq::types::InstanceType;
 use ms_pcq::wire::CounterIdentifier;
@@ -41,6 +42,17 @@ pub struct OpenPath {
     pub(super) path: CounterPath,
     /// What is wrong with it if no classic object is meant.
     pub(super) problem: Option<PathProblem>,
+}
+
+/// An instance of a counterset.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Instance {
+    /// Its name.
+    pub name: String,
+    /// Its number, where the reply tells it.
+    pub id: Option<u32>,
+    /// How many of its name are before it.
+    pub index: u32,
 }
 
 impl PathPlan {
@@ -93,6 +105,16 @@ impl OpenPath {
     }
 }
 
+impl Instance {
+    /// Its name, with a number where others of this name are before it.
+    pub fn shown(&self) -> String {
+        match self.index {
+            0 => self.name.clone(),
+            index => format!("{}#{index}", self.name),
+        }
+    }
+}
+
 impl PathMatch {
     /// The place of its path among all.
     #[must_use]
@@ -106,11 +128,28 @@ impl PathMatch {
         if instance.index.is_some() { None } else { self.instances.as_ref()?.exact_name() }
     }
 
-    /// Whether an instance is meant that has `index` others of its name before it.
-    pub fn wants(&self, name: &str, index: u32) -> bool {
-        let (Some(instance), Some(pattern)) = (&self.path.instance, &self.instances) else { return true };
-        pattern.matches(name) && instance.wants_index(index) || same_name(&instance.to_string(), name)
+    /// Whether an instance is meant; nothing is the only one of a counterset that has one only, or all of an aggregate
+    /// counterset as one.
+    pub fn wants(&self, seen: Option<&Instance>) -> bool {
+        match (&self.path.instance, &self.instances, seen) {
+            (Some(instance), Some(pattern), Some(Instance { name, index, .. })) => {
+                pattern.matches(name) && instance.wants_index(*index)
+                    || same_name(&instance.to_string(), name)
+            }
+            (None, _, None) => true,
+            _ => false,
+        }
     }
+
+    /// Whether all instances are meant as one, if the counterset has several.
+    pub(super) const fn is_aggregate(&self) -> bool {
+        self.path.instance.is_none()
+    }
+}
+
+/// Whether a client adds up the instances of a counterset.
+pub(super) const fn is_aggregated(counterset: &Counterset) -> bool {
+    Scope::of(counterset.instance_type).is_some()
 }
 
 pub(super) fn compiled(pattern: &PatternText) -> Result<NamePattern, PathProblem> {
@@ -126,6 +165,8 @@ pub(super) fn pick(
     let instances = match (&path.instance, counterset.instance_type == InstanceType::SINGLE) {
         (Some(instance), false) => Some(compiled(&instance.pattern())?),
         (None, true) => None,
+        // All of its instances, as one.
+        (None, false) if is_aggregated(counterset) => None,
         (None, false) => {
             return Err(PathProblem::LacksInstance {
                 path: Box::new(path.clone()),

@@ -98,7 +98,9 @@ impl fmt::Display for PathProblem {
             }
             Self::Classic { path, explanation } => write!(f, "{path}: {explanation}"),
             Self::Unusable { counterset, trouble } => write!(f, "counterset `{counterset}`: {trouble}"),
-            Self::LacksInstance { path, counterset } => write!(f, "{path}: `{counterset}` has instances"),
+            Self::LacksInstance { path, counterset } => {
+                write!(f, "{path}: `{counterset}` has instances: name one, or write `{counterset}(*)`")
+            }
             Self::HasNoInstances { path, counterset } => {
                 write!(f, "{path}: `{counterset}` has no instances")
             }

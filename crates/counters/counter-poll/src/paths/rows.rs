@@ -6,12 +6,15 @@ use counter_types::{Measure, RawClocks, Reading, properties};
 use ms_dtyp::FileTime;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::{CounterId, InstanceId};
-use ms_pcq::wire::{CounterRegInfo, RawValue};
+use ms_pcq::wire::{CounterRegInfo, QueryData, RawValue};
 use ms_rrp::winreg::RegistryValue;
+use perflib_v1::DataBlock;
 
-use super::replies::{self, Described, Part, Receiver};
-use super::{PathPlan, PathQuery};
-use crate::reading::Reading as ReplyReading;
+use super::aggregate::{Aggregate, Aggregates};
+use super::replies::{self, Described, Part};
+use super::{Instance, PathPlan, PathQuery};
+use crate::classic;
+use crate::reading::{classic_clocks_of, clocks_of};
 
 /// The instances of all countersets in one reply, or in one of a query and one of classic objects.
 #[derive(Debug)]
@@ -35,30 +38,20 @@ pub struct Row<'a> {
     values: HashMap<CounterId, RawValue<'a>>,
 }
 
-/// An instance of a counterset.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Instance {
-    /// Its name.
-    pub name: String,
-    /// Its number, where the reply tells it.
-    pub id: Option<u32>,
-    /// How many of its name are before it.
-    pub index: u32,
-}
-
 impl Rows<'_> {
     /// Reads the replies, one of a query, which says which counterset each block is of, and one of classic objects, and
     /// hands over what is in them.
-    pub fn read<R>(
+    pub async fn read<R>(
         plan: &PathPlan,
         data: Option<(&PathQuery, &CounterData)>,
         classic: Option<&RegistryValue>,
+        aggregates: &mut Aggregates,
         take: impl FnOnce(&Rows<'_>) -> R,
     ) -> R {
         // Of the classic reply, so that its clocks do not become those of the other.
         let classic = classic.map(std::slice::from_ref).unwrap_or_default();
         let mut described: Vec<Vec<Described>> = Vec::new();
-        replies::describe_all(plan, classic, &mut described);
+        replies::describe_all(plan, classic, &mut described).await;
         let mut rows = Rows {
             time: FileTime::default(),
             clocks: RawClocks::default(),
@@ -67,11 +60,16 @@ impl Rows<'_> {
         };
         rows.rows.resize_with(plan.countersets.len(), Vec::new);
         for (value, described) in classic.iter().zip(&described) {
-            replies::read_objects(plan, value, described, &mut rows);
+            rows.read_objects(plan, value, described);
         }
         let data = data.map(|(query, data)| (query, data.data()));
         if let Some((query, data)) = &data {
-            replies::read_blocks(plan, query, data, &mut rows);
+            rows.read_blocks(plan, query, data);
+        }
+        for (place, rows_of) in rows.rows.iter_mut().enumerate() {
+            if let Some(aggregate) = aggregates.of(plan, place) {
+                add_aggregate(rows_of, aggregate);
+            }
         }
         take(&rows)
     }
@@ -85,27 +83,39 @@ impl<'a> Rows<'a> {
     }
 }
 
-impl<'a> Receiver<'a> for Rows<'a> {
-    fn begin(&mut self, time: FileTime, clocks: RawClocks) {
-        (self.time, self.clocks) = (time, clocks);
+impl<'a> Rows<'a> {
+    /// The blocks of a query's reply.
+    fn read_blocks(&mut self, plan: &PathPlan, query: &'a PathQuery, data: &QueryData<'a>) {
+        (self.time, self.clocks) = (data.header().perf_time_100ns, clocks_of(data.header()));
+        if let Err(mismatch) = query.mapping.check_count(data.header().num_counters) {
+            return self.refused.push(mismatch.to_string());
+        }
+        for block in data.blocks().enumerate() {
+            self.take(replies::part_of_block(plan, query, self.clocks, block));
+        }
     }
 
-    fn refuse(&mut self, reason: String) {
-        self.refused.push(reason);
+    /// The objects of a reply of the registry.
+    fn read_objects(&mut self, plan: &PathPlan, value: &'a RegistryValue, described: &'a [Described]) {
+        let block = match DataBlock::decode(value.bytes()) {
+            Ok(block) => block,
+            Err(error) => return self.refused.push(error.to_string()),
+        };
+        (self.time, self.clocks) = (block.header.perf_time_100ns, classic_clocks_of(&block));
+        for (object, described) in classic::objects_of(&block).zip(described) {
+            self.take(replies::part_of_object(plan, self.clocks, object, described));
+        }
     }
 
-    fn take(&mut self, part: Part<'_, impl ReplyReading<'a>>) {
-        let Some(rows) = self.rows.get_mut(part.counterset) else { return };
-        add_rows(rows, part.reading, part.clocks, part.is_single, part.asked_for);
-    }
-}
-
-impl Instance {
-    /// Its name, with a number where others of this name are before it.
-    pub fn shown(&self) -> String {
-        match self.index {
-            0 => self.name.clone(),
-            index => format!("{}#{index}", self.name),
+    fn take(&mut self, part: Result<Option<Part<'a>>, String>) {
+        match part {
+            Ok(None) => {}
+            Ok(Some(part)) => {
+                if let Some(rows) = self.rows.get_mut(part.counterset) {
+                    add_rows(rows, &part);
+                }
+            }
+            Err(reason) => self.refused.push(reason),
         }
     }
 }
@@ -139,13 +149,21 @@ impl<'a> Row<'a> {
     }
 }
 
-fn add_rows<'a>(
-    rows: &mut Vec<Row<'a>>,
-    reading: &impl ReplyReading<'a>,
-    clocks: RawClocks,
-    is_single: bool,
-    asked_for: Option<&str>,
-) {
+fn add_aggregate(rows: &mut Vec<Row<'_>>, aggregate: &mut Aggregate) {
+    aggregate.begin(rows.first().map_or(0, |row| row.clocks.perf_time));
+    for row in &*rows {
+        if let Some(instance) = &row.instance {
+            aggregate.add(instance, |id| row.values.get(&id).and_then(|value| value.to_u64()));
+        }
+    }
+    if let (Some(values), Some(last)) = (aggregate.end(), rows.last()) {
+        let values = values.map(|(id, value)| (id, RawValue::U64(value))).collect();
+        rows.push(Row { instance: None, clocks: last.clocks, values });
+    }
+}
+
+fn add_rows<'a>(rows: &mut Vec<Row<'a>>, part: &Part<'a>) {
+    let Part { reading, clocks, is_single, asked_for, .. } = part;
     let ids: Vec<CounterId> = reading.counter_ids().collect();
     // Instances of one name are numbered over all blocks.
     let mut before: HashMap<String, u32> = HashMap::new();
@@ -167,6 +185,6 @@ fn add_rows<'a>(
         let index = *known;
         *known = known.saturating_add(1);
         let instance = (!is_single).then_some(Instance { name, id, index });
-        rows.push(Row { instance, clocks, values });
+        rows.push(Row { instance, clocks: *clocks, values });
     }
 }

@@ -8,8 +8,9 @@ use ms_pcq::perflibv2::CounterData;
 use ms_pcq::wire::CounterRegInfo;
 use ms_rrp::winreg::RegistryValue;
 
-use super::rows::{Instance, Row, Rows};
-use super::{PathMatch, PathPlan, PathQuery};
+use super::aggregate::Aggregates;
+use super::rows::{Row, Rows};
+use super::{Instance, PathMatch, PathPlan, PathQuery};
 use crate::text;
 
 /// What a value belongs to, from reply to reply.
@@ -51,29 +52,34 @@ pub struct Sample {
 
 /// What was read the last time.
 #[derive(Debug, Default)]
-pub struct Readings(HashMap<Key, Reading>);
+pub struct Readings {
+    readings: HashMap<Key, Reading>,
+    aggregates: Aggregates,
+}
 
 impl Sample {
     /// Reads the replies: one of a query, which says which counterset each block is of, and one of classic objects.
-    pub fn read(
+    pub async fn read(
         plan: &PathPlan,
         data: Option<(&PathQuery, &CounterData)>,
         classic: Option<&RegistryValue>,
         before: &mut Readings,
     ) -> Self {
         let mut sample = Self::default();
-        Rows::read(plan, data, classic, |rows| {
+        let Readings { readings, aggregates } = before;
+        Rows::read(plan, data, classic, aggregates, |rows| {
             (sample.time, sample.clocks) = (rows.time, rows.clocks);
             sample.refused = rows.refused.to_vec();
             let mut seen = HashSet::new();
             let mut now = HashMap::new();
             for pick in &plan.matches {
                 for row in rows.of(pick.counterset) {
-                    sample.add(plan, pick, row, before, (&mut seen, &mut now));
+                    sample.add(plan, pick, row, readings, (&mut seen, &mut now));
                 }
             }
-            before.0 = now;
-        });
+            *readings = now;
+        })
+        .await;
         sample
     }
 
@@ -82,10 +88,10 @@ impl Sample {
         plan: &PathPlan,
         pick: &PathMatch,
         row: &Row<'_>,
-        before: &Readings,
+        before: &HashMap<Key, Reading>,
         (seen, now): (&mut HashSet<Key>, &mut HashMap<Key, Reading>),
     ) {
-        if row.instance.as_ref().is_some_and(|instance| !pick.wants(&instance.name, instance.index)) {
+        if !pick.wants(row.instance.as_ref()) {
             return;
         }
         for counter in &pick.counters {
@@ -104,7 +110,7 @@ impl Sample {
                 self.values.push((key, Value::Nothing));
                 continue;
             };
-            let cooked = cook(info.counter_type, before.0.get(&key), &reading);
+            let cooked = cook(info.counter_type, before.get(&key), &reading);
             self.needs_another |= cooked == Cooked::NeedsTwo;
             now.insert(key.clone(), reading);
             self.values.push((key, Value::Number(reading, cooked)));
@@ -115,7 +121,7 @@ impl Sample {
 impl Readings {
     /// Whether nothing was read yet.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.readings.is_empty()
     }
 }
 

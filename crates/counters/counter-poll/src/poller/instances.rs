@@ -1,5 +1,7 @@
 //! Which instances are there, and their series: they are found by place or key, come, and go.
 
+use std::collections::{HashMap, HashSet};
+
 use counter_types::aggregate::Scope;
 use counter_types::{Choice, Kind, Part, RawClocks, Selection, Value, Widen};
 use ms_pcq::types::InstanceId;
@@ -7,15 +9,17 @@ use ms_pcq::wire::RawValue;
 
 use super::aggregated::Aggregated;
 use super::{Cell, Column, CountersetPoller, Instance, Standing};
+use crate::pace::Pace;
 use crate::reading::{InstanceReading, Reading};
 use crate::sink::{NewSeries, SeriesIds, SeriesSink, Start};
 use crate::{Wanted, text};
 
 impl<I: SeriesIds> CountersetPoller<I> {
     /// Instances mostly come in the order of the last reply; only where they do not, the key is looked up.
-    pub(super) fn find<V>(&mut self, position: usize, seen: &InstanceReading<'_, V>) -> Option<usize> {
-        let is_it =
-            |instance: &Instance<I>| instance.id == seen.id && *instance.name == *seen.name.as_bytes();
+    pub(super) fn find(&mut self, position: usize, seen: &InstanceReading<'_>) -> Option<usize> {
+        let is_it = |one: &Instance<I>| {
+            [one.id, one.owner] == [seen.id, seen.owner] && *one.name == *seen.name.as_bytes()
+        };
         let guess = self.order.get(position).copied();
         if let Some(index) = guess.filter(|index| self.instances.get(*index).is_some_and(is_it)) {
             return Some(index);
@@ -23,88 +27,107 @@ impl<I: SeriesIds> CountersetPoller<I> {
         self.find_by_key(seen)
     }
 
-    pub(super) fn find_by_key<V>(&mut self, seen: &InstanceReading<'_, V>) -> Option<usize> {
-        write_key(&mut self.scratch.key, seen.id, seen.name.as_bytes());
+    pub(super) fn find_by_key(&mut self, seen: &InstanceReading<'_>) -> Option<usize> {
+        write_key(&mut self.scratch.key, [seen.id, seen.owner], seen.name.as_bytes());
         self.by_key.get(self.scratch.key.as_slice()).copied()
     }
 
     /// Takes in who has come and lets go who has gone.
-    pub(super) fn settle<'a, R: Reading<'a>, S: SeriesSink<I>>(
+    pub(super) async fn settle<S: SeriesSink<I>>(
         &mut self,
-        block: &R,
+        block: &Reading<'_>,
         clocks: RawClocks,
         wanted: &Wanted,
         output: &mut S,
+        pace: &mut Pace,
     ) {
-        let are_judged_anew = self.notice_parts(block, wanted);
+        let are_judged_anew = self.notice_parts(block, wanted, pace).await;
         for (position, seen) in block.instances().enumerate() {
-            let is_new = are_judged_anew && Selection::is_total(&seen.name.to_string());
             if let Some(index) = self.find(position, &seen) {
+                let is_new = are_judged_anew && Selection::is_total(&seen.name.to_string());
                 self.instances[index].seen = if is_new { 0 } else { self.epoch };
             }
+            pace.step(1).await;
         }
         // Who has gone makes room first: who comes may have the same name.
-        for name in self.retire_absent(output) {
-            self.let_follow(&name, wanted, output);
-        }
-        let mut newcomers: Vec<InstanceReading<'a, R::Values>> = Vec::new();
+        let freed = self.retire_absent(output);
+        self.let_follow(&freed, wanted, output);
+        let mut newcomers: Vec<InstanceReading<'_>> = Vec::new();
+        self.over_limit = 0;
         for seen in block.instances() {
             if self.find_by_key(&seen).is_none() {
-                newcomers.push(seen);
+                if self.instances.len() + newcomers.len() < INSTANCES_MAX {
+                    newcomers.push(seen);
+                } else {
+                    self.over_limit += 1;
+                }
             }
+            pace.step(1).await;
         }
         // Of several with one name the lowest number counts.
         newcomers.sort_by_key(|seen| seen.id.0);
-        self.over_limit = 0;
-        for seen in &newcomers {
-            if self.find_by_key(seen).is_some() {
-                continue;
-            }
-            if self.instances.len() >= INSTANCES_MAX {
-                self.over_limit += 1;
-            } else {
-                self.add(seen, clocks, wanted, output);
-            }
+        for seen in newcomers.chunks(SHOWN_AT_ONCE) {
+            self.add_all(seen, clocks, wanted, output);
+            pace.step(seen.len() * (1 + self.columns.len()) * REGISTRATION_STEPS).await;
         }
-        self.rank(block, output);
+        self.rank(block, output, pace).await;
     }
 
     /// Finds out whether instances are there that sum up no others. Where that has changed, and totals are shown or not
     /// because of it, those come as if they were new.
-    fn notice_parts<'a, R: Reading<'a>>(&mut self, block: &R, wanted: &Wanted) -> bool {
+    async fn notice_parts(&mut self, block: &Reading<'_>, wanted: &Wanted, pace: &mut Pace) -> bool {
         if !wanted.selection.drops_totals_beside_parts() {
             return false;
         }
-        let has_parts = block.instances().any(|seen| !Selection::is_total(&seen.name.to_string()));
+        let mut has_parts = false;
+        for seen in block.instances() {
+            if !Selection::is_total(&seen.name.to_string()) {
+                has_parts = true;
+                break;
+            }
+            pace.step(1).await;
+        }
         std::mem::replace(&mut self.has_parts, has_parts) != has_parts
     }
 
-    fn add<'a, V: Iterator<Item = RawValue<'a>> + Clone, S: SeriesSink<I>>(
+    /// Adds instances and shows them. Nothing waits in between: an instance that is known has its series.
+    fn add_all<S: SeriesSink<I>>(
         &mut self,
-        seen: &InstanceReading<'a, V>,
+        newcomers: &[InstanceReading<'_>],
         clocks: RawClocks,
         wanted: &Wanted,
         output: &mut S,
     ) {
+        let mut shown = Vec::with_capacity(newcomers.len());
+        for seen in newcomers {
+            if self.find_by_key(seen).is_some() {
+                continue;
+            }
+            let standing = self.add(seen, clocks, wanted);
+            if matches!(standing, Standing::Shown | Standing::Total) {
+                shown.push(self.instances.len() - 1);
+            }
+        }
+        self.show(&shown, output);
+    }
+
+    fn add(&mut self, seen: &InstanceReading<'_>, clocks: RawClocks, wanted: &Wanted) -> Standing {
         let name = seen.name.to_string();
-        let choice = self.choice(&name, wanted);
-        let is_taken = self.shows_instances
-            && !self.labelling.tells_numbers()
-            && self.instances.iter().any(|other| {
-                let has_label =
-                    matches!(other.standing, Standing::Shown | Standing::Total | Standing::BelowTop);
-                has_label && *other.name == *seen.name.as_bytes()
-            });
-        let standing =
-            if is_taken && choice != Choice::No { Standing::Duplicate } else { self.standing_of(choice) };
+        let choice = self.choice(&name, seen.id, wanted);
+        let standing = match self.standing_of(choice) {
+            Standing::Unwanted => Standing::Unwanted,
+            standing if self.take_label(seen.name.as_bytes()) => standing,
+            _ => Standing::Duplicate,
+        };
         let is_part = |scope| !Selection::is_total(&name) && (scope == Scope::All || choice != Choice::No);
         let aggregated = self.aggregated.as_ref().filter(|aggregated| is_part(aggregated.scope));
         let shares = aggregated.map_or_else(Box::default, Aggregated::shares);
         let index = self.instances.len();
-        write_key(&mut self.scratch.key, seen.id, seen.name.as_bytes());
+        write_key(&mut self.scratch.key, [seen.id, seen.owner], seen.name.as_bytes());
         self.by_key.insert(self.scratch.key.as_slice().into(), index);
         self.instances.push(Instance {
             id: seen.id,
+            owner: seen.owner,
             name: Box::from(seen.name.as_bytes()),
             seen: self.epoch,
             emitted: 0,
@@ -115,26 +138,46 @@ impl<I: SeriesIds> CountersetPoller<I> {
             cells: Box::default(),
             shares,
         });
-        if matches!(standing, Standing::Shown | Standing::Total) {
-            self.show(index, output);
-        }
+        standing
+    }
+
+    /// Whether an instance of this name has labels that no other one has; from then on they are its own.
+    fn take_label(&mut self, name: &[u8]) -> bool {
+        self.labelling.tells_numbers() || self.taken_names.insert(name.into())
     }
 
     /// Of those that were left out because another had their name the first takes its place.
-    fn let_follow<S: SeriesSink<I>>(&mut self, name: &[u8], wanted: &Wanted, output: &mut S) {
-        let waits = |one: &Instance<I>| one.standing == Standing::Duplicate && *one.name == *name;
-        let waiting = self.instances.iter().enumerate().filter(|(_, one)| waits(one));
-        let Some((index, _)) = waiting.min_by_key(|(_, one)| one.id.0) else { return };
-        let choice = self.choice(&text::decode(name), wanted);
-        let standing = self.standing_of(choice);
-        self.instances[index].standing = standing;
-        if standing != Standing::BelowTop {
-            self.show(index, output);
+    fn let_follow<S: SeriesSink<I>>(&mut self, freed: &[Box<[u8]>], wanted: &Wanted, output: &mut S) {
+        if freed.is_empty() || !self.instances.iter().any(|one| one.standing == Standing::Duplicate) {
+            return;
         }
+        let freed: HashSet<&[u8]> = freed.iter().map(|name| &**name).collect();
+        let mut first: HashMap<&[u8], usize> = HashMap::new();
+        for (index, one) in self.instances.iter().enumerate() {
+            if one.standing == Standing::Duplicate && freed.contains(&*one.name) {
+                let known = first.entry(&one.name).or_insert(index);
+                if one.id.0 < self.instances[*known].id.0 {
+                    *known = index;
+                }
+            }
+        }
+        let mut followers: Vec<usize> = first.into_values().collect();
+        followers.sort_unstable();
+        for &index in &followers {
+            let name = self.instances[index].name.clone();
+            let choice = self.choice(&text::decode(&name), self.instances[index].id, wanted);
+            self.instances[index].standing = self.standing_of(choice);
+            self.take_label(&name);
+        }
+        followers.retain(|index| self.instances[*index].standing != Standing::BelowTop);
+        self.show(&followers, output);
     }
 
-    fn choice(&self, name: &str, wanted: &Wanted) -> Choice {
-        if self.labelling.by_name {
+    /// What has no name of its own is meant by that of its owner with its number, such as `svchost/4711`.
+    fn choice(&self, name: &str, id: InstanceId, wanted: &Wanted) -> Choice {
+        if self.labelling.names_owner() && !Selection::is_total(name) {
+            wanted.selection.instance_among(&format!("{name}/{}", id.0), self.has_parts)
+        } else if self.labelling.by_name {
             wanted.selection.instance_among(name, self.has_parts)
         } else {
             Choice::Yes
@@ -153,11 +196,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
 
     /// Since when the counters of an instance count: since it was created, where a counter tells; and of those that
     /// were there in the first reply it is inferred that they count since the host was started. Of others nobody knows.
-    fn start_of<'a, V: Iterator<Item = RawValue<'a>> + Clone>(
-        &self,
-        seen: &InstanceReading<'a, V>,
-        clocks: RawClocks,
-    ) -> Option<Start> {
+    fn start_of(&self, seen: &InstanceReading<'_>, clocks: RawClocks) -> Option<Start> {
         let tells = |column: &&Column<I>| column.family.exposition.part == Part::StartTime;
         let Some(column) = self.columns.iter().find(tells) else {
             let boot = self.boot.filter(|_| self.epoch == 1);
@@ -174,75 +213,91 @@ impl<I: SeriesIds> CountersetPoller<I> {
         }
     }
 
-    /// Registers the series of an instance, but for those of texts, which are not known yet.
-    pub(super) fn show<S: SeriesSink<I>>(&mut self, index: usize, output: &mut S) {
-        let Some(instance) = self.instances.get(index) else { return };
-        let name = text::decode(&instance.name);
-        let number = instance.id.0.to_string();
-        let labels = self.labelling.labels(&name, &number);
-        let is_total = instance.standing == Standing::Total;
-        let family_of = |column: &Column<I>| if is_total { column.total } else { column.id };
+    /// Registers the series of instances, but for those of texts, which are not known yet.
+    pub(super) fn show<S: SeriesSink<I>>(&mut self, indexes: &[usize], output: &mut S) {
+        let texts: Vec<[String; 3]> = indexes
+            .iter()
+            .filter_map(|index| self.instances.get(*index))
+            .map(|one| [text::decode(&one.name), one.id.0.to_string(), one.owner.0.to_string()])
+            .collect();
+        let labels: Vec<_> =
+            texts.iter().map(|[name, id, owner]| self.labelling.labels(name, id, owner)).collect();
+        let shown = || indexes.iter().filter_map(|index| self.instances.get(*index));
         let is_numeric = |column: &Column<I>| column.family.exposition.kind != Kind::Info;
-        let start = instance.start;
-        let offered: Vec<NewSeries<'_, I>> = self
-            .columns
-            .iter()
-            .filter(|column| is_numeric(column))
-            .filter_map(|column| {
-                let start = start.filter(|_| column.family.exposition.counts_since_beginning());
-                Some(NewSeries { family: family_of(column)?, labels: &labels, start })
-            })
-            .collect();
+        let mut offered: Vec<NewSeries<'_, I>> = Vec::with_capacity(indexes.len() * self.columns.len());
+        for (instance, labels) in shown().zip(&labels) {
+            for column in self.columns.iter().filter(|column| is_numeric(column)) {
+                let start = instance.start.filter(|_| column.family.exposition.counts_since_beginning());
+                let family = column.family_of(instance.standing);
+                offered.extend(family.map(|family| NewSeries { family, labels, start }));
+            }
+        }
         let mut ids = output.register_series(&offered).into_iter();
-        let cells: Box<[Cell<I>]> = self
-            .columns
-            .iter()
-            .map(|column| match family_of(column) {
-                Some(_) if is_numeric(column) => Cell { series: ids.next().flatten(), ..Cell::default() },
-                _ => Cell::default(),
-            })
-            .collect();
-        let has_texts = self.columns.iter().any(|column| !is_numeric(column) && family_of(column).is_some());
-        // Whoever sends instances without end gets no memory for what the sink does not take.
-        let is_taken = has_texts || cells.iter().any(|cell| cell.series.is_some());
-        let Some(instance) = self.instances.get_mut(index) else { return };
-        instance.cells = if is_taken { cells } else { Box::default() };
-        instance.emitted = 0;
-        if instance.standing == Standing::BelowTop {
-            instance.standing = Standing::Shown;
+        let Self { columns, instances, .. } = self;
+        for &index in indexes {
+            let Some(instance) = instances.get_mut(index) else { continue };
+            let standing = instance.standing;
+            let cells: Box<[Cell<I>]> = columns
+                .iter()
+                .map(|column| match column.family_of(standing) {
+                    Some(_) if is_numeric(column) => Cell { series: ids.next().flatten(), ..Cell::default() },
+                    _ => Cell::default(),
+                })
+                .collect();
+            let has_texts =
+                columns.iter().any(|column| !is_numeric(column) && column.family_of(standing).is_some());
+            // Whoever sends instances without end gets no memory for what the sink does not take.
+            let is_taken = has_texts || cells.iter().any(|cell| cell.series.is_some());
+            instance.cells = if is_taken { cells } else { Box::default() };
+            instance.emitted = 0;
+            if instance.standing == Standing::BelowTop {
+                instance.standing = Standing::Shown;
+            }
         }
     }
 
-    /// Ends the series of instances that the reply does not hold, and answers their names.
+    /// Ends the series of instances that the reply does not hold, and answers the names that others may have now.
     pub(super) fn retire_absent<S: SeriesSink<I>>(&mut self, output: &mut S) -> Vec<Box<[u8]>> {
-        let epoch = self.epoch;
-        if self.instances.iter().all(|instance| instance.seen == epoch) {
-            return Vec::new();
-        }
-        let gone = || self.instances.iter().filter(|instance| instance.seen != epoch);
-        let series: Vec<I::Series> = gone().flat_map(Instance::<I>::series).collect();
-        let names = gone().filter(|one| !one.cells.is_empty()).map(|one| one.name.clone()).collect();
-        if let Some(aggregated) = &mut self.aggregated {
-            gone().for_each(|instance| aggregated.leave(&instance.shares));
+        let (mut series, mut freed): (Vec<I::Series>, Vec<Box<[u8]>>) = (Vec::new(), Vec::new());
+        let mut index = 0;
+        while let Some(instance) = self.instances.get(index) {
+            if instance.seen == self.epoch {
+                index += 1;
+                continue;
+            }
+            let gone = self.instances.swap_remove(index);
+            write_key(&mut self.scratch.key, [gone.id, gone.owner], &gone.name);
+            self.by_key.remove(self.scratch.key.as_slice());
+            if let Some(moved) = self.instances.get(index) {
+                write_key(&mut self.scratch.key, [moved.id, moved.owner], &moved.name);
+                self.by_key.entry(self.scratch.key.as_slice().into()).insert_entry(index);
+            }
+            // The guesses are for places that have moved.
+            self.order.clear();
+            series.extend(gone.series());
+            if let Some(aggregated) = &mut self.aggregated {
+                aggregated.leave(&gone.shares);
+            }
+            if matches!(gone.standing, Standing::Shown | Standing::Total | Standing::BelowTop)
+                && self.taken_names.remove(&gone.name)
+            {
+                freed.push(gone.name);
+            }
         }
         output.retire(&series);
-        self.instances.retain(|instance| instance.seen == epoch);
-        self.by_key.clear();
-        for (index, instance) in self.instances.iter().enumerate() {
-            write_key(&mut self.scratch.key, instance.id, &instance.name);
-            self.by_key.insert(self.scratch.key.as_slice().into(), index);
-        }
-        // The guesses are for places that have moved.
-        self.order.clear();
-        names
+        freed
     }
 }
 
-fn write_key(key: &mut Vec<u8>, id: InstanceId, name: &[u8]) {
+fn write_key(key: &mut Vec<u8>, numbers: [InstanceId; 2], name: &[u8]) {
     key.clear();
-    key.extend_from_slice(&id.0.to_le_bytes());
+    numbers.iter().for_each(|number| key.extend_from_slice(&number.0.to_le_bytes()));
     key.extend_from_slice(name);
 }
 
 /// Instances of one counterset; more are left out. The exporter's limit of series is far below.
 const INSTANCES_MAX: usize = 1 << 17;
+/// Instances whose series are registered by one call.
+const SHOWN_AT_ONCE: usize = 128;
+/// How many times as long as a value its registration takes.
+const REGISTRATION_STEPS: usize = 8;

@@ -10,7 +10,7 @@ mod texts;
 mod top;
 mod values;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use counter_types::aggregate::Share;
 use counter_types::{RawClocks, Widen};
@@ -36,8 +36,12 @@ pub struct CountersetPoller<I: SeriesIds> {
     counters: Vec<CounterId>,
     /// Whether the last reply held counters that the registration lacks.
     has_strangers: bool,
+    /// Whether these counters were compared with those of the registration.
+    is_compared: bool,
     instances: Vec<Instance<I>>,
     by_key: HashMap<Box<[u8]>, usize>,
+    /// Names of instances that are shown or may be, where labels have nothing else.
+    taken_names: HashSet<Box<[u8]>>,
     /// Places in `instances`, in the order of the last reply.
     order: Vec<usize>,
     /// Counts the replies.
@@ -71,6 +75,8 @@ struct Column<I: SeriesIds> {
 #[derive(Debug)]
 struct Instance<I: SeriesIds> {
     id: InstanceId,
+    /// The number of what it is a part of.
+    owner: InstanceId,
     /// The name as it is on the wire.
     name: Box<[u8]>,
     /// The reply that it was in last.
@@ -103,6 +109,15 @@ enum Standing {
     Duplicate,
     /// Others have larger values.
     BelowTop,
+}
+
+impl<I: SeriesIds> Column<I> {
+    const fn family_of(&self, standing: Standing) -> Option<I::Family> {
+        match standing {
+            Standing::Total => self.total,
+            _ => self.id,
+        }
+    }
 }
 
 impl<I: SeriesIds> Instance<I> {
@@ -191,8 +206,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
             top: wanted.top_n.as_ref().and_then(|top| Top::new(counterset, top)),
             counters: Vec::new(),
             has_strangers: false,
+            is_compared: false,
             instances: Vec::new(),
             by_key: HashMap::new(),
+            taken_names: HashSet::new(),
             order: Vec::new(),
             epoch: 0,
             clocks: RawClocks::default(),
@@ -223,19 +240,24 @@ impl<I: SeriesIds> CountersetPoller<I> {
 
     /// Instances that are wanted, and not shown.
     pub fn left_out(&self) -> LeftOut {
-        let count = |standing| self.instances.iter().filter(|one| one.standing == standing).count() as u64;
-        LeftOut {
-            duplicate: count(Standing::Duplicate),
-            top_n: count(Standing::BelowTop),
-            limit: self.over_limit,
+        let mut left_out = LeftOut { limit: self.over_limit, ..LeftOut::default() };
+        for instance in &self.instances {
+            match instance.standing {
+                Standing::Duplicate => left_out.duplicate += 1,
+                Standing::BelowTop => left_out.top_n += 1,
+                Standing::Shown | Standing::Total | Standing::Unwanted => {}
+            }
         }
+        left_out
     }
 
     /// Says which counters the registration has, so that others are noticed.
     pub fn compare(&mut self, counterset: &Counterset) {
-        let is_known =
-            |id: &CounterId| counterset.counters.iter().any(|counter| counter.info.counter_id == *id);
-        self.has_strangers = !self.counters.iter().all(is_known);
+        if !std::mem::replace(&mut self.is_compared, true) {
+            let known: HashSet<CounterId> =
+                counterset.counters.iter().map(|counter| counter.info.counter_id).collect();
+            self.has_strangers = !self.counters.iter().all(|id| known.contains(id));
+        }
     }
 
     /// Ends all series: the counterset has no instance now, or is not wanted any more.

@@ -1,7 +1,6 @@
 //! Counters whose value is a text: series whose label it is.
 
 use counter_types::{Kind, Value};
-use ms_pcq::wire::RawValue;
 
 use super::CountersetPoller;
 use crate::reading::InstanceReading;
@@ -10,10 +9,10 @@ use crate::text::{self, TextBytes};
 
 impl<I: SeriesIds> CountersetPoller<I> {
     /// A text is a label, so a new text is a new series.
-    pub(super) fn emit_texts<'a, V: Iterator<Item = RawValue<'a>> + Clone, S: SeriesSink<I>>(
+    pub(super) fn emit_texts<S: SeriesSink<I>>(
         &mut self,
         index: usize,
-        seen: &InstanceReading<'a, V>,
+        seen: &InstanceReading<'_>,
         output: &mut S,
     ) {
         let Some(instance) = self.instances.get_mut(index) else { return };
@@ -29,8 +28,9 @@ impl<I: SeriesIds> CountersetPoller<I> {
             if cell.text.as_deref() != Some(bytes.as_slice()) {
                 output.retire(cell.series.as_slice());
                 let (name, number) = (seen.name.to_string(), seen.id.0.to_string());
+                let owner = seen.owner.0.to_string();
                 let told = text::decode(bytes.as_slice());
-                let mut labels = self.labelling.labels(&name, &number);
+                let mut labels = self.labelling.labels(&name, &number, &owner);
                 labels.push((TEXT_LABEL, &told));
                 let offered = [NewSeries { family, labels: &labels, start: None }];
                 cell.series = output.register_series(&offered).into_iter().next().flatten();

@@ -9,7 +9,8 @@ use ms_pcq::types::CounterId;
 use ms_pcq::wire::RawValue;
 
 use super::{CountersetPoller, Standing};
-use crate::reading::Reading;
+use crate::pace::Pace;
+use crate::reading::{InstanceReading, Reading};
 use crate::sink::{SeriesIds, SeriesSink};
 use crate::{Counterset, TopN};
 
@@ -49,44 +50,65 @@ impl Top {
 
 impl<I: SeriesIds> CountersetPoller<I> {
     /// Ranks the instances of a reply: those that fall out end their series, those that come in begin theirs.
-    pub(super) fn rank<'a, R: Reading<'a>, S: SeriesSink<I>>(&mut self, block: &R, output: &mut S) {
-        let Some(mut top) = self.top.take() else { return };
-        top.ranking.clear();
-        for (position, seen) in block.instances().enumerate() {
-            let Some(index) = self.find(position, &seen) else { continue };
-            let raw = top.place.and_then(|place| seen.values.clone().nth(place)).and_then(RawValue::to_u64);
-            let Some(instance) = self.instances.get_mut(index) else { continue };
-            let bonus = match instance.standing {
-                Standing::Shown => BONUS,
-                Standing::BelowTop => 1.0,
-                Standing::Total | Standing::Unwanted | Standing::Duplicate => continue,
-            };
-            let raw = raw.unwrap_or(0);
-            let value = top.width.map_or(raw, |width| instance.rank.update(raw, width).delta);
-            #[expect(clippy::cast_precision_loss, reason = "a ranking needs no more digits")]
-            top.ranking.push((value as f64 * bonus, instance.id.0, index));
+    pub(super) async fn rank<S: SeriesSink<I>>(
+        &mut self,
+        block: &Reading<'_>,
+        output: &mut S,
+        pace: &mut Pace,
+    ) {
+        if self.top.is_none() {
+            return;
         }
+        if let Some(top) = &mut self.top {
+            top.ranking.clear();
+        }
+        for (position, seen) in block.instances().enumerate() {
+            self.rank_one(position, &seen);
+            pace.step(1).await;
+        }
+        self.show_top(output);
+    }
+
+    fn rank_one(&mut self, position: usize, seen: &InstanceReading<'_>) {
+        let Some(index) = self.find(position, seen) else { return };
+        let (Some(top), Some(instance)) = (&mut self.top, self.instances.get_mut(index)) else { return };
+        let bonus = match instance.standing {
+            Standing::Shown => BONUS,
+            Standing::BelowTop => 1.0,
+            Standing::Total | Standing::Unwanted | Standing::Duplicate => return,
+        };
+        let raw = top.place.and_then(|place| seen.values.clone().nth(place)).and_then(RawValue::to_u64);
+        let raw = raw.unwrap_or(0);
+        let value = top.width.map_or(raw, |width| instance.rank.update(raw, width).delta);
+        #[expect(clippy::cast_precision_loss, reason = "a ranking needs no more digits")]
+        top.ranking.push((value as f64 * bonus, instance.id.0, index));
+    }
+
+    /// Nothing waits in here: what is hidden and what is shown change together.
+    fn show_top<S: SeriesSink<I>>(&mut self, output: &mut S) {
+        let Some(mut top) = self.top.take() else { return };
         top.ranking.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         top.ranking.dedup_by_key(|&mut (.., index)| index);
         // Those that leave make room first.
+        let mut hidden = Vec::new();
         for &(.., index) in top.ranking.iter().skip(top.n) {
-            self.hide(index, output);
+            self.hide(index, &mut hidden);
         }
-        for &(.., index) in top.ranking.iter().take(top.n) {
-            if self.instances.get(index).is_some_and(|one| one.standing == Standing::BelowTop) {
-                self.show(index, output);
-            }
-        }
+        output.retire(&hidden);
+        let is_hidden =
+            |index: &usize| self.instances.get(*index).is_some_and(|one| one.standing == Standing::BelowTop);
+        let ranked = top.ranking.iter().take(top.n).map(|&(.., index)| index);
+        let shown: Vec<usize> = ranked.filter(is_hidden).collect();
+        self.show(&shown, output);
         self.top = Some(top);
     }
 
-    fn hide<S: SeriesSink<I>>(&mut self, index: usize, output: &mut S) {
+    fn hide(&mut self, index: usize, hidden: &mut Vec<I::Series>) {
         let Some(instance) = self.instances.get_mut(index) else { return };
         if instance.standing == Standing::Shown {
-            let series: Vec<_> = instance.series().collect();
+            hidden.extend(instance.series());
             instance.standing = Standing::BelowTop;
             instance.cells = Box::default();
-            output.retire(&series);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! From the values of a reply to those of series.
 
+use std::collections::HashMap;
+
 use counter_types::aggregate::Share;
 use counter_types::{Exposition, Kind, RawClocks, boot_time};
 use ms_pcq::types::CounterId;
@@ -7,14 +9,15 @@ use ms_pcq::wire::RawValue;
 
 use super::{Cell, Column, CountersetPoller};
 use crate::Wanted;
+use crate::pace::Pace;
 use crate::reading::{InstanceReading, Reading};
 use crate::sink::{SeriesIds, SeriesSink};
 
 impl<I: SeriesIds> CountersetPoller<I> {
     /// Sends the values of a reply, and ends the series of instances that are not in it any more.
-    pub fn emit<'a, R: Reading<'a>, S: SeriesSink<I>>(
+    pub async fn emit<S: SeriesSink<I>>(
         &mut self,
-        block: &R,
+        block: &Reading<'_>,
         clocks: RawClocks,
         wanted: &Wanted,
         output: &mut S,
@@ -24,10 +27,11 @@ impl<I: SeriesIds> CountersetPoller<I> {
             self.place_columns(block);
         }
         // In most replies nothing has come or gone: then one walk does.
-        let is_settled = self.top.is_none() && self.emit_known(block, clocks, output);
+        let mut pace = Pace::default();
+        let is_settled = self.top.is_none() && self.emit_known(block, clocks, output, &mut pace).await;
         if !is_settled {
-            self.settle(block, clocks, wanted, output);
-            self.emit_all(block, clocks, output);
+            self.settle(block, clocks, wanted, output, &mut pace).await;
+            self.emit_all(block, clocks, output, &mut pace).await;
         }
         if let Some(aggregated) = &self.aggregated {
             aggregated.emit(output, if is_anew { self.anew_since } else { 0 });
@@ -35,11 +39,12 @@ impl<I: SeriesIds> CountersetPoller<I> {
     }
 
     /// Sends the values of the instances that are known, and answers whether those are all there are and were.
-    fn emit_known<'a, R: Reading<'a>, S: SeriesSink<I>>(
+    async fn emit_known<S: SeriesSink<I>>(
         &mut self,
-        block: &R,
+        block: &Reading<'_>,
         clocks: RawClocks,
         output: &mut S,
+        pace: &mut Pace,
     ) -> bool {
         let mut are_known = true;
         self.scratch.order.clear();
@@ -51,6 +56,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
                 }
                 None => are_known = false,
             }
+            pace.step(1 + self.columns.len()).await;
         }
         std::mem::swap(&mut self.order, &mut self.scratch.order);
         let epoch = self.epoch;
@@ -58,17 +64,20 @@ impl<I: SeriesIds> CountersetPoller<I> {
     }
 
     /// Sends the values of all instances that have not sent theirs.
-    fn emit_all<'a, R: Reading<'a>, S: SeriesSink<I>>(
+    async fn emit_all<S: SeriesSink<I>>(
         &mut self,
-        block: &R,
+        block: &Reading<'_>,
         clocks: RawClocks,
         output: &mut S,
+        pace: &mut Pace,
     ) {
         self.scratch.order.clear();
         for (position, instance) in block.instances().enumerate() {
-            let Some(index) = self.find(position, &instance) else { continue };
-            self.scratch.order.push(index);
-            self.emit_instance(index, instance, clocks, output);
+            if let Some(index) = self.find(position, &instance) {
+                self.scratch.order.push(index);
+                self.emit_instance(index, instance, clocks, output);
+            }
+            pace.step(1 + self.columns.len()).await;
         }
         std::mem::swap(&mut self.order, &mut self.scratch.order);
     }
@@ -104,10 +113,13 @@ impl<I: SeriesIds> CountersetPoller<I> {
     }
 
     /// Finds out where each column's values stand. Needed when the provider was exchanged.
-    fn place_columns<'a, R: Reading<'a>>(&mut self, block: &R) {
+    fn place_columns(&mut self, block: &Reading<'_>) {
         self.counters.clear();
         self.counters.extend(block.counter_ids());
-        let place = |id: CounterId| self.counters.iter().position(|counter| *counter == id);
+        self.is_compared = false;
+        let places: HashMap<CounterId, usize> =
+            self.counters.iter().enumerate().rev().map(|(place, id)| (*id, place)).collect();
+        let place = |id: CounterId| places.get(&id).copied();
         for column in &mut self.columns {
             column.source = place(column.family.source);
             column.object_time = column.family.clock.time.and_then(place);
@@ -118,10 +130,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
         }
     }
 
-    fn emit_instance<'a, V: Iterator<Item = RawValue<'a>> + Clone, S: SeriesSink<I>>(
+    fn emit_instance<S: SeriesSink<I>>(
         &mut self,
         index: usize,
-        seen: InstanceReading<'a, V>,
+        seen: InstanceReading<'_>,
         clocks: RawClocks,
         output: &mut S,
     ) {

@@ -59,11 +59,11 @@ fn a_connection_that_is_lost_ends_the_search() {
 fn a_counterset_that_does_not_answer_is_not_asked_about_in_the_next_collection() {
     let mut client = client();
     let mut catalog = enumerated(&mut client);
-    catalog.begin(1);
+    catalog.begin(std::time::Duration::ZERO);
     client.channel().fail(REGISTRATION, CallError::Timeout);
     now(catalog.find(&mut client, &named("HTTP Service"))).unwrap_err();
     assert_eq!(catalog.stalls_met(), 1);
-    catalog.begin(2);
+    catalog.begin(std::time::Duration::from_secs(1));
     let found = now(catalog.find(&mut client, &named("HTTP Service"))).unwrap();
     assert!(matches!(found[..], [Lookup::Found(_)]), "the others are asked about: {found:?}");
     assert_eq!(catalog.stalls_met(), 0);

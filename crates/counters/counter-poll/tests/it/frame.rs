@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use counter_poll::paths::{Frame, Instance, PathPlan, PathQuery, Rows};
+use counter_poll::paths::{Aggregates, Frame, Instance, PathPlan, PathQuery, Rows};
 use counter_types::{CounterPath, Reading};
 use ms_pcq::perflibv2::CounterData;
 use test_support::future::now;
@@ -13,9 +13,9 @@ use crate::host::client_and_model;
 /// By counterset, counter, and instance.
 type Readings = BTreeMap<(usize, usize, Option<(String, u32)>), Reading>;
 
-fn of_rows(plan: &PathPlan, query: &PathQuery, data: &CounterData) -> Readings {
+fn of_rows(plan: &PathPlan, query: &PathQuery, data: &CounterData, aggregates: &mut Aggregates) -> Readings {
     let mut readings = Readings::new();
-    Rows::read(plan, Some((query, data)), None, |rows| {
+    let read = Rows::read(plan, Some((query, data)), None, aggregates, |rows| {
         for (counterset, known) in plan.countersets.iter().enumerate() {
             for (counter, row) in (0..known.counters.len())
                 .flat_map(|counter| rows.of(counterset).iter().map(move |row| (counter, row)))
@@ -26,6 +26,7 @@ fn of_rows(plan: &PathPlan, query: &PathQuery, data: &CounterData) -> Readings {
             }
         }
     });
+    now(read);
     readings
 }
 
@@ -49,13 +50,15 @@ fn key_of(instance: &Instance) -> (String, u32) {
     (instance.name.clone(), instance.index)
 }
 
-const PATHS: [&str; 6] = [
+const PATHS: [&str; 8] = [
     r"\Process V2(*)\*",
     r"\Counter Types(*)\*",
     r"\Processor Information(_Total)\*",
     r"\Processor Information(0,1)\% Processor Time",
     r"\Thermal Zone Information(*)\*",
     r"\Oddities(*)\*",
+    r"\Workers Together(*)\*",
+    r"\Workers Together\*",
 ];
 
 #[test]
@@ -64,12 +67,12 @@ fn a_frame_has_the_readings_of_its_last_reply_whatever_came_before() {
     let paths: Vec<CounterPath> = PATHS.iter().map(|path| path.parse().unwrap()).collect();
     let (plan, _) = now(PathPlan::find(&mut client, &paths, |_, _| {})).unwrap();
     let mut query = now(PathQuery::open(&mut client, &plan)).unwrap();
-    let mut frame = Frame::default();
+    let (mut frame, mut aggregates) = (Frame::default(), Aggregates::default());
     let mut versions = Vec::new();
     for round in 0..40 {
         let data = now(query.fetch(&mut client)).unwrap();
-        frame.update(&plan, Some((&query, &data)), &[]);
-        let expected = of_rows(&plan, &query, &data);
+        now(frame.update(&plan, Some((&query, &data)), &[]));
+        let expected = of_rows(&plan, &query, &data, &mut aggregates);
         assert!(expected.len() > 100, "{}", expected.len());
         assert_eq!(of_frame(&plan, &frame), expected, "reply {round}");
         versions.push((0..plan.countersets.len()).map(|place| frame.of(place).unwrap().version()).collect());
@@ -89,9 +92,9 @@ fn a_counterset_without_a_reply_of_its_kind_stays_as_it_is() {
     let mut query = now(PathQuery::open(&mut client, &plan)).unwrap();
     let data = now(query.fetch(&mut client)).unwrap();
     let mut frame = Frame::default();
-    frame.update(&plan, Some((&query, &data)), &[]);
+    now(frame.update(&plan, Some((&query, &data)), &[]));
     let before = (frame.of(0).unwrap().version(), of_frame(&plan, &frame));
-    frame.update(&plan, None, &[]);
+    now(frame.update(&plan, None, &[]));
     assert_eq!((frame.of(0).unwrap().version(), of_frame(&plan, &frame)), before);
     assert!(!before.1.is_empty());
 }

@@ -21,6 +21,40 @@ fn find(client: &mut Client<MemoryHost>, paths: &[&str]) -> Result<PathPlan, Fin
 }
 
 #[test]
+fn a_path_without_an_instance_means_all_of_an_aggregate_counterset_as_one() {
+    let (mut client, clock) = client_and_clock();
+    let plan = find(
+        &mut client,
+        &[r"\Workers Together(*)\Queue Length", r"\workers together\queue length", r"\Workers\Queue Length"],
+    )
+    .unwrap();
+    let mut query = now(PathQuery::open(&mut client, &plan)).unwrap();
+    let mut readings = Readings::default();
+    for _ in 0..5 {
+        let data = now(query.fetch(&mut client)).unwrap();
+        let sample = now(Sample::read(&plan, Some((&query, &data)), None, &mut readings));
+        let of = |counterset: &str, is_whole: bool| -> Vec<u64> {
+            let is_it = |key: &counter_poll::paths::Key| {
+                plan.countersets[key.counterset].name.text == counterset && key.instance.is_none() == is_whole
+            };
+            let values = sample.values.iter().filter(|(key, _)| is_it(key));
+            let number = |value: &Value| match value {
+                Value::Number(reading, _) => reading.value,
+                other => panic!("{other:?}"),
+            };
+            values.map(|(_, value)| number(value)).collect()
+        };
+        let parts = of("Workers Together", false);
+        assert!(parts.len() > 1, "{parts:?}");
+        assert_eq!(of("Workers Together", true), [parts.iter().sum::<u64>()]);
+        assert_eq!(of("Workers", true).len(), 1);
+        let paths: Vec<String> = sample.values.iter().map(|(key, _)| key.path(&plan)).collect();
+        assert!(paths.contains(&r"\Workers Together\Queue Length".to_owned()), "{paths:?}");
+        clock.advance(Duration::from_secs(61));
+    }
+}
+
+#[test]
 fn a_value_has_its_path_what_was_read_and_what_is_displayed() {
     let (mut client, clock) = client_and_clock();
     let plan = find(&mut client, &[r"\Counter Types(1)\Raw Count", r"\counter types(1)\bulk count"]).unwrap();
@@ -28,7 +62,7 @@ fn a_value_has_its_path_what_was_read_and_what_is_displayed() {
     let mut readings = Readings::default();
     let mut take = || {
         let data = now(query.fetch(&mut client)).unwrap();
-        Sample::read(&plan, Some((&query, &data)), None, &mut readings)
+        now(Sample::read(&plan, Some((&query, &data)), None, &mut readings))
     };
     let first = take();
     assert!(first.needs_another, "a rate is that of two samples");

@@ -22,6 +22,7 @@ fn wanted(counters: &[&str], totals: Totals) -> Wanted {
         instance_id: false,
         aggregate: Aggregate::No,
         top_n: None,
+        is_optional: false,
     }
 }
 
@@ -47,7 +48,7 @@ fn emit(
 ) {
     let data = data.data();
     for block in data.blocks() {
-        poller.emit(&block.unwrap(), clocks_of(data.header()), wanted, kept);
+        now(poller.emit(&block.unwrap().into(), clocks_of(data.header()), wanted, kept));
     }
 }
 
@@ -105,7 +106,9 @@ fn counters_count_since_the_start_of_the_host_that_has_the_name_now() {
         for clocks in [began, clocks(9_015, 15), newer, RawClocks { perf_time: newer.perf_time + 1, ..newer }]
         {
             let data = data.data();
-            data.blocks().for_each(|block| poller.emit(&block.unwrap(), clocks, &wanted, &mut kept));
+            for block in data.blocks() {
+                now(poller.emit(&block.unwrap().into(), clocks, &wanted, &mut kept));
+            }
         }
         let starts = |item: &str| kept.starts()[item].clone();
         [starts("% User Time"), starts("Interrupts/sec"), starts("Parking Status")]

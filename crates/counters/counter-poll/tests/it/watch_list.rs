@@ -17,6 +17,7 @@ pub(crate) fn wanted(names: &[&str]) -> Vec<Wanted> {
         instance_id: false,
         aggregate: Aggregate::No,
         top_n: None,
+        is_optional: false,
     };
     names.iter().map(wanted).collect()
 }
@@ -27,20 +28,18 @@ struct Watch {
     catalog: Catalog,
     list: WatchList<Indexes>,
     kept: RecordingSink,
-    polls: u64,
 }
 
 impl Watch {
     fn new(names: &[&str]) -> Self {
         let (catalog, list) = (Catalog::default(), WatchList::default());
-        Self { wanted: wanted(names), catalog, list, kept: RecordingSink::default(), polls: 0 }
+        Self { wanted: wanted(names), catalog, list, kept: RecordingSink::default() }
     }
 
     /// Searches, opens a query and fetches once.
     fn poll(&mut self, client: &mut Client<MemoryHost>) -> Seen<String> {
-        self.polls += 1;
         self.catalog.enumerated(now(client.enumerate_counter_set()).unwrap());
-        let Self { wanted, catalog, list, kept, polls } = self;
+        let Self { wanted, catalog, list, kept } = self;
         let additions = now(list.search(catalog, client, wanted, None, kept)).unwrap();
         let mut query = now(OpenQuery::open(client, ms_pcq::wire::Layout::default())).unwrap();
         let refusals = now(query.fill(client, &additions, &mut Forms::default())).unwrap();
@@ -48,7 +47,7 @@ impl Watch {
             list.refuse(refusal.watched, refusal.trouble);
         }
         let data = now(query.fetch(client)).unwrap();
-        let seen = list.emit(&data.data(), &query, wanted, *polls, kept);
+        let seen = now(list.emit(&data.data(), &query, wanted, Duration::ZERO, kept));
         now(query.close(client)).unwrap();
         seen
     }

@@ -232,6 +232,30 @@ impl Accumulator {
         }
     }
 
+    /// The current aggregate in the unit of the counter itself, for who cooks it with others. Means of integers are rounded.
+    /// `None` if there are no instances.
+    #[must_use]
+    pub fn raw(&self) -> Option<u64> {
+        if let Values::Counter(_) = self.values {
+            return Some(self.counted().0);
+        }
+        let all = self.now.and(&self.gone);
+        let of_integers = self.values == Values::Momentary;
+        match self.function {
+            _ if all.count == 0 => None,
+            Function::Total if of_integers => u64::try_from(all.sum).ok(),
+            Function::Least if of_integers => Some(all.least),
+            Function::Greatest if of_integers => Some(all.greatest),
+            Function::Mean if of_integers => {
+                u64::try_from((all.sum + u128::from(all.count / 2)) / u128::from(all.count)).ok()
+            }
+            Function::Total => Some(all.real.sum.to_bits()),
+            Function::Least => Some(all.real.least.to_bits()),
+            Function::Greatest => Some(all.real.greatest.to_bits()),
+            Function::Mean => Some((all.real.sum / count(all.count)).to_bits()),
+        }
+    }
+
     /// The total of a counter with this reply, and the remainder of a mean.
     fn counted(&self) -> (u64, u64) {
         let all = self.now.and(&self.gone);

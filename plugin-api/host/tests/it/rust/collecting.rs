@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use plugin_contract::StartTimeKind;
 use plugin_host::testing::{RecordedOutcome, RecordingSink, Value};
-use plugin_host::{InstanceConfig, InstanceState, monotonic_ns};
+use plugin_host::{InstanceConfig, InstanceState, QuarantineCause, monotonic_ns};
 use plugin_sdk::Stage;
 use serde_json::json;
 
+use super::plugin::{let_go, wait_occupied};
 use super::{collected, failure, linked, made};
 use crate::support::{config, wait_until};
 
@@ -43,18 +44,48 @@ fn a_collection_that_passes_its_deadline_fails_at_the_stage_that_it_was_in() {
 #[test]
 fn a_collection_that_is_cancelled_ends_once() {
     let (_host, library) = linked(|_| {});
-    for (source, expected) in [("counting", "tcp: cancelled"), ("blocking", "query: cancelled")] {
+    for (source, stages) in [("counting", ["plugin", "tcp"]), ("blocking", ["query"; 2])] {
         let (instance, sink) = made(&library, source, json!({"action": "wait"}));
         let collection = instance.collect(monotonic_ns() + 60_000_000_000).expect("the collection begins");
-        // Cancelling a collection that has not begun does nothing, so that it is asked for until it has.
+        // Cancelling a collection that the plugin has not been asked for does nothing, so that it is cancelled until it
+        // ends. It may have been asked for and not begun.
         wait_until("the collection ends", || {
             instance.cancel(collection);
             !sink.recorded().completions.is_empty()
         });
         instance.cancel(collection);
-        assert_eq!(failure(&sink.recorded()), expected);
+        let failure = failure(&sink.recorded());
+        assert!(stages.iter().any(|stage| failure == format!("{stage}: cancelled")), "{failure}");
         assert_eq!(sink.recorded().completions.len(), 1);
     }
+}
+
+#[test]
+fn a_target_that_waits_for_a_thread_ends_at_its_deadline_and_who_keeps_the_threads_has_hung() {
+    let (host, library) = linked(|_| {});
+    let occupying = [(); 2].map(|()| made(&library, "counting", json!({"action": "occupy"})));
+    let deadline_ns = monotonic_ns() + 60_000_000_000;
+    for (instance, _) in &occupying {
+        instance.collect(deadline_ns).expect("the collection begins");
+    }
+    wait_occupied(2);
+    let (waiting, sink) = made(&library, "counting", json!({}));
+    waiting.collect(deadline_ns).expect("the collection begins");
+    // The deadline, and the end of the grace after it.
+    wait_until("the collection ends", || {
+        host.poll_deadlines(deadline_ns);
+        !sink.recorded().completions.is_empty()
+    });
+    assert_eq!(failure(&sink.recorded()), "plugin: cancelled");
+    host.poll_deadlines(deadline_ns + 1_000_000_000);
+    assert_eq!(waiting.state(), InstanceState::Idle);
+    for (instance, _) in &occupying {
+        let state = instance.state();
+        assert!(matches!(state, InstanceState::Quarantined { why: QuarantineCause::Hung, .. }), "{state:?}");
+    }
+    let_go();
+    collected(&waiting, &sink);
+    assert_eq!(sink.recorded().completions.len(), 2, "each collection ends once");
 }
 
 #[test]

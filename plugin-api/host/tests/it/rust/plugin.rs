@@ -1,6 +1,7 @@
 //! The plugin: two sources and a command.
 
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use plugin_sdk::{
@@ -41,6 +42,8 @@ enum Action {
     Borrow,
     Forget,
     Partial,
+    /// Keeps its thread until [`let_go`].
+    Occupy,
 }
 
 pub(crate) struct Counting {
@@ -88,7 +91,7 @@ impl Source for Counting {
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         assert!(setup.settings.start != 13, "thirteen brings bad luck");
         setup.handle.min_interval(Duration::from_secs(setup.settings.start));
-        if setup.is_on_demand {
+        if setup.target.is_on_demand {
             tracing::info!("Made on demand");
         }
         Ok(Self { next: setup.settings.start, settings: setup.settings, series: None })
@@ -115,6 +118,7 @@ impl Source for Counting {
             Action::Count => {}
             Action::Panic => panic!("the counter fell off"),
             Action::Wait => std::future::pending().await,
+            Action::Occupy => occupy(),
             Action::Refuse => {
                 let failure = Failure::new(Stage::Query, Reason::Declared(0), "snoring");
                 return Err(failure.with_retry_after(Duration::from_micros(1)));
@@ -146,6 +150,32 @@ impl Source for Counting {
         std::future::ready(()).await;
         leave(end);
     }
+}
+
+/// How many threads are occupied.
+static OCCUPIED: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+fn occupy() {
+    let mut count = OCCUPIED.0.lock().expect("nobody panicked");
+    *count += 1;
+    OCCUPIED.1.notify_all();
+    while *count > 0 {
+        count = OCCUPIED.1.wait(count).expect("nobody panicked");
+    }
+}
+
+/// Waits until so many threads are occupied.
+pub(crate) fn wait_occupied(threads: usize) {
+    let mut count = OCCUPIED.0.lock().expect("nobody panicked");
+    while *count < threads {
+        count = OCCUPIED.1.wait(count).expect("nobody panicked");
+    }
+}
+
+/// Lets all threads go that are occupied.
+pub(crate) fn let_go() {
+    *OCCUPIED.0.lock().expect("nobody panicked") = 0;
+    OCCUPIED.1.notify_all();
 }
 
 /// Says that it leaves, as [`Source::end`] does.

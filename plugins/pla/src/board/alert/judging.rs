@@ -68,9 +68,7 @@ impl Watched {
         let columns = frame.columns(pick.info);
         self.bound.begin(frame, &self.judge, columns);
         let all = frame.instances();
-        let wants = |instance: &Option<Instance>| {
-            instance.as_ref().is_none_or(|instance| pick.path.wants(&instance.name, instance.index))
-        };
+        let wants = |instance: &Option<Instance>| pick.path.wants(instance.as_ref());
         match pick.path.only_instance() {
             Some(name) => {
                 for place in by_name.places(pick.path.counterset, frame, name) {

@@ -1,10 +1,13 @@
 //! What tells the instances of a classic object apart: names, which begin with that of the instance that they are part of,
 //! and numbers.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use codec::WideStr;
 use perflib_v1::{DataBlock, Instances, Many, ObjectType, Parent};
+
+use crate::pace::Pace;
 
 /// The identities of an object's instances in one reply, in buffers that are used again.
 #[derive(Debug, Default)]
@@ -13,11 +16,22 @@ pub(crate) struct Identities {
     names: Names,
     /// Those of the instances that they are part of.
     parents: Names,
-    by_name: Vec<(u64, usize)>,
+    /// How many instances of each name there are, by its hash.
+    counts: HashMap<u64, u32>,
     /// How many of its name are before each instance.
     ordinals: Vec<u32>,
-    /// The counter whose values are the numbers, where there is one.
-    number: Option<usize>,
+    /// The counters whose values are the numbers, where there are some.
+    numbers: Option<Numbers>,
+}
+
+/// The places of the counters whose values number the instances of a counterset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    pub(crate) id: usize,
+    /// Of what they are parts of.
+    pub(crate) owner: Option<usize>,
+    /// Whether instances are named as their owners.
+    pub(crate) names_owner: bool,
 }
 
 /// Names, one after the other.
@@ -28,22 +42,28 @@ struct Names {
 }
 
 impl Identities {
-    /// Takes the instances of `object`, which is part of `block`. They have the values of the counter at `number` as
-    /// numbers; without it, how many of their name are before them.
-    pub(crate) fn update(&mut self, block: &DataBlock<'_>, object: &ObjectType<'_>, number: Option<usize>) {
-        self.number = number;
+    /// Takes the instances of `object`, which is part of `block`. They have the values of the counters at `numbers` as
+    /// numbers; without those, how many of their name are before them.
+    pub(crate) async fn update(
+        &mut self,
+        block: &DataBlock<'_>,
+        object: &ObjectType<'_>,
+        numbers: Option<Numbers>,
+        pace: &mut Pace,
+    ) {
+        self.numbers = numbers;
         self.names.clear();
         self.ordinals.clear();
         let Instances::Many(many) = object.instances() else { return };
-        self.find_names(block, many);
-        if number.is_none() {
-            self.count_names(many);
+        self.find_names(block, many, pace).await;
+        if numbers.is_none() {
+            self.count_names(many, pace).await;
         }
     }
 
-    /// The counter whose values are the numbers.
-    pub(super) const fn number(&self) -> Option<usize> {
-        self.number
+    /// The counters whose values are the numbers.
+    pub(super) const fn numbers(&self) -> Option<Numbers> {
+        self.numbers
     }
 
     /// The name of the instance at a place, which calls itself `own`.
@@ -56,15 +76,18 @@ impl Identities {
         self.ordinals.get(position).copied()
     }
 
-    /// Puts the name of the instance that one is part of before its own, as Windows shows it: `svchost/3`.
-    fn find_names(&mut self, block: &DataBlock<'_>, many: Many<'_>) {
+    /// Puts the name of the instance that one is part of before its own, as Windows shows it: `svchost/3`. Where instances
+    /// are named as their owners, it takes the place of their own.
+    async fn find_names(&mut self, block: &DataBlock<'_>, many: Many<'_>, pace: &mut Pace) {
         let Some(of) = many.clone().find_map(|instance| instance.parent) else { return };
         let parent = block.objects().flatten().find(|object| object.name_index == of.object);
         let Some(Instances::Many(parents)) = parent.map(|parent| parent.instances()) else { return };
         let slash = WideStr::until_nul_or_end(b"/\0");
+        let names_owner = self.numbers.is_some_and(|numbers| numbers.names_owner);
         self.parents.clear();
         for parent in parents {
             self.parents.push(&[parent.wide_name().unwrap_or_default()]);
+            pace.step(1).await;
         }
         for instance in many {
             let own = instance.wide_name().unwrap_or_default();
@@ -72,25 +95,23 @@ impl Identities {
             let position =
                 instance.parent.filter(is_of).and_then(|parent| usize::try_from(parent.position).ok());
             match position.and_then(|position| self.parents.get(position)) {
+                Some(parent) if names_owner => self.names.push(&[parent]),
                 Some(parent) => self.names.push(&[parent, slash, own]),
                 None => self.names.push(&[own]),
             }
+            pace.step(1).await;
         }
     }
 
-    fn count_names(&mut self, many: Many<'_>) {
-        self.by_name.clear();
+    async fn count_names(&mut self, many: Many<'_>, pace: &mut Pace) {
+        self.counts.clear();
         for (position, instance) in many.enumerate() {
             let mut hasher = DefaultHasher::new();
             self.name(position, instance.wide_name().unwrap_or_default()).hash(&mut hasher);
-            self.by_name.push((hasher.finish(), position));
-        }
-        self.by_name.sort_unstable();
-        self.ordinals.resize(self.by_name.len(), 0);
-        let mut run = (0, 0);
-        for (hash, position) in &self.by_name {
-            run = if run.0 == *hash { (run.0, run.1 + 1) } else { (*hash, 0) };
-            self.ordinals[*position] = run.1;
+            let count = self.counts.entry(hasher.finish()).or_default();
+            self.ordinals.push(*count);
+            *count = count.saturating_add(1);
+            pace.step(1).await;
         }
     }
 }
@@ -116,6 +137,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use perflib_v1::write::{Counter, Data, Header, Instance, Object, encode};
+    use test_support::future::now;
 
     use super::*;
 
@@ -136,7 +158,7 @@ mod tests {
         let block = DataBlock::decode(&bytes).expect("a block");
         let object = block.objects().next().expect("an object").expect("a sound one");
         let mut identities = Identities::default();
-        identities.update(&block, &object, None);
+        now(identities.update(&block, &object, None, &mut Pace::default()));
         let Instances::Many(many) = object.instances() else { panic!("it has instances") };
         let names = many.enumerate().map(|(position, instance)| {
             let name = identities.name(position, instance.wide_name().expect("UTF-16"));
