@@ -129,7 +129,10 @@ otlp:\n{endpoints}"
     let before = accepted("stays").unwrap();
     reload(&format!("{}{}", endpoint("comes", comes_port), endpoint("stays", stays_port)));
     let first = &runtime.block_on(comes.received(1))[0];
-    assert_eq!(first.message.resource_metrics.len(), 1);
+    let scopes = first.message.resource_metrics.iter().flat_map(|resource| &resource.scope_metrics);
+    let scopes: Vec<&str> =
+        scopes.filter_map(|scope| scope.scope.as_ref()).map(|scope| scope.name.as_str()).collect();
+    assert_eq!(scopes, ["pulse", "perfmon-exporter"]);
     assert!(accepted("stays").unwrap() >= before && accepted("comes").is_some());
     reload(&endpoint("stays", stays_port));
     assert_eq!(accepted("comes"), None);

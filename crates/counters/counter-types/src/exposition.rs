@@ -4,7 +4,6 @@ use ms_dtyp::FileTime;
 
 use crate::clocks::RawClocks;
 use crate::properties::{Clock, Measure, Properties};
-use crate::quantity::Quantity;
 use crate::scale::Scale;
 use crate::unit::Unit;
 use crate::widen::Width;
@@ -106,17 +105,6 @@ impl Exposition {
             Measure::Text => Self { kind: Kind::Info, unit: Unit::None, scale: Scale::One, part, wraps },
             Measure::Nothing => return None,
         })
-    }
-
-    /// The same with what is documented of a momentary value.
-    pub(crate) fn in_quantity(self, properties: &Properties, quantity: Option<Quantity>) -> Self {
-        match quantity {
-            Some(Quantity { kind, unit, scale }) if properties.measure == Measure::Momentary => {
-                let wraps = kind == Kind::Counter && properties.width() == Width::Bits32;
-                Self { kind, unit, scale, wraps, ..self }
-            }
-            _ => self,
-        }
     }
 
     /// For the base of `numerator`.

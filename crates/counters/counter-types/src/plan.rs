@@ -67,7 +67,7 @@ pub fn plan_of<'n>(
         }
         if let Some(exposition) = Exposition::of(row, unit).filter(|_| shown(counter)) {
             let quantity = name_of(counter.counter_id).and_then(|name| quantity(counterset, name));
-            let exposition = exposition.in_quantity(row, quantity);
+            let exposition = quantity.map_or(exposition, |quantity| quantity.applied(exposition, row));
             families.push(known.family(counter, counter.counter_id, exposition));
             families.extend(known.base_family(counter, row));
         }

@@ -1,7 +1,9 @@
-use crate::exposition::Kind;
+use crate::exposition::{Exposition, Kind};
 use crate::pattern::same_name;
+use crate::properties::{Measure, Properties};
 use crate::scale::Scale;
 use crate::unit::{Unit, unit_of_name};
+use crate::widen::Width;
 
 /// What the type and the name of a momentary counter do not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,18 @@ pub fn quantity(counterset: &str, counter: &str) -> Option<Quantity> {
         return Some(Quantity { kind: Kind::Counter, unit, scale });
     }
     amount
+}
+
+impl Quantity {
+    /// The exposition of a momentary value with what is documented of it; another one as it is.
+    pub(crate) fn applied(self, exposition: Exposition, properties: &Properties) -> Exposition {
+        if properties.measure != Measure::Momentary {
+            return exposition;
+        }
+        let Self { kind, unit, scale } = self;
+        let wraps = kind == Kind::Counter && properties.width() == Width::Bits32;
+        Exposition { kind, unit, scale, wraps, ..exposition }
+    }
 }
 
 struct Row {
