@@ -3,11 +3,10 @@ use core::ops::Range;
 use crate::established::{Context, Exchange};
 use crate::integrity::{self, Before};
 use crate::message::{
-    AuthenticateMessage, ChallengeMessage, NEGOTIATE_FLAGS_RANGE, NTLMSSP_NEGOTIATE_IDENTIFY, SIGNATURE,
-    message_type,
+    AuthenticateMessage, ChallengeMessage, NEGOTIATE_FLAGS_RANGE, NTLMSSP_NEGOTIATE_IDENTIFY, NegotiateFlags,
+    SIGNATURE, message_type,
 };
 use crate::package::{Answer, Package};
-use crate::session::NegotiateFlags;
 use crate::spnego::{NegState, NegTokenResp};
 use crate::{
     Credentials, Error, ImpersonationLevel, Mechanism, Peer, SecurityContext, ServerInfo, Step, Usage,

@@ -62,6 +62,7 @@ pub use self::context::{
 };
 pub use self::credentials::{Credentials, Secret, SessionKey};
 pub use self::error::Error;
+pub use self::message::NegotiateFlags;
 pub use self::server::{ServerOptions, server, server_of_anybody};
-pub use self::session::{NegotiateFlags, Session, Side};
+pub use self::session::{Session, Side};
 pub use self::spnego::SERVER_HINT;

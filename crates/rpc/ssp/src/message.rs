@@ -3,7 +3,6 @@ use core::ops::Range;
 use codec::{Decode, DecodeError, DecodeResult, ReadCursor, decode_utf16, ensure_size};
 use ms_dtyp::FileTime;
 
-use crate::session::NegotiateFlags;
 use crate::{ImpersonationLevel, OsVersion, ServerInfo};
 
 /// What every NTLM message begins with.
@@ -20,6 +19,29 @@ pub(crate) const NEGOTIATE_FLAGS_RANGE: Range<usize> = 12..16;
 
 /// [MS-NLMP] 2.2.2.5: the client wants no token that the server can impersonate it with.
 pub(crate) const NTLMSSP_NEGOTIATE_IDENTIFY: u32 = 0x0010_0000;
+
+/// [MS-NLMP] 2.2.2.5: what both sides agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NegotiateFlags(pub u32);
+
+impl NegotiateFlags {
+    /// `NTLMSSP_NEGOTIATE_SIGN`
+    pub const SIGN: u32 = 0x0000_0010;
+    /// `NTLMSSP_NEGOTIATE_SEAL`
+    pub const SEAL: u32 = 0x0000_0020;
+    /// `NTLMSSP_NEGOTIATE_EXTENDED_SESSIONSECURITY`
+    pub const EXTENDED_SESSION_SECURITY: u32 = 0x0008_0000;
+    /// `NTLMSSP_NEGOTIATE_128`
+    pub const KEY_128: u32 = 0x2000_0000;
+    /// `NTLMSSP_NEGOTIATE_KEY_EXCH`
+    pub const KEY_EXCHANGE: u32 = 0x4000_0000;
+    /// `NTLMSSP_NEGOTIATE_56`
+    pub const KEY_56: u32 = 0x8000_0000;
+
+    pub(crate) const fn has(self, flags: u32) -> bool {
+        self.0 & flags == flags
+    }
+}
 
 const VERSION_SIZE: usize = 8;
 const NTLMSSP_NEGOTIATE_VERSION: u32 = 0x0200_0000;

@@ -6,30 +6,8 @@ use md5::{Digest, Md5};
 use zeroize::Zeroize;
 
 use crate::crypto::{hmac_md5, is_same};
+use crate::message::NegotiateFlags;
 use crate::{Error, Message, Protection, SessionKey};
-
-/// [MS-NLMP] 2.2.2.5: what both sides agreed on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NegotiateFlags(pub u32);
-
-impl NegotiateFlags {
-    /// `NTLMSSP_NEGOTIATE_SIGN`
-    pub const SIGN: u32 = 0x0000_0010;
-    /// `NTLMSSP_NEGOTIATE_SEAL`
-    pub const SEAL: u32 = 0x0000_0020;
-    /// `NTLMSSP_NEGOTIATE_EXTENDED_SESSIONSECURITY`
-    pub const EXTENDED_SESSION_SECURITY: u32 = 0x0008_0000;
-    /// `NTLMSSP_NEGOTIATE_128`
-    pub const KEY_128: u32 = 0x2000_0000;
-    /// `NTLMSSP_NEGOTIATE_KEY_EXCH`
-    pub const KEY_EXCHANGE: u32 = 0x4000_0000;
-    /// `NTLMSSP_NEGOTIATE_56`
-    pub const KEY_56: u32 = 0x8000_0000;
-
-    pub(crate) const fn has(self, flags: u32) -> bool {
-        self.0 & flags == flags
-    }
-}
 
 /// Which side of a session this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
