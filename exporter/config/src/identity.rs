@@ -107,7 +107,7 @@ pub fn account_hint(text: &str) -> Option<String> {
     if trimmed.contains('@') && !trimmed.contains('\\') && trimmed == text {
         return None;
     }
-    if domain.is_empty() != !trimmed.contains(['\\', '/'])
+    if domain.is_empty() == trimmed.contains(['\\', '/'])
         || user.is_empty()
         || has_other(domain)
         || has_other(user)
