@@ -217,7 +217,7 @@ pub(super) fn host_name<'a>(item: &Item<'a>, port_key: impl FnOnce() -> Option<S
     if super::hosts::is_host_name(host) {
         Some(host)
     } else {
-        let hint = super::hosts::host_hint(host, || in_transport(port_key()));
+        let hint = super::hosts::host_hint(host, || in_transport(port_key().as_deref()));
         item.problem(format!("`{host}` is not a valid host"), Some(hint));
         None
     }
@@ -225,8 +225,8 @@ pub(super) fn host_name<'a>(item: &Item<'a>, port_key: impl FnOnce() -> Option<S
 
 /// Where a port is written, of which the key may be known.
 #[must_use]
-pub fn in_transport(port_key: Option<String>) -> String {
-    let port_key = port_key.as_deref().unwrap_or("transports: {default: {PROTOCOL: {port: …}}}");
+pub fn in_transport(port_key: Option<&str>) -> String {
+    let port_key = port_key.unwrap_or("transports: {default: {PROTOCOL: {port: …}}}");
     format!("the transport: `{port_key}`")
 }
 

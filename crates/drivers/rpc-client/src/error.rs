@@ -4,8 +4,6 @@ use std::io;
 use dcerpc::FaultStatus;
 use ms_dtyp::NtStatus;
 
-use crate::ErrorKind;
-
 /// The operations of a driver. Each belongs to one [`Stage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -85,6 +83,44 @@ impl fmt::Display for Operation {
             Self::LogOff => "log off",
         })
     }
+}
+
+/// A closed list of reasons, for decisions and labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The deadline passed.
+    Timeout,
+    /// The peer ended the connection, or it broke.
+    ConnectionLost,
+    /// The SMB server refused; see the status.
+    Refused(NtStatus),
+    /// The RPC server answered with a fault; see the status.
+    Fault(FaultStatus),
+    /// The RPC server refused to bind.
+    BindRefused,
+    /// The RPC server does not have the interface.
+    InterfaceRefused,
+    /// The server speaks SMB1 only, or no dialect from 2.1 on.
+    Smb1Only,
+    /// One side demands encryption that the other does not have.
+    Encryption,
+    /// The server does not sign, signs wrongly, or lets us in without keys.
+    Signing,
+    /// Unencrypted messages were altered on the way.
+    Downgrade,
+    /// Invalid bytes.
+    Malformed,
+    /// The peer violates its protocol.
+    Protocol,
+    /// A limit of this side was exceeded.
+    Limit,
+    /// The security context refuses a token or a message.
+    Security,
+    /// An earlier call was dropped before its answer came.
+    Abandoned,
+    /// A bug on this side.
+    Internal,
 }
 
 /// Why an operation failed. Every variant names the operation.

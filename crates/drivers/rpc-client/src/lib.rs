@@ -45,8 +45,7 @@ mod tcp;
 mod usability;
 
 pub use self::association::{Association, Interface, Security};
-pub use self::error::{Error, Operation, Stage};
-pub use self::kind::ErrorKind;
+pub use self::error::{Error, ErrorKind, Operation, Stage};
 pub use self::pipe::{NamedPipe, Transport};
 pub use self::smb::{SharedSmbConnection, SmbConnection, SmbOptions};
 pub use self::tcp::TcpTransport;

@@ -160,7 +160,7 @@ impl ProbeTargets {
     /// Whether a host that is not configured may be asked for.
     fn check_host(&self, host: &str) -> Result<(), ProbeRefused> {
         if !is_host_name(host) {
-            let hint = host_hint(host, || in_transport(self.config.port_key()));
+            let hint = host_hint(host, || in_transport(self.config.port_key().as_deref()));
             return Err(ProbeRefused::Bad(format!("`{host}` is not a valid host; {hint}")));
         }
         if self.config.probe.allow_targets.allows_host(host) {

@@ -10,6 +10,7 @@ use counter_poll::survey::Counterset;
 use counter_types::{Selection, same_name};
 use ms_pcq::types::{CounterId, InstanceType};
 use ms_pcq::wire::InstanceInfo;
+use one_line::one_line;
 use serde_json::{Value, json};
 
 use super::table::{cut, wrapped};
@@ -245,7 +246,7 @@ fn plain(text: &str) -> String {
     let is_bad = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || is_bad(c)).filter(|word| !word.is_empty()).collect();
-    words.join(" ")
+    one_line(&words.join(" "))
 }
 
 /// A YAML scalar for any text.

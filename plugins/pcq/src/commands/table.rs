@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use counter_poll::paths::{Instance, Key, PathPlan, Sample, Value, is_shown_as_read};
 use counter_types::{Cooked, display, display_exact, shown_as};
+use one_line::one_line;
 
 use super::clock;
 use super::formatter::Formatter;
@@ -106,7 +107,8 @@ impl Table {
                 add_new(&mut counters, key.counter);
                 add_new(&mut instances, key.instance.as_ref().map(Instance::shown));
             }
-            let grid = Grid { plan, title: &counterset.name.text, values, counters, instances };
+            let title = &one_line(&counterset.name.text);
+            let grid = Grid { plan, title, values, counters, instances };
             text += &grid.text(self.width);
         }
         text
@@ -139,7 +141,7 @@ impl Grid<'_> {
         if self.instances == [None] {
             return self.list();
         }
-        let shown = |instance: &Option<String>| instance.clone().unwrap_or_default();
+        let shown = |instance: &Option<String>| one_line(instance.as_deref().unwrap_or_default());
         let names: Vec<String> = self.instances.iter().map(shown).collect();
         let left = names.iter().map(|name| length(name)).chain([length(self.title)]).max().unwrap_or(0);
         let left = left.min(width / 3);
@@ -216,7 +218,7 @@ impl Grid<'_> {
     fn list(&self) -> String {
         let rows = self.values.iter().map(|(key, value)| {
             let counterset = &self.plan.countersets[key.counterset];
-            (counterset.counters[key.counter].name.clone(), cell(self.plan, key, value))
+            (one_line(&counterset.counters[key.counter].name), cell(self.plan, key, value))
         });
         let rows: Vec<(String, String)> = rows.collect();
         let left = rows.iter().map(|(name, _)| length(name)).max().unwrap_or(0);
@@ -250,7 +252,7 @@ fn cell(plan: &PathPlan, key: &Key, value: &Value) -> String {
         }
         Value::Number(_, Cooked::Value(value)) => aligned(display(*value, attrib)),
         Value::Number(..) | Value::Nothing => NOTHING.to_owned(),
-        Value::Text(text) => cut(text, HEAD_MAX),
+        Value::Text(text) => cut(&one_line(text), HEAD_MAX),
     }
 }
 
@@ -274,7 +276,7 @@ fn add_new<T: PartialEq>(known: &mut Vec<T>, new: T) {
 /// Lines of at most `width` characters, wrapped between words; a longer word is a line of its own.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
+    for word in one_line(text).split(' ') {
         match lines.last_mut() {
             Some(line) if length(line) + 1 + length(word) <= width => {
                 line.push(' ');

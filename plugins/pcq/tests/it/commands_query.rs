@@ -184,6 +184,8 @@ fn what_the_host_does_not_have_names_the_nearest() {
             r"\Procesor Information(*)\% User Time",
             "no counterset `Procesor Information`; did you mean `Processor Information`?",
         ),
+        (r"\Memmory\Available Bytes", "no counterset `Memmory`; did you mean `Memory`?"),
+        (r"\Procesor(_Total)\% Processor Time", "no counterset `Procesor`; did you mean `Processor`?"),
         (r"\Processor Information(*)\% Usr Time", "no counter `% Usr Time`; did you mean `% User Time`?"),
         (r"\LogicalDisk(C:)\% Free Space", "does not offer the classic counter object `LogicalDisk`"),
         (r"\Processor Information\% User Time", r"write \Processor Information(*)\% User Time"),

@@ -71,7 +71,7 @@ async fn a_receiver_that_is_away_is_shown_with_what_to_do() {
     notifier.stop(std::time::Duration::from_secs(30)).await;
     // It was let go, but its counts are still those of the page.
     let body = fleet.page("/alerts").await;
-    for text in ["failing</span>", "<code>unreachable</code>", "Check that the receiver runs"] {
+    for text in ["failing</span>", "<code>unreachable</code>", "Check that the server runs"] {
         assert!(body.contains(text), "{text}\n{body}");
     }
     assert!(!body.contains("<script>alert"), "{body}");
