@@ -154,6 +154,7 @@ fn a_list_has_the_figures_of_all_applications() {
 
         application a911ca70-0000-4000-8000-000000000001
           1 container, 23 instances, 5 calls in progress, 26 calls/s
+          process 262148
           component                             references      bound     pooled    in call  call time  completed     failed
           c0990e27-0000-4000-8000-000000000011          13          4          9          2      21 ms         34          0
           c0990e27-0000-4000-8000-000000000012           9          4          5          2      26 ms         36          3
@@ -161,18 +162,22 @@ fn a_list_has_the_figures_of_all_applications() {
 
         application a911ca70-0000-4000-8000-000000000002
           2 containers, 20 instances, 6 calls in progress, 39 calls/s
+          process 266244
+          process 266248
           component                             references      bound     pooled    in call  call time  completed     failed
           c0990e27-0000-4000-8000-000000000021          14          6          8          2      25 ms         53          4
           c0990e27-0000-4000-8000-000000000022          11         11          0          4      66 ms         99          3
 
         application a911ca70-0000-4000-8000-000000000003
           1 container, 10 instances, 2 calls in progress, 19 calls/s
+          process 270340
           component                             references      bound     pooled    in call  call time  completed     failed
           c0990e27-0000-4000-8000-000000000031           5          1          4          1      19 ms         49          0
           c0990e27-0000-4000-8000-000000000032           5          5          0          1      19 ms         29          1
 
         application a911ca70-0000-4000-8000-000000000004
           1 container, 2 instances, 2 calls in progress, 19 calls/s
+          process 274436
           component                             references      bound     pooled    in call  call time  completed     failed
           c0990e27-0000-4000-8000-000000000041           -          -          -          -          -          -          -
 
@@ -202,6 +207,8 @@ fn a_list_of_one_component_has_its_applications_alone() {
 
         application a911ca70-0000-4000-8000-000000000002
           2 containers, 20 instances, 6 calls in progress, 39 calls/s
+          process 266244
+          process 266248
           component                             references      bound     pooled    in call  call time  completed     failed
           c0990e27-0000-4000-8000-000000000021          14          6          8          2      25 ms         53          4
     "#]].assert_eq(&out);

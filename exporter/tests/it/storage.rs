@@ -43,8 +43,10 @@ fn said_of(exporter: &mut Exporter, what: &str) -> String {
 #[test]
 fn a_source_that_keeps_files_gets_the_directory_of_its_target_and_hears_of_changes() {
     let folder = folder();
-    let directory =
-        |name: &str| format!("{{\"storage\":{{\"directory\":\"{}/web%2F1\"}}}}", folder.path(name).display());
+    let directory = |name: &str| {
+        let directory = folder.path(name);
+        format!("{{\"storage\":{{\"directory\":\"{}/web%2F1\",\"interval_ms\":1000}}}}", directory.display())
+    };
     folder.write("perfmon.yml", &at(&folder, "files", ""));
     let mut program = crate::program::exporter();
     let child = program.current_dir(folder.path(".")).args(["--config", "perfmon.yml"]);

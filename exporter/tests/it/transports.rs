@@ -82,5 +82,5 @@ fn a_plugin_gets_what_it_declared_and_readers_see_what_it_declared_as_shown() {
     assert!(report.contains("\n    cable: mood wild, long_nap 250ms, pin hidden, port 4711\n"), "{report}");
     assert!(exporter.get("/targets/b").body.contains("<dt>Port</dt><dd><bdi>4712</bdi></dd>"));
     let refused = exporter.get("/probe?target=c:4711").body;
-    assert!(refused.contains("it belongs to a transport: `cable: {port: …}`"), "{refused}");
+    assert!(refused.contains("a port goes into the transport: `cable: {port: …}`"), "{refused}");
 }

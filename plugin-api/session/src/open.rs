@@ -155,11 +155,6 @@ impl<H> OpenSession<H> {
         }
     }
 
-    /// Closes the second pipe, if there is one.
-    pub fn close_side_pipe(&mut self) {
-        self.side_pipe = None;
-    }
-
     /// Whether anything can be opened over the connection, as far as it is known.
     pub(crate) fn is_alive(&self) -> bool {
         self.lost.is_none() && self.is_connected()

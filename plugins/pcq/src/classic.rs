@@ -42,11 +42,7 @@ impl Classic {
             let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
                 Ok(pipe) => pipe,
                 Err(failure) => {
-                    if open.is_connected() {
-                        self.backoff.failed(&failure);
-                    } else {
-                        self.backoff.forget();
-                    }
+                    self.backoff.failed(&failure);
                     return Err(failure);
                 }
             };

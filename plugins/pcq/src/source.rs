@@ -5,8 +5,8 @@ use host_session::Recovery;
 use ms_pcq::perflibv2::CounterData;
 use perflib_session::{PcqError, PerflibSession as _};
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem,
-    Selects, Setup, Source, Stage, Target, Transport,
+    Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem, Selects, Setup,
+    Source, Stage, Target, Transport,
 };
 use plugin_session::{
     AttemptError, HostConnection, HostSource, KeptConnection as _, OpenSession, Retry, failure_of,
@@ -149,12 +149,13 @@ impl HostSource for PcqSource {
         } else {
             Ok(())
         };
-        let refreshed = self.host_info.refresh(&mut open, collection, deadline).await;
+        let is_pipe_new = self.host_info.refresh(&mut open, collection, deadline).await;
         if let Err(lost) = open.check_connected(data.is_some()) {
             self.classic.forget();
+            self.host_info.forget();
             return Err(lost);
         }
-        if refreshed != Ok(false) {
+        if is_pipe_new {
             self.classic.lose_key();
         }
         collection.enter(Stage::Decode);

@@ -16,7 +16,7 @@ use host_session::SessionError;
 use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
 use perflib_session::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
-use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
+use plugin_sdk::{Collection, Failure, Stage};
 use plugin_session::OpenSession;
 use tokio::time::Instant;
 
@@ -41,8 +41,8 @@ pub(crate) struct Counters {
     search: Option<PathSearch>,
     /// What is open over the second pipe.
     classic: Option<ClassicQuery>,
-    /// The first collection that may ask for classic objects again.
-    classic_after: u64,
+    /// The first collection that may ask for classic objects again, and why the ones before may not.
+    classic_after: Option<(u64, Failure)>,
     /// Countersets, and classic objects with their answers in this collection, whose providers hang.
     stalls: Stalls<Guid>,
     questions: Questions,
@@ -114,13 +114,13 @@ impl Counters {
     /// Forgets what the host did not answer or refused: it was away meanwhile.
     pub(crate) fn forget_failures(&mut self) {
         (self.stalls, self.questions) = (Stalls::default(), Questions::default());
-        (self.classic_after, self.not_listed) = (0, (0, 0));
+        (self.classic_after, self.not_listed) = (None, (0, 0));
         self.begin_questions();
     }
 
     /// The connection was lost in this attempt, so that nothing of what was asked over it is known.
     pub(crate) fn lose_connection(&mut self) {
-        self.classic_after = 0;
+        self.classic_after = None;
         if self.found.as_ref().is_some_and(|found| found.searched == self.collections) {
             self.found = None;
         }
@@ -230,6 +230,16 @@ impl Counters {
         Ok(self.search.take().map(PathSearch::finish).unwrap_or_default())
     }
 
+    /// Why classic objects are not asked for in this collection: they were refused a short time ago.
+    fn classic_refused(&self) -> Option<Failure> {
+        let (after, failure) = self.classic_after.as_ref()?;
+        (self.collections < *after).then(|| failure.clone())
+    }
+
+    fn refuse_classic(&mut self, failure: &Failure) {
+        self.classic_after = Some((self.collections + COLLECTIONS_BETWEEN_SEARCHES, failure.clone()));
+    }
+
     /// Adds what the open paths mean among classic objects. Returns why that is not known.
     async fn find_classic(
         &mut self,
@@ -239,9 +249,8 @@ impl Counters {
         collection: &Collection,
         deadline: Instant,
     ) -> Option<Failure> {
-        if self.collections < self.classic_after {
-            let message = "they were refused a short time ago, and are asked for again later";
-            return Some(Failure::new(Stage::Query, GeneralReason::AccessDenied, message));
+        if let Some(failure) = self.classic_refused() {
+            return Some(failure);
         }
         let mut tries = 0;
         loop {
@@ -249,7 +258,7 @@ impl Counters {
             let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
                 Ok(pipe) => pipe,
                 Err(failure) => {
-                    self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
+                    self.refuse_classic(&failure);
                     return Some(failure);
                 }
             };

@@ -28,11 +28,13 @@ fn schemas() -> Schemas {
         "countersets",
         "detail",
         "exclude",
+        "first_of",
         "host_info",
         "include",
         "max_services",
         "n",
         "name",
+        "optional",
         "wildcard",
     ];
     let schema = exporter_testing::schema::smb(&shown);
@@ -84,6 +86,7 @@ fn schemas() -> Schemas {
         "file",
         "for",
         "host",
+        "log_memory",
         "name",
         "refresh",
         "sample_interval",

@@ -17,7 +17,7 @@ use counter_types::RawClocks;
 use ms_dtyp::FileTime;
 use perflib_session::CallTimes;
 use plugin_sdk::{Collection, Failure, FamilyId, GeneralReason, Output, Stage};
-use plugin_session::{OpenSession, failure_of};
+use plugin_session::OpenSession;
 use tokio::time::Instant;
 
 use self::clocks::{BootTime, skew};
@@ -87,6 +87,12 @@ impl HostInfo {
         self.read_at = [None; Group::ALL.len()];
     }
 
+    /// Forgets what failed: the host is gone, which is no refusal.
+    pub(crate) fn forget(&mut self) {
+        self.backoff.forget();
+        self.lose_connection();
+    }
+
     /// The families that were registered.
     pub(crate) fn families(&self) -> impl Iterator<Item = FamilyId> {
         self.series.families()
@@ -94,18 +100,15 @@ impl HostInfo {
 
     /// Reads what is due over `open`. What takes too long goes on in the next one.
     /// Returns whether the second pipe is another one now.
-    ///
-    /// # Errors
-    /// When the connection was lost: a host that is gone is not one that refuses. Whatever else fails costs the facts only.
     pub(crate) async fn refresh<H>(
         &mut self,
         open: &mut OpenSession<H>,
         collection: &mut Collection,
         deadline: Instant,
-    ) -> Result<bool, Failure> {
+    ) -> bool {
         let now = Instant::now();
         if !open.is_connected() || !self.is_due(now) || self.backoff.begin(collection.began()).is_err() {
-            return Ok(false);
+            return false;
         }
         collection.enter(Stage::Query);
         let mut is_pipe_new = false;
@@ -116,21 +119,19 @@ impl HostInfo {
                     collection.handle().fact("host.name", name);
                 }
             }
-            Err((_, failure)) if !open.is_connected() => {
-                self.backoff.forget();
-                return Err(failure);
-            }
             Err((why, failure)) => {
                 self.lack_all(why, collection.output());
                 self.backoff.failed(&failure);
-                tracing::warn!(
-                    error = %failure.message,
-                    next_attempt_in_s = self.backoff.left(collection.began()).as_secs(),
-                    "Host does not give facts from its registry"
-                );
+                if open.is_connected() {
+                    tracing::warn!(
+                        error = %failure.message,
+                        next_attempt_in_s = self.backoff.left(collection.began()).as_secs(),
+                        "Host does not give facts from its registry"
+                    );
+                }
             }
         }
-        Ok(is_pipe_new)
+        is_pipe_new
     }
 
     /// Reads over the second pipe, which is opened again once if it was opened earlier and lost meanwhile.
@@ -161,9 +162,9 @@ impl HostInfo {
                 Ok(Err(why)) => return Err((why, refused(why))),
                 Err(lost) => perflib_session::error_of_registry(open.session().target(), &lost),
             };
-            open.close_side_pipe();
+            let failure = open.side_pipe_failed(&lost);
             if !(may_be_stale && open.is_connected()) {
-                return Err((Unread::Unavailable, failure_of(&lost)));
+                return Err((Unread::Unavailable, failure));
             }
         }
     }

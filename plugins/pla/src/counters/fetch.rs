@@ -9,7 +9,7 @@ use perflib_session::{PerflibSession as _, PipeChannel, error_of_classic, regist
 use plugin_sdk::{Collection, Failure, Stage};
 use tokio::time::Instant;
 
-use super::{COLLECTIONS_BETWEEN_SEARCHES, Counters, Fetched, Kinds, Open, TRIES_MAX};
+use super::{Counters, Fetched, Kinds, Open, TRIES_MAX};
 use crate::session::REGISTRY;
 
 impl Counters {
@@ -52,8 +52,8 @@ impl Counters {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<bool, Failure> {
-        if self.collections < self.classic_after {
-            return Ok(false);
+        if let Some(failure) = self.classic_refused() {
+            return Err(failure);
         }
         let mut tries = 0;
         loop {
@@ -62,7 +62,7 @@ impl Counters {
             let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
                 Ok(pipe) => pipe,
                 Err(failure) => {
-                    self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
+                    self.refuse_classic(&failure);
                     return Err(failure);
                 }
             };
@@ -90,10 +90,11 @@ impl Counters {
     /// Closes what `error` has made useless. A right that is granted counts from the next logon on, which is not tried
     /// with each collection.
     pub(super) fn let_go(&mut self, error: &SessionError, open: &mut Open) -> Failure {
+        let failure = open.side_pipe_failed(error);
         if error.reason == Reason::AccessDenied {
-            self.classic_after = self.collections + COLLECTIONS_BETWEEN_SEARCHES;
+            self.refuse_classic(&failure);
         }
-        open.side_pipe_failed(error)
+        failure
     }
 }
 

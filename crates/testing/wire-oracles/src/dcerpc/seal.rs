@@ -28,7 +28,7 @@ impl SecurityContext for Seal {
     }
 
     fn session_key(&self) -> Result<SessionKey, Error> {
-        Err(Error::NotEstablished)
+        Ok(SessionKey::new(Self::SIGNATURE))
     }
 
     fn signature_len(&self) -> usize {

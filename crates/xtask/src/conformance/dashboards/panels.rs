@@ -114,9 +114,18 @@ pub(super) fn filled(expression: &str, chosen: &Chosen<'_>) -> Result<String> {
     if filled.contains('$') { Err(format!("unknown variable: {filled}").into()) } else { Ok(filled) }
 }
 
-/// Names of metrics that `text` mentions and the exporter does not have.
+/// Names of metrics that `text` mentions and that are neither the exporter's own nor in a document.
 pub(super) fn unknown_names(root: &Path, text: &str) -> Result<BTreeSet<String>> {
     let table = fs::read_to_string(root.join(METRICS))?;
+    let mut documents = String::new();
+    for entry in fs::read_dir(root.join("docs"))? {
+        let file = entry?.path();
+        if file.extension().is_some_and(|extension| extension == "md") {
+            documents += &fs::read_to_string(file)?;
+        }
+    }
+    let is_own = |word: &str| word.starts_with("perfmon_exporter_") || word.starts_with("process_");
+    let is_documented = |word: &str| !is_own(word) && documents.contains(&format!("`{word}"));
     let mut known = BTreeSet::new();
     for row in table.lines().filter_map(|line| line.strip_prefix("| `")) {
         let (name, rest) = row.split_once('`').ok_or("a row without a name")?;
@@ -127,7 +136,8 @@ pub(super) fn unknown_names(root: &Path, text: &str) -> Result<BTreeSet<String>>
     }
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let mentioned = words.filter(|word| word.starts_with("perfmon_") || word.starts_with("process_"));
-    Ok(mentioned.filter(|word| !known.contains(*word)).map(str::to_owned).collect())
+    let unknown = mentioned.filter(|word| !known.contains(*word) && !is_documented(word));
+    Ok(unknown.map(str::to_owned).collect())
 }
 
 /// What stands between `{{` and `}}`.
