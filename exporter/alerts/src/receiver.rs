@@ -111,8 +111,8 @@ impl Receiver {
                 self.backoff.reset();
                 self.dependencies.counts.fail(trouble, &message, now);
                 self.log_trouble(trouble, &message, "Receiver refuses alerts");
-                let gives_up = self.plan.refused(alerts, Instant::now());
-                self.plan.refused(truncated, Instant::now());
+                // One refusal: those of a webhook are of one target.
+                let gives_up = self.plan.refused(&[alerts, truncated].concat(), Instant::now());
                 if gives_up {
                     self.dependencies.counts.lose(alerts.len() as u64, Loss::Refused(trouble));
                     for alerts in [alerts, truncated] {

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use plugin_contract::{self as contract, AlertState, Event, Outcome};
 use tokio::sync::watch;
@@ -44,9 +44,9 @@ impl Feed {
         self.registry.restarted(self);
     }
 
-    /// A collection of the module ended at `now`, or could not begin.
-    pub fn collected(&self, outcome: &Outcome<'_>, now: SystemTime) {
-        self.registry.collected(self, outcome, now);
+    /// A collection of the module ended at `now`, or could not begin. `steady` is the same moment by a clock that nobody sets.
+    pub fn collected(&self, outcome: &Outcome<'_>, now: SystemTime, steady: Instant) {
+        self.registry.collected(self, outcome, now, steady);
     }
 }
 
@@ -66,7 +66,7 @@ impl Registry {
     }
 
     /// A feed for a module of a target. If there was one before, its alerts stay open until the new one says that they
-    /// closed, or says nothing of them in collections that had the time to find out ([`OpenAlert::is_over`]).
+    /// closed, or says nothing of them in collections that had the time to find out (`OpenAlert::is_over`).
     pub fn feed(self: &Arc<Self>, origin: Origin) -> Feed {
         let mut state = self.lock();
         let number = state.next();
@@ -191,8 +191,9 @@ impl Registry {
 
     /// An instance that was restarted reports what still fires in its first collections. What it does not is over. So is
     /// what no collection has confirmed for a day.
-    pub(crate) fn collected(&self, feed: &Feed, outcome: &Outcome<'_>, now: SystemTime) {
+    pub(crate) fn collected(&self, feed: &Feed, outcome: &Outcome<'_>, now: SystemTime, steady: Instant) {
         let mut state = self.lock();
+        state.follow_clock(now, steady);
         let Some(heard) = state.heard(&feed.origin, feed.number) else { return };
         let counts = match outcome {
             Outcome::Full => FULL_COUNTS,
@@ -205,7 +206,7 @@ impl Registry {
                 Self::settle(&mut state, &feed.origin, counts, now);
             }
         }
-        for (target, module, alerts) in state.expire(now) {
+        for (target, module, alerts) in state.expire(now, steady) {
             warn!(
                 target = &*target,
                 module = &*module,

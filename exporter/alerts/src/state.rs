@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::alert::Alert;
 use super::counts::{Counts, Loss};
@@ -98,7 +98,9 @@ pub(crate) struct State {
     /// The last version, feed or receiver.
     pub(crate) last: u64,
     /// When alerts were last looked through for those that nothing confirms.
-    pub(crate) looked_at: Option<SystemTime>,
+    pub(crate) looked_at: Option<Instant>,
+    /// The last collection's end by the wall clock, and by one that nobody sets.
+    pub(crate) clocks: Option<(SystemTime, Instant)>,
 }
 
 #[derive(Debug)]
@@ -119,14 +121,40 @@ impl State {
         self.feeds.get_mut(&module).filter(|heard| heard.number == feed)
     }
 
+    /// Moves what was noted by the wall clock if that was set: the time by which it jumped ahead has not passed. `steady` is
+    /// `now` by a clock that nobody sets.
+    pub(crate) fn follow_clock(&mut self, now: SystemTime, steady: Instant) {
+        let Some((at, steady_at)) = self.clocks.replace((now, steady)) else { return };
+        let expected = at.checked_add(steady.saturating_duration_since(steady_at)).unwrap_or(now);
+        let ahead = now.duration_since(expected).unwrap_or_default();
+        let back = expected.duration_since(now).unwrap_or_default();
+        if ahead.max(back) < JUMP_MIN {
+            return;
+        }
+        // What was noted since the jump is right, and nothing is later than now.
+        let follow = |noted: &mut SystemTime| {
+            *noted = noted.checked_add(ahead).map_or(now, |moved| moved.min(now));
+        };
+        for open in self.open.values_mut() {
+            follow(&mut open.last_seen);
+            if let Some(Doubt { since: Some(since), .. }) = &mut open.unconfirmed {
+                follow(since);
+            }
+        }
+        for heard in self.feeds.values_mut() {
+            heard.collected.iter_mut().for_each(follow);
+        }
+    }
+
     /// Closes the alerts that neither an event nor a collection has confirmed for a day, and returns how many of which
-    /// module these are. Looks once in a while only.
-    pub(crate) fn expire(&mut self, now: SystemTime) -> Vec<(Arc<str>, Arc<str>, usize)> {
-        let passed = |since: SystemTime| now.duration_since(since).unwrap_or_default();
-        if self.looked_at.is_some_and(|at| at <= now && passed(at) < LOOKED_THROUGH_EACH) {
+    /// module these are. Looks once in a while only. `steady` is `now` by a clock that nobody sets.
+    pub(crate) fn expire(&mut self, now: SystemTime, steady: Instant) -> Vec<(Arc<str>, Arc<str>, usize)> {
+        let looked = self.looked_at.map(|at| steady.saturating_duration_since(at));
+        if looked.is_some_and(|passed| passed < LOOKED_THROUGH_EACH) {
             return Vec::new();
         }
-        self.looked_at = Some(now);
+        self.looked_at = Some(steady);
+        let passed = |since: SystemTime| now.duration_since(since).unwrap_or_default();
         let is_old = |((target, module, _), open): &(&Key, &OpenAlert)| {
             let heard = self.feeds.get(&(Arc::clone(target), Arc::clone(module)));
             let known = open.unconfirmed.is_none().then(|| heard.and_then(|heard| heard.collected)).flatten();
@@ -249,3 +277,5 @@ const COUNTED_MIN: u32 = 6;
 /// An alert whose host is down stays open for so long: somebody who comes to work finds it.
 const UNCONFIRMED_MAX: Duration = Duration::from_secs(24 * 3_600);
 const LOOKED_THROUGH_EACH: Duration = Duration::from_secs(60);
+/// A wall clock that goes wrong by less is no matter where a day is measured.
+const JUMP_MIN: Duration = Duration::from_secs(60);

@@ -1,10 +1,11 @@
 //! `identities:`, and `credentials:`, how their secrets are guarded.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use input::secret::SecretSource;
+use input::secret::{self, SecretBytes, SecretSource};
 
 use super::hosts::AllowHosts;
 use super::item::Item;
@@ -24,6 +25,26 @@ pub struct Identity {
     pub allow_hosts: AllowHosts,
     /// Where the file has it.
     pub position: Position,
+}
+
+impl Identity {
+    /// Reads its password now. A file that only systemd may read is read as the copy that it has of it, unless another of
+    /// `identities` has a file with that name: no identity gets the password of another.
+    ///
+    /// # Errors
+    /// A sentence without the password in it.
+    pub fn password(&self, identities: &BTreeMap<String, Self>) -> Result<SecretBytes, String> {
+        let SecretSource::File(path) = &self.secret else { return secret::read(&self.secret) };
+        let has_same_name = |other: &Self| match &other.secret {
+            SecretSource::File(file) => file != path && file.file_name() == path.file_name(),
+            SecretSource::Environment(_) => false,
+        };
+        if identities.values().any(has_same_name) {
+            secret::read(&self.secret)
+        } else {
+            secret::read_password(&self.secret)
+        }
+    }
 }
 
 impl Identity {

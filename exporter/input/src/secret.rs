@@ -19,18 +19,43 @@ pub enum SecretSource {
     Environment(String),
 }
 
+/// A secret, which is wiped from memory when it goes.
+pub type SecretBytes = Zeroizing<Vec<u8>>;
+
 /// Reads a secret now.
 ///
 /// # Errors
 /// A sentence without the secret in it.
-pub fn read(source: &SecretSource) -> Result<Zeroizing<Vec<u8>>, String> {
+pub fn read(source: &SecretSource) -> Result<SecretBytes, String> {
+    read_or(source, |_| None)
+}
+
+/// The same for a password, whose file the user of a systemd service may not read itself: then the credential of its unit with
+/// the file's own name is read, `LoadCredential=NAME:FILE`. It is for passwords whose files have names of their own, so that none
+/// is taken for another.
+///
+/// # Errors
+/// A sentence without the secret in it.
+pub fn read_password(source: &SecretSource) -> Result<SecretBytes, String> {
+    read_or(source, |path| credential_of_unit(path, std::env::var_os("CREDENTIALS_DIRECTORY")))
+}
+
+/// Where a file may not be read, `instead` says which one is.
+fn read_or(
+    source: &SecretSource,
+    instead: impl FnOnce(&Path) -> Option<PathBuf>,
+) -> Result<SecretBytes, String> {
     let mut bytes = match source {
         SecretSource::File(path) => {
             let mut bytes = Zeroizing::new(Vec::new());
-            let read = file::read_into(&mut bytes, path, SECRET_BYTES_MAX).or_else(|error| {
-                let credential = credential_of_unit(path, std::env::var_os("CREDENTIALS_DIRECTORY"));
-                credential.map_or(Err(error), |file| file::read_into(&mut bytes, &file, SECRET_BYTES_MAX))
-            });
+            let mut read = file::read_into(&mut bytes, path, SECRET_BYTES_MAX);
+            if let Err(error) = &read
+                && error.kind() == std::io::ErrorKind::PermissionDenied
+                && let Some(other) = instead(path)
+            {
+                bytes.clear();
+                read = file::read_into(&mut bytes, &other, SECRET_BYTES_MAX);
+            }
             read.map_err(|error| format!("password file {} {error}", path.display()))?;
             bytes
         }
@@ -51,8 +76,6 @@ pub fn read(source: &SecretSource) -> Result<Zeroizing<Vec<u8>>, String> {
     }
 }
 
-/// The file that systemd has for a service whose user may not read the file itself: `LoadCredential=NAME:FILE` of its unit,
-/// with the file's own name.
 fn credential_of_unit(path: &Path, folder: Option<OsString>) -> Option<PathBuf> {
     let file = Path::new(&folder?).join(path.file_name()?);
     file.is_file().then_some(file)
@@ -110,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    fn read_file(contents: &[u8]) -> Result<Zeroizing<Vec<u8>>, String> {
+    fn read_file(contents: &[u8]) -> Result<SecretBytes, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), contents).unwrap();
         read(&SecretSource::File(file.path().to_owned()))

@@ -114,23 +114,22 @@ pub(super) fn validate(libraries: &Libraries, config: &Config) -> (Vec<Problem>,
     let unused = config.modules.keys().filter(|name| !used.contains(name.as_str()));
     let unused: Vec<_> = unused.map(|name| ((name.as_str(), "default"), None)).collect();
     let all = uses.into_iter().chain(unused);
-    let mut problems: Vec<Problem> =
-        libraries.iter().flat_map(|(name, library)| settings_problems(config, name, library)).collect();
-    let mut warnings = Vec::new();
-    for ((name, transport), target) in all {
-        for (problem, is_warning) in validate_module(libraries, config, name, transport, target) {
-            let said = if is_warning { &mut warnings } else { &mut problems };
-            // One module behind two transports has its own mistakes once.
-            if !said.contains(&problem) {
-                said.push(problem);
-            }
+    let of_libraries = libraries.iter().flat_map(|(name, library)| settings_problems(config, name, library));
+    let of_modules = all
+        .flat_map(|((name, transport), target)| validate_module(libraries, config, name, transport, target));
+    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
+    for (problem, is_warning) in of_libraries.chain(of_modules) {
+        let said = if is_warning { &mut warnings } else { &mut problems };
+        // One module behind two transports has its own mistakes once.
+        if !said.contains(&problem) {
+            said.push(problem);
         }
     }
     (problems, warnings)
 }
 
-/// What a plugin does not accept of its settings as a whole.
-fn settings_problems(config: &Config, name: &str, library: &Library) -> Vec<Problem> {
+/// What a plugin does not accept of its settings as a whole, and, as warnings, what it accepts and does not do.
+fn settings_problems(config: &Config, name: &str, library: &Library) -> Vec<(Problem, bool)> {
     let Some(settings) = config.plugins.settings.get(name) else { return Vec::new() };
     let at = |pointer: &str, message: String, hint: Option<String>| {
         let path = path_of(format!("plugins.settings.{name}"), pointer);
@@ -139,13 +138,12 @@ fn settings_problems(config: &Config, name: &str, library: &Library) -> Vec<Prob
     match library.validate_settings(&settings.values) {
         Ok(problems) => problems
             .into_iter()
-            .filter(|problem| !problem.is_warning)
             .map(|problem| {
                 let hint = Some(problem.suggestion).filter(|suggestion| !suggestion.is_empty());
-                at(&problem.pointer, problem.message, hint)
+                (at(&problem.pointer, problem.message, hint), problem.is_warning)
             })
             .collect(),
-        Err(error) => vec![at("", error.to_string(), None)],
+        Err(error) => vec![(at("", error.to_string(), None), false)],
     }
 }
 

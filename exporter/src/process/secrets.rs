@@ -15,7 +15,7 @@ const OTHERS: u32 = 0o007;
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let unusable = config.identities.iter().filter_map(|(name, identity)| {
         let SecretSource::File(path) = &identity.secret else { return None };
-        let message = secret::read(&identity.secret).err()?;
+        let message = identity.password(&config.identities).err()?;
         let hint = format!("write the password into {}", path.display());
         Some(Problem {
             position: Some(identity.position),

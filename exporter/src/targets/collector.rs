@@ -1,6 +1,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use alerts::Feed;
 use plugin_contract::{CollectionId, Failure, GeneralReason, Outcome, Stage};
@@ -62,7 +62,7 @@ impl PluginCollector {
         self.store.fail();
         self.entry.not_started(self.module, failure);
         if let Some(alerts) = &self.alerts {
-            alerts.collected(&Outcome::Failed(failure.clone()), SystemTime::now());
+            alerts.collected(&Outcome::Failed(failure.clone()), SystemTime::now(), Instant::now());
         }
         NotStarted { retry_after }
     }

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use alerts::Feed;
 use otlp_encode::{Scope, Trigger};
@@ -152,7 +152,7 @@ impl StoreObserver for JobObserver {
             }
         }
         if let Some(alerts) = &self.alerts {
-            alerts.collected(&completion.outcome, SystemTime::now());
+            alerts.collected(&completion.outcome, SystemTime::now(), Instant::now());
         }
     }
 

@@ -199,6 +199,22 @@ fn what_a_plugin_accepts_and_does_not_do_is_a_warning() {
         wary.yml: OK: targets 1, modules 1, identities 0, plugins wary
     "#]],
     );
+    // So it is of its settings as a whole.
+    let settings =
+        "plugins:\n  path: .\n  load: [wary]\n  settings:\n    wary: {animals: [{}, {food: hey}]}\n";
+    let modules =
+        "modules:\n  os: {plugin: wary, animals: [{}, {food: hey}]}\ntargets: [{host: a, modules: [os]}]\n";
+    folder.write("whole.yml", &format!("{settings}{modules}"));
+    check(
+        &folder,
+        &["check-config", "whole.yml"],
+        &expect![[r#"
+        0
+        whole.yml:5:27: warning: plugins.settings.wary.animals[1].food: stale food `hey`; did you mean `hay`?
+        whole.yml:7:37: warning: modules.os.animals[1].food: stale food `hey`; did you mean `hay`?
+        whole.yml: OK: targets 1, modules 1, identities 0, plugins wary
+    "#]],
+    );
 }
 
 #[test]

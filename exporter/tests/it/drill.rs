@@ -17,7 +17,6 @@ use tokio::task::JoinHandle;
 use windows_sim::model::{Change, Host, HostOptions, ValueSource};
 use windows_sim::{Account, AccountState, Accounts, ActivationMode, Behaviour, WindowsHost, server};
 
-use crate::com_plus::free_port;
 use crate::command_plugin::{Installed, PASSWORD};
 use crate::program::Exporter;
 
@@ -27,6 +26,9 @@ struct Row {
     /// What its module says besides the plugin. `STATE` is where the exporter keeps the state of its calls.
     module: &'static str,
     plugin: &'static str,
+    /// What its module says instead, with one thing more that the host lacks; empty where there is no such thing.
+    lacking: &'static str,
+    /// What it reads of a host.
     reads: Reads,
     /// Whether it takes more than two collections to be as before: facts are read one by one, and a host calls with events after
     /// the subscription was stored.
@@ -64,6 +66,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "counters",
         plugin: "pcq",
+        lacking: "countersets: [{name: Processor Information}, {name: No Such Counterset}]",
         module: "countersets: [{name: Processor Information}]",
         reads: Reads::Version2,
         settles: false,
@@ -72,6 +75,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "classic",
         plugin: "pcq",
+        lacking: "countersets: [{name: Memory}, {name: No Such Counterset}]",
         module: "countersets: [{name: Memory}]",
         reads: Reads::Classic,
         settles: false,
@@ -80,6 +84,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "facts",
         plugin: "pcq",
+        lacking: "",
         module: "host_info: true, countersets: [{name: Processor Information}]",
         reads: Reads::Version2,
         settles: true,
@@ -88,6 +93,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "alerts",
         plugin: "pla",
+        lacking: r"sets: [{name: S, alerts: [{name: Busy, counter: '\Processor Information(0,0)\% Processor Time', above: -1, sample_interval: 1s}, {name: Lacking, counter: '\Memory\No Such Counter', above: 1, sample_interval: 1s}]}]",
         module: r"sets: [{name: S, alerts: [{name: Busy, counter: '\Processor Information(0,0)\% Processor Time', above: -1, sample_interval: 1s}]}]",
         reads: Reads::Version2,
         settles: false,
@@ -96,6 +102,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "classic_alerts",
         plugin: "pla",
+        lacking: r"sets: [{name: S, alerts: [{name: Low, counter: '\Memory\Available Bytes', above: 1, sample_interval: 1s}, {name: Lacking, counter: '\Memory\No Such Counter', above: 1, sample_interval: 1s}]}]",
         module: r"sets: [{name: S, alerts: [{name: Low, counter: '\Memory\Available Bytes', above: 1, sample_interval: 1s}]}]",
         reads: Reads::Classic,
         settles: false,
@@ -104,6 +111,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "logs",
         plugin: "pla",
+        lacking: r"sets: [{name: L, counters: ['\Processor Information(0,0)\% Processor Time', '\Memory\No Such Counter'], sample_interval: 1s, log_format: csv}]",
         module: r"sets: [{name: L, counters: ['\Processor Information(0,0)\% Processor Time'], sample_interval: 1s, log_format: csv}]",
         reads: Reads::Version2,
         settles: false,
@@ -112,6 +120,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "classic_logs",
         plugin: "pla",
+        lacking: r"sets: [{name: L, counters: ['\Memory\Available Bytes', '\Memory\No Such Counter'], sample_interval: 1s, log_format: csv}]",
         module: r"sets: [{name: L, counters: ['\Memory\Available Bytes'], sample_interval: 1s, log_format: csv}]",
         reads: Reads::Classic,
         settles: false,
@@ -120,6 +129,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "sets",
         plugin: "pla",
+        lacking: "",
         module: "sets: [{host: ['*']}]",
         reads: Reads::Objects,
         settles: false,
@@ -128,6 +138,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "com_plus",
         plugin: "comt",
+        lacking: "",
         module: "mode: poll",
         reads: Reads::Objects,
         settles: false,
@@ -136,6 +147,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "com_plus_events",
         plugin: "comt",
+        lacking: "",
         module: "mode: events, events_max_age: 5s",
         reads: Reads::Objects,
         settles: true,
@@ -144,6 +156,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "endpoints",
         plugin: "rpc_state",
+        lacking: "",
         module: "source: rpc_endpoints",
         reads: Reads::EndpointMap,
         settles: false,
@@ -152,6 +165,7 @@ const ROWS: [Row; 12] = [
     Row {
         name: "own",
         plugin: "rpc_state",
+        lacking: "",
         module: "directories: [STATE]",
         reads: Reads::Nothing,
         settles: false,
@@ -182,7 +196,7 @@ struct Fault {
 const CUT: &[&str] = &["connection_refused", "connection_reset"];
 const AWAY: During = During::Down(CUT);
 
-const FAULTS: [Fault; 10] = [
+static FAULTS: [Fault; 12] = [
     Fault {
         name: "host ends and returns",
         begin: |world| world.machine.end(),
@@ -300,6 +314,26 @@ const FAULTS: [Fault; 10] = [
         resets: true,
     },
     Fault {
+        name: "something is lacking",
+        begin: |world| world.reload(LACKING),
+        during: |row| if row.lacking.is_empty() { During::Up } else { During::Partial(&["not_found"]) },
+        end: |world| world.reload("a"),
+        resets: false,
+    },
+    Fault {
+        name: "reloads in the middle of collections",
+        begin: |world| {
+            world.machine.behave(|behaviour| behaviour.rules = vec!["*=delay:300ms".parse().unwrap()]);
+            ["b", "a", "b"].iter().for_each(|label| world.reload(label));
+        },
+        during: |_| During::Up,
+        end: |world| {
+            world.machine.behave(|behaviour| behaviour.rules.clear());
+            world.reload("a");
+        },
+        resets: false,
+    },
+    Fault {
         name: "reload changes a label",
         begin: |world| world.reload("b"),
         during: |_| During::Up,
@@ -308,6 +342,13 @@ const FAULTS: [Fault; 10] = [
     },
 ];
 
+/// Instead of a label: modules want something that the host lacks.
+const LACKING: &str = "lacking";
+/// The ports of a host, and that at which the exporter takes its call-backs.
+const SMB: u16 = 4450;
+const MAPPER: u16 = 1350;
+const OBJECTS: u16 = 1351;
+const EVENTS: u16 = 1352;
 /// The time between two collections.
 const INTERVAL: Duration = Duration::from_secs(2);
 /// Nothing here takes long; a drill that waits for what never comes ends.
@@ -320,14 +361,11 @@ fn now() -> FileTime {
     FileTime::from_unix_nanos(since.as_nanos().try_into().unwrap())
 }
 
-/// A simulated host on fixed ports, which can be ended and started again.
+/// A simulated host at an address of its own, which can be ended and started again: nothing else takes its ports meanwhile.
 struct Machine {
     runtime: Runtime,
     accounts: Arc<Accounts>,
-    /// Of SMB, of the endpoint mapper, and of its objects.
-    ports: [u16; 3],
-    /// Where the exporter takes call-backs.
-    events: u16,
+    address: Ipv4Addr,
     boot: FileTime,
     running: Option<Running>,
 }
@@ -339,13 +377,12 @@ struct Running {
 }
 
 impl Machine {
-    fn new(events: u16) -> Self {
+    fn new(address: Ipv4Addr) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let accounts = Arc::new(Accounts::new(vec![Account::new("CORP", "svc", ssp::Secret::new(PASSWORD))]));
         let boot = FileTime(now().0 - 2 * 86_400 * FileTime::INTERVALS_PER_SECOND);
-        let ports = [free_port(), free_port(), free_port()];
-        let mut machine = Self { runtime, accounts, ports, events, boot, running: None };
+        let mut machine = Self { runtime, accounts, address, boot, running: None };
         machine.start();
         machine
     }
@@ -356,12 +393,12 @@ impl Machine {
         let values: Arc<dyn ValueSource> = Arc::<Host>::clone(&source);
         let host = Arc::new(WindowsHost::new("web1", values, Arc::clone(&self.accounts)));
         let listen = |port| {
-            let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            let address = SocketAddr::from((self.address, port));
             self.runtime.block_on(TcpListener::bind(address)).unwrap()
         };
-        let [smb, mapper, objects] = self.ports.map(listen);
+        let [smb, mapper, objects] = [SMB, MAPPER, OBJECTS].map(listen);
         let limits = server::Limits::default();
-        let mut publisher = server::EventPublisher::new(Arc::clone(&host), self.events);
+        let mut publisher = server::EventPublisher::new(Arc::clone(&host), EVENTS);
         let of_objects = Arc::clone(&host);
         let tasks = vec![
             self.runtime.spawn(server::listen_smb(Arc::clone(&host), smb, limits)),
@@ -419,10 +456,13 @@ struct World {
 }
 
 impl World {
-    fn new() -> Self {
+    /// Each number has an address of its own.
+    fn new(number: u8) -> Self {
+        let process = std::process::id().to_be_bytes();
+        let address = Ipv4Addr::new(127, 64 + process[2] % 64, process[3], number);
         let installed = Installed::with_plugins(&["pcq", "comt", "pla", "rpc_state"]);
         std::fs::create_dir(installed.folder.path("files")).unwrap();
-        let mut world = Self { machine: Machine::new(free_port()), installed, exporter: None };
+        let mut world = Self { machine: Machine::new(address), installed, exporter: None };
         world.installed.folder.write("perfmon.yml", &world.configuration("a"));
         let mut exporter = world.installed.folder.begin(&mut world.installed.command(&[]), &[]);
         drop(exporter.read_log());
@@ -431,26 +471,27 @@ impl World {
     }
 
     fn configuration(&self, label: &str) -> String {
-        let ([smb, dcom, _], events) = (self.machine.ports, self.machine.events);
+        let host = self.machine.address;
         let [files, state] = ["files", "state"].map(|folder| self.installed.folder.path(folder));
         let (mut modules, mut targets) = (String::new(), String::new());
-        for Row { name, plugin, module, .. } in ROWS {
+        let env = if label == LACKING { "a" } else { label };
+        for Row { name, plugin, module, lacking, .. } in ROWS {
+            let module = if label == LACKING && !lacking.is_empty() { lacking } else { module };
             let module = module.replace("STATE", &state.display().to_string());
             modules += &format!("  {name}: {{plugin: {plugin}, {module}}}\n");
-            targets += &format!(
-                "  - {{name: {name}, host: 127.0.0.1, modules: [{name}], labels: {{env: {label}}}}}\n"
-            );
+            targets +=
+                &format!("  - {{name: {name}, host: {host}, modules: [{name}], labels: {{env: {env}}}}}\n");
         }
         format!(
-            "plugins: {{load: [pcq, comt, pla, rpc_state], settings: {{comt: {{events: {{listen: ['127.0.0.1:{events}']}}}}}}}}
+            "plugins: {{load: [pcq, comt, pla, rpc_state], settings: {{comt: {{events: {{listen: ['{host}:{EVENTS}'], advertise: {host}}}}}}}}}
 storage: {{directory: {files}}}
 rpc_state: {{directory: state}}
 web: {{listen: ['127.0.0.1:0'], enable_lifecycle: true}}
 scrape: {{interval: {interval}s}}
 transports:
-  here: {{connect_timeout: 500ms, smb: {{port: {smb}}}, dcom: {{port: {dcom}}}, tcp: {{port: {dcom}}}}}
+  here: {{connect_timeout: 500ms, smb: {{port: {SMB}}}, dcom: {{port: {MAPPER}}}, tcp: {{port: {MAPPER}}}}}
 identities:
-  corp: {{kind: ntlm, domain: CORP, username: svc, password_file: password, allow_hosts: [127.0.0.1]}}
+  corp: {{kind: ntlm, domain: CORP, username: svc, password_file: password, allow_hosts: [{host}]}}
 target_defaults: {{identity: corp, transport: here}}
 modules:
 {modules}targets:
@@ -558,8 +599,8 @@ impl Page {
 }
 
 /// What is wrong in the cells of a fault.
-fn drilled(fault: &Fault) -> Vec<String> {
-    let mut world = World::new();
+fn drilled(fault: &Fault, number: u8) -> Vec<String> {
+    let mut world = World::new(number);
     let (before, wrong) = world.wait(|page| {
         let mut wrong = cells(|row| is_up(page, row, 5.0));
         if page.alerts_open() < 2.0 {
@@ -664,8 +705,9 @@ fn as_before(before: &Page, after: &Page, row: &Row, resets: bool) -> Result<(),
 #[test]
 fn every_source_lives_through_every_fault() {
     let wrong: Vec<String> = thread::scope(|scope| {
-        let faults: Vec<_> =
-            FAULTS.iter().map(|fault| (fault.name, scope.spawn(|| drilled(fault)))).collect();
+        let drill =
+            |(fault, number): (&'static Fault, u8)| (fault.name, scope.spawn(move || drilled(fault, number)));
+        let faults: Vec<_> = FAULTS.iter().zip(1..).map(drill).collect();
         let cells = faults.into_iter().flat_map(|(name, cells)| {
             let cells = cells.join().unwrap_or_else(|_| vec!["the drill panicked".to_owned()]);
             cells.into_iter().map(move |cell| format!("{name}: {cell}"))

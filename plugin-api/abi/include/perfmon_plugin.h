@@ -349,10 +349,11 @@ typedef struct perfmon_source {
     perfmon_array transports; /* since 1.3: of perfmon_transport; the ways to reach its targets */
     uint32_t flags;           /* since 1.6: PERFMON_SOURCE_... A source with PERFMON_SOURCE_KEEPS_FILES gets an absolute path as an
                                * object in `storage`, if `storage.directory` is configured: {"storage": {"directory":
-                               * "/srv/logs/web1"}}. The directory is that of the target: sources of one target share it, and those
-                               * of others have others. It may not exist yet: make it, in the existing directory above it, and
-                               * follow no links below it. At a reload it may change, which reconfigure() says. validate() gets it,
-                               * too, and makes nothing there. It is missing for an instance with
+                               * "/srv/logs/web1"}}. Since 1.7 it may have "interval_ms", too: the interval of the target's
+                               * collections, which may be missing or null. The directory is that of the target: sources of one
+                               * target share it, and those of others have others. It may not exist yet: make it, in the existing
+                               * directory above it, and follow no links below it. At a reload it may change, which reconfigure()
+                               * says. validate() gets it, too, and makes nothing there. It is missing for an instance with
                                * PERFMON_CONFIGURE_ON_DEMAND and in perfmon_run.configured, since two instances must not write the
                                * same files: then keep none, and collect the rest */
     uint32_t reserved;
@@ -396,7 +397,8 @@ typedef struct perfmon_configure {
     uint32_t port;         /* 0 if none is configured: use the default of the source's transport */
     uint32_t flags;        /* PERFMON_CONFIGURE_...; reserved before 1.3 */
     perfmon_str identity;  /* the name of the identity to use; empty for none */
-    perfmon_str settings;  /* a JSON object */
+    perfmon_str settings;  /* a JSON object. Values of keys `file` and `*_file` in the settings of a module arrive as absolute
+                            * paths; other paths, and those in the settings of the library, as they are written */
     perfmon_text *error_host; /* a buffer for a message with a status other than OK; never null */
     const struct perfmon_family *family; /* since 1.3: for selects(): what is asked about, by space, object, item and part;
                                           * else null */

@@ -177,8 +177,8 @@ general_reasons! {
         "The account may not log on from here, at this time, or over the network.",
         "Grant the account the right to access the computer from the network.";
     CredentialsWithheld = 16, "credentials_withheld",
-        "The exporter withheld the credentials: they were refused before, or they are not allowed for this target.",
-        "Correct the secret, or add the host to the identity's allow_hosts.";
+        "The exporter may not give the credentials to this target, or cannot read them.",
+        "Add the host to the identity's allow_hosts, or make the password file readable.";
     AccessDenied = 17, "access_denied",
         "The account logged on but lacks the required right.",
         "Add the account to the group Performance Monitor Users on the host.";

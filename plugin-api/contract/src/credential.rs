@@ -80,7 +80,8 @@ pub enum CredentialAnswer {
         /// Maximum delay of the retry, in milliseconds.
         retry_after_ms: u32,
     },
-    /// Refused. Mostly with [`GeneralReason::CredentialsWithheld`].
+    /// Refused: with the reason for which targets refused the secret before, or with
+    /// [`GeneralReason::CredentialsWithheld`] if this target may not have it, or it cannot be read.
     Denied {
         /// Why.
         reason: GeneralReason,

@@ -100,10 +100,11 @@ impl Check<'_> {
     ) -> io::Result<()> {
         let name = &source.name;
         self.bad_settings(library, name)?;
-        let accepted = settings
-            .iter()
-            .map(config)
-            .find(|config| matches!(library.validate(name, config), Ok(p) if p.is_empty()));
+        let accepted = settings.iter().map(config).find(|config| {
+            library
+                .validate(name, config)
+                .is_ok_and(|problems| problems.iter().all(|problem| problem.is_warning))
+        });
         let Some(config) = accepted else {
             self.report.skipped += 1;
             return writeln!(

@@ -60,7 +60,7 @@ impl<H> HostConnection<H> {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<OpenSession<H>, AttemptError> {
-        let open = match self.kept.take().filter(OpenSession::is_alive) {
+        let open = match self.kept.take().filter(OpenSession::is_connected) {
             Some(open) if open.is_bound() => open,
             Some(open) => self.reopen(open, collection, deadline).await?,
             None => self.connect(collection, deadline).await?,
@@ -201,7 +201,7 @@ impl<H> HostConnection<H> {
 
 impl<H: Send> KeptConnection for HostConnection<H> {
     fn missing(&self) -> Recovery {
-        match self.kept.as_ref().filter(|open| open.is_alive()) {
+        match self.kept.as_ref().filter(|open| open.is_connected()) {
             None => Recovery::Connection,
             Some(open) if !open.is_bound() => Recovery::Pipe,
             Some(OpenSession { handles: None, .. }) => Recovery::Handle,
@@ -211,7 +211,7 @@ impl<H: Send> KeptConnection for HostConnection<H> {
 
     /// A provider that hangs costs its own values only, a host that is away costs all.
     async fn verify(&mut self, deadline: Instant) {
-        let Some(open) = self.kept.as_mut().filter(|open| open.is_in_doubt && open.is_alive()) else {
+        let Some(open) = self.kept.as_mut().filter(|open| open.is_in_doubt && open.is_connected()) else {
             return;
         };
         let now = Instant::now();

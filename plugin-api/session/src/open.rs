@@ -58,10 +58,10 @@ impl<H> OpenSession<H> {
         (&mut self.session, &mut self.handles)
     }
 
-    /// Whether the connection is still open, as far as it is known.
+    /// Whether anything can be asked for over the connection, as far as it is known.
     #[must_use]
     pub fn is_connected(&self) -> bool {
-        self.session.is_connected()
+        self.lost.is_none() && self.session.is_connected()
     }
 
     /// Begins the query stage of a collection: calls are counted from now on.
@@ -133,7 +133,7 @@ impl<H> OpenSession<H> {
             self.side_pipe = None;
         }
         let failure = failure_of(error);
-        if !self.is_connected() {
+        if !self.session.is_connected() {
             self.lost.get_or_insert_with(|| failure.clone());
         }
         self.is_in_doubt |= error.reason == Reason::Timeout;
@@ -153,11 +153,6 @@ impl<H> OpenSession<H> {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Whether anything can be opened over the connection, as far as it is known.
-    pub(crate) fn is_alive(&self) -> bool {
-        self.lost.is_none() && self.is_connected()
     }
 
     /// Whether calls can succeed. An aborted call leaves the pipe out of step.

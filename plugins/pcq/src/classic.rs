@@ -85,7 +85,8 @@ impl Classic {
             self.key = None;
         }
         let failure = open.side_pipe_failed(error);
-        if error.reason == Reason::AccessDenied {
+        // What ends each new connection is not asked for with each; what ended a kept one is forgotten with it.
+        if error.reason == Reason::AccessDenied || !open.is_connected() {
             self.backoff.failed(&failure);
         } else {
             self.backoff.forget();

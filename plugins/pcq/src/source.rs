@@ -150,7 +150,8 @@ impl HostSource for PcqSource {
             Ok(())
         };
         let is_pipe_new = self.host_info.refresh(&mut open, collection, deadline).await;
-        if let Err(lost) = open.check_connected(data.is_some()) {
+        let has_values = data.is_some() || self.poller.wants_classic() && classic.is_ok();
+        if let Err(lost) = open.check_connected(has_values) {
             self.classic.forget();
             self.host_info.forget();
             return Err(lost);

@@ -48,8 +48,8 @@ pub(crate) struct Counters {
     questions: Questions,
     /// Why the host may have countersets that are not searched.
     unlisted: Option<String>,
-    /// How often the registry did not list them, and the first collection that may ask it again.
-    not_listed: (u32, u64),
+    /// How often the registry did not list them, the first collection that may ask it again, and why the ones before may not.
+    not_listed: Option<(u32, u64, Failure)>,
     collections: u64,
     /// When the collection began.
     now: Duration,
@@ -114,7 +114,7 @@ impl Counters {
     /// Forgets what the host did not answer or refused: it was away meanwhile.
     pub(crate) fn forget_failures(&mut self) {
         (self.stalls, self.questions) = (Stalls::default(), Questions::default());
-        (self.classic_after, self.not_listed) = (None, (0, 0));
+        (self.classic_after, self.not_listed) = (None, None);
         self.begin_questions();
     }
 
@@ -186,6 +186,7 @@ impl Counters {
         found.add_problems(&open_paths, failure.as_ref(), self.unlisted.as_deref());
         found.searched = self.collections;
         found.pause = self.pause_after(&found);
+        found.may_be_classic = !open_paths.is_empty();
         self.found = Some(found);
         self.frame.forget();
         Ok(())
@@ -236,7 +237,13 @@ impl Counters {
         (self.collections < *after).then(|| failure.clone())
     }
 
-    fn refuse_classic(&mut self, failure: &Failure) {
+    /// Whether paths may mean classic objects, after a search that did not fail.
+    pub(crate) fn wants_classic(&self) -> bool {
+        !self.needs_search() && self.found.as_ref().is_some_and(|found| found.may_be_classic)
+    }
+
+    /// Does not ask for classic objects in the next collections, because of `failure`.
+    pub(crate) fn refuse_classic(&mut self, failure: &Failure) {
         self.classic_after = Some((self.collections + COLLECTIONS_BETWEEN_SEARCHES, failure.clone()));
     }
 

@@ -196,7 +196,8 @@ impl HostSource for PlaSource {
         if self.connection.take_was_away() {
             self.counters.forget_failures();
         }
-        self.counters.begin_attempt(self.connection.missing() != Recovery::Connection);
+        let was_connected = self.connection.missing() != Recovery::Connection;
+        self.counters.begin_attempt(was_connected);
         self.clock.pass(collection.began());
         if !self.needs_host() {
             // The values that are shown stay those of the last samples.
@@ -214,7 +215,12 @@ impl HostSource for PlaSource {
         let has_values = fetched.as_ref().is_ok_and(|fetched| fetched.data.is_some());
         if let Err(lost) = open.check_connected(has_values) {
             open.end_calls(timer, collection);
+            let wants_classic = self.counters.wants_classic();
             self.counters.lose_connection();
+            if !was_connected && wants_classic {
+                // They may be what ends each new connection.
+                self.counters.refuse_classic(&lost.failure);
+            }
             return Err(lost);
         }
         if fetched.is_ok() && self.live.sets().any(|set| !set.schedules.is_empty()) {

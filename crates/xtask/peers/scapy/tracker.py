@@ -35,6 +35,8 @@ ANY_SESSION = 0xFFFFFFFF
 E_INVALIDARG = 0x80070057
 TIMEOUT_S = 60
 NTLM = 10
+# The server takes SPNEGO alone; NTLM is within it.
+SERVICES = [SPNEGOSSP.auth_type, NTLM]
 # OBJREF; clsid, cbExtension and reserved of OBJREF_CUSTOM; dwSize and dwReserved.
 BYTES_BEFORE_HEADER = 24 + 24 + 8
 
@@ -89,7 +91,7 @@ class Resolver(orpc.Server):
 
     @DCERPC_Server.answer(EXPORTER[5].request)
     def server_alive2(self, _):
-        bindings = orpc.dual_string_array(orpc.LOOPBACK, [NTLM])
+        bindings = orpc.dual_string_array(orpc.LOOPBACK, SERVICES)
         return ms_dcom.ServerAlive2_Response(
             pComVersion=orpc.version(), ppdsaOrBindings=bindings, ndr64=False
         )
@@ -150,12 +152,12 @@ def activated(state):
     """The answer: where the object is."""
     std = msdcom.STDOBJREF(flags=0, cPublicRefs=REFERENCES, oxid=OXID, oid=OID, ipid=IPID)
     objref = msdcom.OBJREF(flags=1, iid=comt.IID_TRACKER) / msdcom.OBJREF_STANDARD(
-        std=std, saResAddr=orpc.dual_string_array(orpc.LOOPBACK, [NTLM])
+        std=std, saResAddr=orpc.dual_string_array(orpc.LOOPBACK, SERVICES)
     )
     reply = msdcom.ScmReplyInfoData(
         remoteReply=msdcom.customREMOTE_REPLY_SCM_INFO(
             Oxid=OXID,
-            pdsaOxidBindings=orpc.dual_string_array(f"{orpc.LOOPBACK}[{state.program_port}]", [NTLM]),
+            pdsaOxidBindings=orpc.dual_string_array(f"{orpc.LOOPBACK}[{state.program_port}]", SERVICES),
             ipidRemUnknown=orpc.guid(IPID_REM_UNKNOWN),
             authnHint=PRIVACY,
             serverVersion=orpc.version(),

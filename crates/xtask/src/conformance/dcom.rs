@@ -111,6 +111,7 @@ pub(crate) fn by_ndrdump(workspace: &Workspace) -> Result<Outcome> {
         if (name, direction) == ("RemoteCreateInstance", "in") {
             stub.resize(stub.len().next_multiple_of(8) + BEHIND, 0);
         }
+        shorten_activation_properties(&mut stub);
         let file = folder.path().join(format!("{name}.{direction}"));
         fs::write(&file, &stub)?;
         let dumped = capture(Command::new("ndrdump").args([interface, theirs, direction]).arg(&file))?;
@@ -118,6 +119,22 @@ pub(crate) fn by_ndrdump(workspace: &Workspace) -> Result<Outcome> {
         bytes += stub.len();
     }
     Ok(Outcome::Ran(format!("{} stubs, {bytes} bytes", STUBS.len())))
+}
+
+/// Samba takes the reserved length of activation properties, which Windows writes 8 larger than they are, for their size: it
+/// refuses what Windows sends, too.
+fn shorten_activation_properties(stub: &mut [u8]) {
+    const CLASS_END: [u8; 14] = [0, 0, 0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0x46];
+    let is_class = |at: &usize| {
+        let class = stub.get(*at..*at + 16);
+        class.is_some_and(|class| matches!(class[..2], [0x38 | 0x39, 3]) && class[2..] == CLASS_END)
+    };
+    // Behind the class of the object are the length of an extension and the reserved one.
+    let Some(reserved) = (0..stub.len()).find(is_class).map(|class| class + 16 + 4) else { return };
+    if let Some(Ok(length)) = stub.get(reserved..reserved + 4).map(<[u8; 4]>::try_from) {
+        let length = u32::from_le_bytes(length).saturating_sub(8);
+        stub[reserved..reserved + 4].copy_from_slice(&length.to_le_bytes());
+    }
 }
 
 pub(crate) fn by_impacket(workspace: &Workspace) -> Result<Outcome> {

@@ -74,6 +74,18 @@ async fn busy_receivers_are_asked_again_and_what_is_refused_is_counted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refusal_of_more_alerts_than_a_message_has_counts_once() {
+    let fake = Fake::new([Answer::Status(400), Answer::Status(400)]);
+    let (notifier, _) = notifier(WEBHOOK, &fake);
+    let web = feed(notifier.registry(), "web1");
+    (0..1_003).for_each(|id| tell(&web, &id.to_string(), Opened, &[], at(0)));
+    let received = fake.received(3).await;
+    let pauses = [received[1].at - received[0].at, received[2].at - received[1].at];
+    assert_eq!(pauses, [Duration::from_secs(60), Duration::from_secs(120)], "each further one doubles it");
+    notifier.stop(GRACE).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_webhook_that_wants_no_ends_hears_of_open_alerts_alone() {
     let fake = Fake::new([]);
     let ReceiverKind::Webhook { repeat_interval, .. } = WEBHOOK else { panic!("it is one") };

@@ -4,7 +4,7 @@ use alerts::{Feed, Registry};
 use plugin_contract::AlertState::{Closed, Open, Opened};
 use plugin_contract::{Failure, GeneralReason, Outcome, Stage};
 
-use crate::support::{at, feed, tell};
+use crate::support::{at, feed, steady, tell};
 
 fn open(registry: &Registry) -> Vec<(String, String)> {
     let open = registry.open().into_iter().map(|open| open.alert);
@@ -80,13 +80,18 @@ enum End {
 use End::{Failed, Full, Partial};
 
 fn collected(feed: &Feed, end: End, second: u64) {
+    collected_by(feed, end, second, second);
+}
+
+/// The wall clock says that it is `wall`, after `second` seconds.
+fn collected_by(feed: &Feed, end: End, wall: u64, second: u64) {
     let failure = Failure::new(Stage::Query, GeneralReason::NotFound, "no such counter");
     let outcome = match end {
         Full => Outcome::Full,
         Partial => Outcome::Partial { families: &[], failure: Some(failure) },
         Failed => Outcome::Failed(failure),
     };
-    feed.collected(&outcome, at(second));
+    feed.collected(&outcome, at(wall), steady(second));
 }
 
 #[test]
@@ -182,6 +187,30 @@ fn what_no_collection_confirms_is_over_after_a_day_and_not_before() {
     assert_eq!(registry.recent()[0].ends_at, Some(at(DAY + 70)));
     tell(&down, "low", Open, &[], at(DAY + 80));
     assert_eq!(registry.open_count(), 2, "it opens again if it still fires");
+}
+
+#[test]
+fn a_day_is_a_day_when_the_wall_clock_is_set() {
+    const DAY: u64 = 24 * 3_600;
+    let registry = Arc::new(Registry::default());
+    let (down, well) = (feed(&registry, "down"), feed(&registry, "well"));
+    for feed in [&down, &well] {
+        tell(feed, "low", Opened, &[], at(0));
+        collected(feed, Full, 10);
+    }
+    collected_by(&down, Failed, 2 * DAY + 80, 80);
+    assert_eq!(registry.open_count(), 2, "two days have not passed");
+    assert_eq!(registry.open()[0].last_seen, at(2 * DAY));
+    collected_by(&well, Full, 3 * DAY, DAY);
+    assert_eq!(registry.open_count(), 2);
+    collected_by(&down, Failed, 3 * DAY + 80, DAY + 80);
+    assert_eq!(open(&registry), [("well".to_owned(), "low".to_owned())]);
+    // Back again.
+    collected_by(&down, Failed, 0, DAY + 200);
+    collected_by(&down, Failed, DAY - 10, 2 * DAY + 190);
+    assert_eq!(registry.open_count(), 1);
+    collected_by(&down, Failed, DAY + 60, 2 * DAY + 260);
+    assert_eq!(registry.open_count(), 0, "it is not kept until the clock is where it was");
 }
 
 #[test]

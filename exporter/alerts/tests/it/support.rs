@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use alerts::{Connect, Feed, Notifier, Origin, ReceiverKind, ReceiverOptions, Registry, UrlSource};
@@ -21,6 +21,12 @@ use tokio::time::Instant;
 /// The time that is this many seconds after the beginning of a test.
 pub(crate) fn at(seconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000 + seconds)
+}
+
+/// The same by a clock that nobody sets.
+pub(crate) fn steady(seconds: u64) -> std::time::Instant {
+    static BEGIN: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
+    *BEGIN + Duration::from_secs(seconds)
 }
 
 pub(crate) fn feed(registry: &Arc<Registry>, target: &str) -> Feed {

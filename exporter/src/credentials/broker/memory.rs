@@ -3,7 +3,6 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use input::secret;
 use tracing::warn;
 use zeroize::Zeroizing;
 
@@ -77,7 +76,7 @@ impl Memory {
             if known.peek().is_none() {
                 continue;
             }
-            let Ok(secret) = secret::read(&identity.secret) else { continue };
+            let Ok(secret) = identity.password(identities) else { continue };
             let stored_now = file_salt.stored_fingerprint(&secret);
             for stored in known.filter(|stored| stored.fingerprint == stored_now) {
                 if let Some(refused) = &stored.remembered.withheld {

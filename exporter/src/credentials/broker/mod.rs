@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use config::Identity;
-use input::secret;
 use plugin_contract::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, GeneralReason,
     Lease, LeaseId, Secret, Waiter,
@@ -157,7 +156,8 @@ impl CredentialBroker for Broker {
     fn acquire(&self, request: &CredentialRequest<'_>, waiter: &Waiter) -> CredentialAnswer {
         let denied =
             |message| CredentialAnswer::Denied { reason: GeneralReason::CredentialsWithheld, message };
-        let identity = match allowed(request, &self.identities()) {
+        let identities = self.identities();
+        let identity = match allowed(request, &identities) {
             Ok(identity) => identity,
             Err(message) => return denied(message),
         };
@@ -166,7 +166,7 @@ impl CredentialBroker for Broker {
             Ok(host) => host,
             Err(answer) => return answer,
         };
-        let secret = match secret::read(&identity.secret) {
+        let secret = match identity.password(&identities) {
             Ok(secret) => secret,
             Err(message) => return denied(message),
         };

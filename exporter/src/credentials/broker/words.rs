@@ -19,8 +19,13 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
             account,
             host = refused.host.name(),
             verdict = refused.refusal.as_str(),
-            next_step = "check why this host does not know the account; if the password was changed, \
-                         correct the secret",
+            next_step = match refused.refusal {
+                Refusal::Rejected => {
+                    "check why this host does not know the account; if the password was changed, correct the secret"
+                        .to_owned()
+                }
+                refusal => next_step(lent, refusal),
+            },
             "Credential refused by one host and accepted by others; only this host is skipped"
         ),
         Change::Refused(refused) => error!(

@@ -144,7 +144,10 @@ impl Ledger {
         if tries_wrong {
             self.retried = Some(Past::now(now));
         }
-        self.retry = Some((now.mono, tries_wrong));
+        // An attempt that was allowed and not made yet is not lost.
+        let is_open =
+            self.retry.is_some_and(|(at, wrong)| wrong && last.is_some_and(|(_, since)| since.at < at));
+        self.retry = Some((now.mono, tries_wrong || is_open));
     }
 
     /// Whether what was refused then may be tried again. How old it is stays as it is: trust is counted by that.
@@ -266,14 +269,19 @@ impl Ledger {
         self.last_word = Some(refused.clone());
         if !has_say && !is_wrong_password && self.withheld.is_none() && !is_local {
             // It is asked again soon, and could use up the acceptances of all others.
+            let is_known = self.doubted(host).is_some_and(|(known, _)| known.refusal == refusal);
             self.doubted.retain(|(known, _)| !known.host.may_be(host));
             push_bounded(&mut self.doubted, (refused.clone(), Past::now(now)));
-            return Some(Change::Doubted(refused));
+            return (!is_known).then_some(Change::Doubted(refused));
         }
         let waits_longer = self.withheld.as_ref().is_some_and(|(known, since)| {
             known.refusal.is_wrong_password() && !is_wrong_password && since.elapsed(now) < cooldown
         });
         if waits_longer {
+            // The attempt that somebody wanted is used up.
+            if let Some((_, tries_wrong)) = &mut self.retry {
+                *tries_wrong = false;
+            }
             return None;
         }
         self.forget_old_trust(now);

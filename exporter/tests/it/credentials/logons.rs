@@ -156,6 +156,26 @@ fn a_reload_tries_a_refused_secret_once() {
 }
 
 #[test]
+fn a_reload_is_used_up_by_whatever_the_host_says_then() {
+    for verdict in
+        [CredentialVerdict::Locked, CredentialVerdict::Disabled, CredentialVerdict::PasswordExpired]
+    {
+        let world = World::new();
+        let broker = world.broker("CORP", &["*"]);
+        attempt(&broker, "a", CredentialVerdict::Rejected);
+        world.hands.move_on(SECOND);
+        broker.retry_refused();
+        // A second reload before anybody asked takes nothing away.
+        world.hands.move_on(SECOND);
+        broker.retry_refused();
+        attempt(&broker, "b", verdict);
+        for host in ["a", "b", "c"] {
+            assert_eq!(refusal(&broker, host).0, "wrong_credentials", "{host} after {verdict:?}");
+        }
+    }
+}
+
+#[test]
 fn the_only_host_of_an_account_that_was_accepted_before_is_tried_again_as_well() {
     for (verdict, reason, _, pause) in REFUSALS {
         let world = World::new();

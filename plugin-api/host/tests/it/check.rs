@@ -14,6 +14,13 @@ fn a_plugin_that_keeps_the_contract_passes() {
 }
 
 #[test]
+fn settings_of_which_a_plugin_warns_are_accepted() {
+    let file = compile_with("zoo/well_behaved.c", &["-DWARNS"]);
+    let report = check::run(&file, &mut Vec::new()).expect("the output is kept");
+    assert_eq!((report.skipped, report.failed), (0, vec![]));
+}
+
+#[test]
 fn a_plugin_that_breaks_the_contract_is_told_how() {
     let report = check::run(&compile("zoo/lying_lengths.c"), &mut Vec::new()).expect("the output is kept");
     assert!(report.failed.iter().any(|law| law.contains("length_mismatch 4 times")), "{:?}", report.failed);

@@ -244,7 +244,8 @@ impl RefusalLog {
     ) {
         let slots = self.seen.iter_mut().zip(&mut self.said);
         for ((reason, count), (seen, said)) in EventRefusal::ALL.iter().zip(refused).zip(slots) {
-            let is_new = std::mem::replace(seen, count) != count;
+            // A subscriber that is made anew counts from 0 again.
+            let is_new = count > std::mem::replace(seen, count);
             match said {
                 None if is_new => {
                     let (reason, next_step) = (reason.as_str(), next_step(*reason));
@@ -308,4 +309,29 @@ fn unix_seconds(received: Instant) -> f64 {
     let time = SystemTime::now().checked_sub(received.elapsed());
     let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     since.map_or(0.0, |since| since.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_that_are_counted_anew_are_no_news() {
+        let mut log = RefusalLog::default();
+        let counts = |first| {
+            let mut counts = [0; EventRefusal::ALL.len()];
+            counts[0] = first;
+            counts
+        };
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        log.log(counts(3), || None, at(0));
+        assert_eq!(log.said[0], Some(at(0)));
+        log.log(counts(0), || None, at(60));
+        assert_eq!(log.said[0], Some(at(0)), "the subscriber is another, and nothing was refused");
+        log.log(counts(1), || None, at(120));
+        assert_eq!(log.said[0], Some(at(120)), "something was");
+        log.log(counts(1), || None, at(120) + REFUSAL_OVER);
+        assert_eq!(log.said, [None; EventRefusal::ALL.len()]);
+    }
 }

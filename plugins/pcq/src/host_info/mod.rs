@@ -144,10 +144,11 @@ impl HostInfo {
         is_pipe_new: &mut bool,
     ) -> Result<(), (Unread, Failure)> {
         let calls_end = share(now, deadline, 2);
+        let mut is_retry = false;
         loop {
             let pipe = open.side_pipe(REGISTRY, collection, calls_end).await;
             let pipe = pipe.map_err(|failure| (Unread::Unavailable, failure))?;
-            let may_be_stale = !pipe.is_new;
+            let may_be_stale = !pipe.is_new && !is_retry;
             *is_pipe_new |= pipe.is_new;
             let calls = pipe.association.calls();
             let client = perflib_session::registry(pipe.association, calls_end);
@@ -166,6 +167,7 @@ impl HostInfo {
             if !(may_be_stale && open.is_connected()) {
                 return Err((Unread::Unavailable, failure));
             }
+            is_retry = true;
         }
     }
 

@@ -93,8 +93,8 @@ fn a_host_that_restarts_is_a_lost_connection_and_no_failure_of_what_is_read() {
 
 #[test]
 fn a_part_that_ends_each_connection_costs_itself_and_says_so() {
-    let sim = SimHost::new();
-    let watch = Plugin::new().watch(&sim, countersets(&["Memory", "Processor Information"]));
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim, countersets(&["Memory", "Processor Information"]));
     watch.full();
     sim.rule("winreg/17=drop");
     for attempt in 0..3 {
@@ -103,7 +103,9 @@ fn a_part_that_ends_each_connection_costs_itself_and_says_so() {
         assert!(families.iter().any(|family| family.contains("Processor Information")), "{families:?}");
         assert_eq!(failure.reason.as_str(), "connection_reset", "{attempt}: {failure}");
     }
+    assert!(sim.connections() <= 4, "it does not cost a connection a collection: {}", sim.connections());
     sim.heal();
+    plugin.advance(Duration::from_secs(60));
     watch.full();
 }
 

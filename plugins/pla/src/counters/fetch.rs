@@ -72,6 +72,7 @@ impl Counters {
             match read_classic(&mut client, kept, &found.plan, &mut self.questions).await {
                 Ok(query) => {
                     self.classic = Some(query);
+                    self.classic_after = None;
                     return Ok(!self.questions.answers().is_empty());
                 }
                 Err(error) => {

@@ -20,6 +20,8 @@ pub(crate) struct Found {
     /// The collection in which it was searched, and after how many more it is searched again where something is missing.
     pub(super) searched: u64,
     pub(super) pause: u64,
+    /// Whether paths may mean classic objects.
+    pub(super) may_be_classic: bool,
 }
 
 /// The counter that a path means.
@@ -56,7 +58,7 @@ impl Found {
             problems[*order] = Some(problem.to_string());
             are_unusable[*order] = is_unusable(problem);
         }
-        Self { plan, matches, problems, are_unusable, searched: 0, pause: 0 }
+        Self { plan, matches, problems, are_unusable, searched: 0, pause: 0, may_be_classic: false }
     }
 
     /// Adds the problems of paths that may mean classic objects. `failure` says why those could not be read, and `unlisted` why

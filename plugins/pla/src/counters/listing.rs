@@ -44,27 +44,34 @@ impl Counters {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<RegisteredCounterSets, Failure> {
-        let (failures, next) = self.not_listed;
-        if self.collections < next {
-            let message = "it did not a short time ago, and is asked again later";
-            return Err(Failure::new(Stage::Query, GeneralReason::AccessDenied, message));
-        }
-        // Set before, because the collection may be aborted meanwhile.
+        let failures = match &self.not_listed {
+            Some((_, next, failure)) if self.collections < *next => return Err(failure.clone()),
+            Some((failures, ..)) => *failures,
+            None => 0,
+        };
         let pause = COLLECTIONS_BETWEEN_SEARCHES << failures.min(DOUBLINGS_MAX);
-        self.not_listed = (failures.saturating_add(1), self.collections + pause);
-        let pipe = open.side_pipe(REGISTRY, collection, deadline).await?;
-        let listed = ms_rrp::enumerate_counter_sets(&mut registry(pipe.association, deadline)).await;
-        match listed {
-            Ok(listed) => {
-                self.not_listed = (0, 0);
-                Ok(listed)
-            }
-            Err(error) => {
-                let error = error_of_registry(open.session().target(), &error);
-                Err(open.side_pipe_failed(&error))
-            }
-        }
+        let (failures, next) = (failures.saturating_add(1), self.collections + pause);
+        // Set before, because the collection may be aborted meanwhile.
+        let aborted =
+            Failure::new(Stage::Query, GeneralReason::Timeout, "the collection ended before it did");
+        self.not_listed = Some((failures, next, aborted));
+        let listed = registered(open, collection, deadline).await;
+        self.not_listed = listed.as_ref().err().map(|failure| (failures, next, failure.clone()));
+        listed
     }
+}
+
+async fn registered(
+    open: &mut Open,
+    collection: &Collection,
+    deadline: Instant,
+) -> Result<RegisteredCounterSets, Failure> {
+    let pipe = open.side_pipe(REGISTRY, collection, deadline).await?;
+    let listed = ms_rrp::enumerate_counter_sets(&mut registry(pipe.association, deadline)).await;
+    listed.map_err(|error| {
+        let error = error_of_registry(open.session().target(), &error);
+        open.side_pipe_failed(&error)
+    })
 }
 
 /// The share of a collection's time for the list of countersets; the rest is for the values.

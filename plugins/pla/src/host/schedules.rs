@@ -23,6 +23,8 @@ pub(crate) struct LocalTime {
     read: Option<Instant>,
     /// Collections that are let pass after a failure: the pipe is a logon.
     pause: u32,
+    /// Whether the connection was lost meanwhile since the offset was read last.
+    was_lost: bool,
 }
 
 impl LocalTime {
@@ -36,14 +38,17 @@ impl LocalTime {
             return;
         }
         match ask(open, collection, deadline).await {
-            Ok(west_min) => (self.west_min, self.read) = (Some(west_min), Some(Instant::now())),
+            Ok(west_min) => {
+                (self.west_min, self.read, self.was_lost) = (Some(west_min), Some(Instant::now()), false);
+            }
             Err(failure) => {
                 tracing::debug!(
                     problem = failure.message,
                     "The offset of the host's local time is not known"
                 );
-                // Another connection is another attempt.
-                self.pause = if open.is_connected() { COLLECTIONS_BETWEEN } else { 0 };
+                // Another connection is another attempt, but this may be what ends each of them.
+                let is_first_loss = !open.is_connected() && !std::mem::replace(&mut self.was_lost, true);
+                self.pause = if is_first_loss { 0 } else { COLLECTIONS_BETWEEN };
             }
         }
         collection.enter(Stage::Query);

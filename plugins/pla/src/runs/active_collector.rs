@@ -110,22 +110,22 @@ impl ActiveCollector {
         let Earlier { finishing, totals, place } = &mut self.earlier;
         (totals.waiting, totals.waiting_bytes) = (0, 0);
         let (mut trouble, mut has_logs) = (None, false);
-        let mut look = |counts: &LogCounts| {
+        let mut look = |totals: &mut Totals, counts: &LogCounts| {
             totals.waiting += counts.waiting;
             totals.waiting_bytes += counts.waiting_bytes;
             trouble = trouble.take().or_else(|| Trouble::of(counts, now));
             has_logs |= !counts.is_finished;
-            if counts.is_finished {
-                totals.add(counts);
-            }
         };
         finishing.retain(|queue| {
             let counts = queue.counts();
-            look(&counts);
+            look(totals, &counts);
+            if counts.is_finished {
+                totals.add(&counts);
+            }
             !counts.is_finished
         });
         if let Some(log) = &self.log {
-            look(&log.queue.counts());
+            look(totals, &log.queue.counts());
         }
         let place = std::mem::take(place);
         let of = (set, &*self.recorder.collector.name, &*place);

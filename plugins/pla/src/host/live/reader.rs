@@ -186,16 +186,17 @@ impl Reader {
         if self.connection.missing() != Recovery::Nothing {
             self.progress.forget_list();
         }
+        // Before the host is reached: if it cannot be, no set was read.
+        if !self.progress.is_filled() {
+            self.known.begin();
+            self.is_stale = false;
+        }
         let mut object = self.connection.take(collection, deadline).await?;
         let timer = object.start_stage(host_session::Stage::Query);
-        let Self { names, known, progress, is_stale, .. } = self;
+        let Self { names, known, progress, .. } = self;
         let is_wanted = |name: &str| names.iter().any(|pattern| pattern.matches(&clean(name)));
         let is_all = names.iter().any(|pattern| pattern.as_str() == "*");
         let which = if is_all { Which::All } else { Which::Named(&is_wanted) };
-        if !progress.is_filled() {
-            known.begin();
-            *is_stale = false;
-        }
         let read =
             list(&mut object, which, progress, |listed| *has_changed |= known.take(&listed, room), deadline)
                 .await;
