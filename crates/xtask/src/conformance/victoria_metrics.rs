@@ -38,8 +38,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     stage::page_when_up(&mut exporter, address, "sim")?;
     let mut database_program = start(&stage, database, address)?;
 
-    let scraped = r#"{job="perfmon",target="sim",__name__!~"perfmon_exporter_.+"}"#;
-    let pushed = r#"{service_instance_id="sim"}"#;
+    // The exporter's own clock moves on, and only what is pushed says that a target is up.
+    let scraped =
+        r#"{job="perfmon",target="sim",__name__!~"perfmon_exporter_.+|perfmon_host_clock_skew_seconds"}"#;
+    let pushed =
+        r#"{service_instance_id="sim",__name__!~"perfmon_target_up|perfmon_host_clock_skew_seconds"}"#;
     let mut seen = (BTreeMap::new(), BTreeMap::new());
     let agreed = poll("both ways say the same", TIMEOUT, || {
         seen = (series(database, scraped)?, series(database, pushed)?);

@@ -17,8 +17,15 @@ const OPEN_METRICS: &str = "application/openmetrics-text;version=1.0.0";
 /// Labels that a resource says for all points of its target.
 const OF_RESOURCE: [&str; 3] = ["target", "env", "site"];
 /// The units of the simulated host's counters, and what UCUM, which OTLP's units are of, calls them.
-const UNITS: [(&str, &str); 6] =
-    [("seconds", "s"), ("bytes", "By"), ("ratio", "1"), ("hertz", "Hz"), ("celsius", "Cel"), ("kelvin", "K")];
+const UNITS: [(&str, &str); 7] = [
+    ("seconds", "s"),
+    ("bytes", "By"),
+    ("bits", "bit"),
+    ("ratio", "1"),
+    ("hertz", "Hz"),
+    ("celsius", "Cel"),
+    ("kelvin", "K"),
+];
 
 /// What the simulated host's NTLM challenge says, which the exporter passes on.
 const OS_VERSION: &str = "10.0.20348";
