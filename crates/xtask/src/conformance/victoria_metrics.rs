@@ -84,7 +84,12 @@ fn series(database: SocketAddr, selector: &str) -> Result<BTreeMap<String, Strin
         let is_of_way = |label: &str| {
             OF_WAY.contains(&label) || OF_RESOURCE.iter().any(|prefix| label.starts_with(prefix))
         };
-        let labels: BTreeMap<&str, &str> = sample.labels().filter(|(name, _)| !is_of_way(name)).collect();
+        let mut labels: BTreeMap<&str, String> = BTreeMap::new();
+        for (name, value) in sample.labels().filter(|(name, _)| !is_of_way(name)) {
+            // Of pushed names the database moves each `total` to the end, and adds a unit that it does not know.
+            let words = value.split('_').filter(|word| name != "__name__" || !["total", "bit"].contains(word));
+            labels.insert(name, words.collect::<Vec<_>>().join("_"));
+        }
         let series = format!("{labels:?}");
         if found.insert(series.clone(), sample.value.to_string()).is_some() {
             return Err(format!("{selector} has {series} twice").into());

@@ -112,6 +112,7 @@ fn application(id: &str, containers: &[&Value]) -> Value {
         "partition_id": null,
         "container_ids": null,
         "containers": containers.len(),
+        "process_ids": figures("dwProcessId").collect::<Vec<_>>(),
         "calls_in_progress": figures("cCalls").sum::<u64>(),
         "calls_per_second": figures("cCallsPerSecond").sum::<u64>(),
         "instances": figures("cComponentInstances").sum::<u64>(),
