@@ -87,7 +87,8 @@ fn series(database: SocketAddr, selector: &str) -> Result<BTreeMap<String, Strin
         let mut labels: BTreeMap<&str, String> = BTreeMap::new();
         for (name, value) in sample.labels().filter(|(name, _)| !is_of_way(name)) {
             // Of pushed names the database moves each `total` to the end, and adds a unit that it does not know.
-            let words = value.split('_').filter(|word| name != "__name__" || !["total", "bit"].contains(word));
+            let words =
+                value.split('_').filter(|word| name != "__name__" || !["total", "bit"].contains(word));
             labels.insert(name, words.collect::<Vec<_>>().join("_"));
         }
         let series = format!("{labels:?}");

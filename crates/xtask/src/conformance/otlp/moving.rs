@@ -95,6 +95,7 @@ pub(super) fn vanishes(receivers: &[Receiver]) -> Result<usize> {
 
 fn of_host(receiver: &Receiver) -> Result<Vec<Rc<Point>>> {
     let mut points = receiver.points()?;
-    points.retain(|point| point.target() == MOVING);
+    // That says whether the host is there, also when it is not.
+    points.retain(|point| point.target() == MOVING && point.name != "perfmon_target_up");
     Ok(points)
 }
