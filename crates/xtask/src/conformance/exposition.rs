@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::http;
 use crate::peers::{go, python};
+use crate::process::Running;
 use crate::report::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::{Workspace, capture};
@@ -32,20 +33,24 @@ const ESCAPINGS: [&str; 4] = ["allow-utf-8", "underscores", "dots", "values"];
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
-    let password_file = stage.password_file()?;
-    // It stands still, so that every form says the same.
-    let (_simulator, host) = stage.simulator(&["--clock", "2026-11-01T12:00:00Z"])?;
-    let target =
-        Target { name: "sim", address: host, account: stage::ACCOUNT, password_file: &password_file };
-    let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    let (mut exporter, address) = stage.exporter(any, "2s", &[target])?;
-    stage::page_when_up(&mut exporter, address, "sim")?;
-
+    let (_running, address) = start(&stage)?;
     let Read { pages, samples, created } = read_every_form(&stage, address)?;
     if created == 0 {
         return Err("no counter says when it began".into());
     }
     Ok(Outcome::Ran(format!("{samples} samples on {pages} pages, {created} `_created` on the last")))
+}
+
+/// Starts a host that stands still, so that every form says the same, and an exporter that reads it.
+fn start(stage: &Stage<'_>) -> Result<([Running; 2], SocketAddr)> {
+    let password_file = stage.password_file()?;
+    let (simulator, host) = stage.simulator(&["--clock", "2026-11-01T12:00:00Z"])?;
+    let target =
+        Target { name: "sim", address: host, account: stage::ACCOUNT, password_file: &password_file };
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let (mut exporter, address) = stage.exporter(any, "2s", &[target])?;
+    stage::page_when_up(&mut exporter, address, "sim")?;
+    Ok(([simulator, exporter], address))
 }
 
 /// What Prometheus asks for by each of its scrape protocols, and whether the page says when a series began.
@@ -63,14 +68,7 @@ const PROTOCOLS: [(&str, bool); 4] = [
 /// The parsers of Prometheus' scrapes find the same series of a host in every format, with the same starts.
 pub(crate) fn by_textparse(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
-    let password_file = stage.password_file()?;
-    let (_simulator, host) = stage.simulator(&["--clock", "2026-11-01T12:00:00Z"])?;
-    let target =
-        Target { name: "sim", address: host, account: stage::ACCOUNT, password_file: &password_file };
-    let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    let (mut exporter, address) = stage.exporter(any, "2s", &[target])?;
-    stage::page_when_up(&mut exporter, address, "sim")?;
-
+    let (_running, address) = start(&stage)?;
     let (mut all, mut starts, mut histograms) = (None, None, 0);
     for (accept, with_starts) in PROTOCOLS {
         let parsed = textparse(workspace, address, accept).map_err(|error| format!("{accept}: {error}"))?;
