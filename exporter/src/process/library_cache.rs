@@ -60,7 +60,7 @@ impl LibraryCache {
         let replaced = known.filter(|(name, loaded)| {
             let file = plugin_file(&folder, name);
             let now = Stamp::look(&file, SystemTime::now());
-            file != loaded.file || Stamp::differs(loaded.stamp.as_ref(), now.as_ref())
+            file != loaded.file || Stamp::was_replaced(loaded.stamp.as_ref(), now.as_ref())
         });
         replaced.map(|(name, _)| name.as_str()).collect()
     }

@@ -1,5 +1,8 @@
 //! A configuration that changes while the program runs.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
 use crate::program::{Exporter, Folder};
 
 /// Two targets and what a test adds at the top level.
@@ -158,6 +161,10 @@ fn what_needs_a_restart_is_told_and_the_rest_is_applied() {
         config("  - {host: stays, modules: [beat]}\n", "credentials: {state_dir: state}")
             .replace("127.0.0.1:0", listen)
     };
+    // A backup that links to a library, and other rights, replace nothing.
+    std::fs::hard_link(folder.path("libplugin_pulse.so"), folder.path("backup.so")).unwrap();
+    std::fs::set_permissions(folder.path("backup.so"), Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(exporter.reload().body, "reloaded: 2 targets, 0 added, 0 changed, 0 removed\n");
     folder.write("perfmon.yml", &elsewhere("127.0.0.2:0"));
     // The same library, as an upgrade puts it in place of the old one.
     std::fs::copy(folder.path("libplugin_pulse.so"), folder.path("new.so")).unwrap();

@@ -29,16 +29,14 @@ impl Stamp {
     /// was looked at that a second change would leave no trace.
     #[must_use]
     pub fn may_differ(before: Option<&Self>, now: Option<&Self>) -> bool {
-        Self::differs(before, now) || before.is_some_and(|before| !before.is_settled)
+        let changed = |stamp: &Self| (stamp.contents(), stamp.changed);
+        before.map(changed) != now.map(changed) || before.is_some_and(|before| !before.is_settled)
     }
 
-    /// Whether the file has changed, by its stamp.
+    /// Whether another file is there, or it was written again. A link to it or other rights leave it what it was.
     #[must_use]
-    pub fn differs(before: Option<&Self>, now: Option<&Self>) -> bool {
-        match (before, now) {
-            (Some(before), Some(now)) => !before.is_same(now),
-            (before, now) => before.is_some() != now.is_some(),
-        }
+    pub fn was_replaced(before: Option<&Self>, now: Option<&Self>) -> bool {
+        before.map(Self::contents) != now.map(Self::contents)
     }
 
     /// When the file was written.
@@ -63,9 +61,9 @@ impl Stamp {
         }
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        (self.device, self.inode, self.bytes) == (other.device, other.inode, other.bytes)
-            && (self.modified, self.changed) == (other.modified, other.changed)
+    /// What a write or a replacement changes, unless somebody sets the time back.
+    fn contents(&self) -> (u64, u64, u64, (i64, i64)) {
+        (self.device, self.inode, self.bytes, self.modified)
     }
 
     #[cfg(test)]
