@@ -187,8 +187,8 @@ impl Counters {
         found.searched = self.collections;
         found.pause = self.pause_after(&found);
         found.may_be_classic = !open_paths.is_empty();
+        self.frame.change_plan(&found.plan);
         self.found = Some(found);
-        self.frame.forget();
         Ok(())
     }
 
@@ -209,8 +209,8 @@ impl Counters {
 
     /// The paths, of which there are so many, mean what is in `plan`.
     pub(crate) fn take(&mut self, plan: PathPlan, paths: usize) {
+        self.frame.change_plan(&plan);
         self.found = Some(Found::new(plan, paths));
-        self.frame.forget();
     }
 
     /// Goes on with the search where it was interrupted.

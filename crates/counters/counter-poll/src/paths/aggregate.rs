@@ -4,24 +4,29 @@
 use std::collections::HashMap;
 
 use counter_types::aggregate::{Accumulator, Share};
-use counter_types::{Selection, plan_of};
-use ms_pcq::types::CounterId;
+use counter_types::{RawClocks, Selection, plan_of};
+use ms_pcq::types::{CounterId, InstanceType};
+use ms_pcq::wire::CounterRegInfo;
 
 use super::plan::{Instance, PathPlan, is_aggregated};
+use crate::Provider;
 use crate::survey::Counterset;
 
-/// The aggregates of a plan, from reply to reply.
+/// The aggregates of the countersets of a plan, from reply to reply.
 #[derive(Debug, Default)]
-pub struct Aggregates(HashMap<usize, Aggregate>);
+pub struct Aggregates(HashMap<Provider, Aggregate>);
 
 /// That of one counterset.
 #[derive(Debug)]
 pub(super) struct Aggregate {
+    /// What was registered when it began.
+    registered: (InstanceType, Vec<CounterRegInfo>),
     /// By what is added up.
     accumulators: Vec<(CounterId, Accumulator)>,
     shares: HashMap<Instance, InstanceShares>,
     round: u64,
-    perf_time: u64,
+    /// Those of the last reply.
+    clocks: RawClocks,
 }
 
 #[derive(Debug)]
@@ -33,40 +38,59 @@ struct InstanceShares {
 impl Aggregates {
     /// That of a counterset of `plan`, if a path means it.
     pub(super) fn of(&mut self, plan: &PathPlan, counterset: usize) -> Option<&mut Aggregate> {
-        let is_meant = plan.matches.iter().any(|one| one.counterset == counterset && one.is_aggregate());
-        let known = plan.countersets.get(counterset).filter(|known| is_meant && is_aggregated(known))?;
-        Some(self.0.entry(counterset).or_insert_with(|| Aggregate::new(known)))
+        let known = meant(plan, counterset)?;
+        Some(self.0.entry(known.provider).or_insert_with(|| Aggregate::new(known)))
     }
 
-    pub(super) fn forget(&mut self) {
-        self.0.clear();
+    /// The next replies are those of `plan`. A counterset that is still the same goes on.
+    pub(super) fn keep(&mut self, plan: &PathPlan) {
+        let meant: HashMap<Provider, &Counterset> = (0..plan.countersets.len())
+            .filter_map(|counterset| meant(plan, counterset))
+            .map(|counterset| (counterset.provider, counterset))
+            .collect();
+        self.0.retain(|provider, aggregate| {
+            meant.get(provider).is_some_and(|counterset| aggregate.registered == registered(counterset))
+        });
     }
+}
+
+/// A counterset of `plan` of which a path means the aggregate.
+fn meant(plan: &PathPlan, counterset: usize) -> Option<&Counterset> {
+    let is_meant = plan.matches.iter().any(|one| one.counterset == counterset && one.is_aggregate());
+    plan.countersets.get(counterset).filter(|known| is_meant && is_aggregated(known))
+}
+
+fn registered(counterset: &Counterset) -> (InstanceType, Vec<CounterRegInfo>) {
+    (counterset.instance_type, counterset.counters.iter().map(|counter| counter.info).collect())
 }
 
 impl Aggregate {
     fn new(counterset: &Counterset) -> Self {
         let find = |id: CounterId| counterset.counters.iter().find(|counter| counter.info.counter_id == id);
-        let infos: Vec<_> = counterset.counters.iter().map(|counter| counter.info).collect();
+        let registered = registered(counterset);
         let name_of = |id| find(id).map(|counter| counter.name.as_str());
         let mut accumulators: Vec<(CounterId, Accumulator)> = Vec::new();
-        for family in plan_of(&counterset.name.text, &infos, name_of) {
+        for family in plan_of(&counterset.name.text, &registered.1, name_of) {
             let is_known = accumulators.iter().any(|(source, _)| *source == family.source);
             let made = find(family.item).filter(|_| !is_known).and_then(|counter| {
                 Accumulator::new(&counter.info, &family.exposition, counterset.instance_type)
             });
             accumulators.extend(made.map(|made| (family.source, made)));
         }
-        Self { accumulators, shares: HashMap::new(), round: 0, perf_time: 0 }
+        Self { registered, accumulators, shares: HashMap::new(), round: 0, clocks: RawClocks::default() }
     }
 
-    /// Begins a reply. A host whose clock has gone back was started anew, and its counters with it.
-    pub(super) fn begin(&mut self, perf_time: u64) {
+    /// Begins a reply, which has no clocks if it has no instances. Where its clocks do not continue the last ones the host was
+    /// started anew, or another one has its name, and the aggregate is that of the new values alone.
+    pub(super) fn begin(&mut self, clocks: Option<RawClocks>) {
         self.round += 1;
-        self.accumulators.iter_mut().for_each(|(_, accumulator)| accumulator.begin());
-        if perf_time < std::mem::replace(&mut self.perf_time, perf_time) {
+        let clocks = clocks.unwrap_or(self.clocks);
+        if !clocks.continue_from(&std::mem::replace(&mut self.clocks, clocks)) {
+            self.accumulators.iter_mut().for_each(|(_, accumulator)| accumulator.begin_anew());
             let shares = self.shares.values_mut().flat_map(|one| &mut one.shares);
             shares.for_each(Share::begin_anew);
         }
+        self.accumulators.iter_mut().for_each(|(_, accumulator)| accumulator.begin());
     }
 
     /// Takes an instance, whose values `at` has. One that sums up others is none.
@@ -100,5 +124,55 @@ impl Aggregate {
         });
         let all = accumulators.iter().filter_map(|(source, accumulator)| Some((*source, accumulator.raw()?)));
         (!shares.is_empty()).then_some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ms_dtyp::Guid;
+    use ms_pcq::types::{AggregateFunc, CounterType};
+
+    use super::*;
+    use crate::registration::{Counter, Name};
+
+    const READ: CounterId = CounterId(0);
+
+    fn clocks(uptime_s: u64, second: u64) -> Option<RawClocks> {
+        const SECOND: u64 = 10_000_000;
+        const YEAR_2026: u64 = 134_116_992_000_000_000;
+        let time_100ns = YEAR_2026 + second * SECOND;
+        Some(RawClocks { perf_time: uptime_s * SECOND, perf_freq: SECOND, time_100ns, ..RawClocks::default() })
+    }
+
+    #[test]
+    fn a_sum_falls_only_where_the_host_is_another_one() {
+        let info = CounterRegInfo {
+            aggregate_func: AggregateFunc::TOTAL,
+            ..CounterRegInfo::new(READ, CounterType::PERF_COUNTER_BULK_COUNT)
+        };
+        let counterset = Counterset {
+            provider: Provider::V2(Guid::default()),
+            name: Name { text: "Workers Together".to_owned(), is_english: true, trouble: None },
+            local_name: None,
+            help: String::new(),
+            instance_type: InstanceType::GLOBAL_AGGREGATE,
+            counters: vec![Counter { info, name: "Bytes Read/sec".to_owned(), local_name: None, help: String::new() }],
+        };
+        let mut aggregate = Aggregate::new(&counterset);
+        let mut sum = |clocks, values: &[(&str, u64)]| {
+            aggregate.begin(clocks);
+            for (name, value) in values {
+                let instance = Instance { name: (*name).to_owned(), id: None, index: 0 };
+                aggregate.add(&instance, |_| Some(*value));
+            }
+            aggregate.end().map(|mut sums| sums.next().unwrap().1)
+        };
+        assert_eq!(sum(clocks(9_000, 0), &[("one", 100), ("two", 50)]), Some(150));
+        assert_eq!(sum(clocks(9_015, 15), &[("one", 110)]), Some(160), "one has gone");
+        assert_eq!(sum(None, &[]), None, "no instance is there");
+        assert_eq!(sum(clocks(9_045, 45), &[("one", 7)]), Some(167), "it is a new one");
+        assert_eq!(sum(clocks(9_060, 3_600), &[("one", 8)]), Some(168), "the time of day was set");
+        assert_eq!(sum(clocks(80_000, 3_630), &[("one", 9)]), Some(9), "another host that is up for longer");
+        assert_eq!(sum(clocks(20, 3_660), &[("one", 10)]), Some(10), "a start of the host");
     }
 }

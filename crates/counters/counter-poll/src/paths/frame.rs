@@ -97,11 +97,11 @@ impl Frame {
         }
     }
 
-    /// The next replies are those of another plan.
-    pub fn forget(&mut self) {
+    /// The next replies are those of `plan`. The aggregates of countersets that are still the same go on.
+    pub fn change_plan(&mut self, plan: &PathPlan) {
         self.countersets.clear();
         self.described.clear();
-        self.aggregates.forget();
+        self.aggregates.keep(plan);
     }
 
     /// One of the plan's countersets.
@@ -271,7 +271,7 @@ impl CountersetFrame {
         let (width, place, mut pace) = (self.counters.len(), self.filled, Pace::default());
         let columns: HashMap<CounterId, usize> =
             self.counters.iter().enumerate().rev().map(|(place, id)| (*id, place)).collect();
-        aggregate.begin(self.clocks.first().map_or(0, |clocks| clocks.perf_time));
+        aggregate.begin(self.clocks.first().copied().filter(|_| place > 0));
         for (instance, values) in self.instances[..place].iter().zip(self.values.chunks(width.max(1))) {
             if let Some(instance) = instance {
                 aggregate.add(instance, |id| values.get(*columns.get(&id)?).copied().flatten());

@@ -150,7 +150,7 @@ impl<'a> Row<'a> {
 }
 
 fn add_aggregate(rows: &mut Vec<Row<'_>>, aggregate: &mut Aggregate) {
-    aggregate.begin(rows.first().map_or(0, |row| row.clocks.perf_time));
+    aggregate.begin(rows.first().map(|row| row.clocks));
     for row in &*rows {
         if let Some(instance) = &row.instance {
             aggregate.add(instance, |id| row.values.get(&id).and_then(|value| value.to_u64()));

@@ -98,3 +98,28 @@ fn a_counterset_without_a_reply_of_its_kind_stays_as_it_is() {
     assert_eq!((frame.of(0).unwrap().version(), of_frame(&plan, &frame)), before);
     assert!(!before.1.is_empty());
 }
+
+#[test]
+fn aggregates_go_on_over_searches_for_the_same_paths() {
+    let (mut client, clock, _model) = client_and_model();
+    let (mut frame, mut aggregates) = (Frame::default(), Aggregates::default());
+    let mut is_above_its_instances = false;
+    for search in 0..3 {
+        // The places of the countersets are others with each search.
+        let paths: Vec<CounterPath> = PATHS[search..].iter().map(|path| path.parse().unwrap()).collect();
+        let (plan, _) = now(PathPlan::find(&mut client, &paths, |_, _| {})).unwrap();
+        let mut query = now(PathQuery::open(&mut client, &plan)).unwrap();
+        frame.change_plan(&plan);
+        for round in 0..10 {
+            let data = now(query.fetch(&mut client)).unwrap();
+            now(frame.update(&plan, Some((&query, &data)), &[]));
+            let kept = of_rows(&plan, &query, &data, &mut aggregates);
+            assert_eq!(of_frame(&plan, &frame), kept, "reply {round} of search {search}");
+            let begun = of_rows(&plan, &query, &data, &mut Aggregates::default());
+            is_above_its_instances |= search > 0 && kept != begun;
+            clock.advance(Duration::from_secs(613));
+        }
+        now(query.close(&mut client)).unwrap();
+    }
+    assert!(is_above_its_instances, "a sum that began with the second search is another one");
+}
