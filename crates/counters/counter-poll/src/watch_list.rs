@@ -56,6 +56,8 @@ struct Watched<I: SeriesIds> {
     poller: CountersetPoller<I>,
     /// Until its registration is read again, which was found outdated.
     exchanged: Pause,
+    /// Whether that is still to be told.
+    is_exchanged: bool,
     /// Whether the last reply had its values.
     was_there: bool,
     /// Of a choice: whether a classic object comes before it.
@@ -231,8 +233,8 @@ impl<I: SeriesIds> WatchList<I> {
             self.watched.push(known.unwrap_or_else(|| {
                 warn_of_nothing(settings, &counterset);
                 let poller = CountersetPoller::new(&counterset, settings, output);
-                let (was_there, is_beaten) = (false, false);
-                Watched { wanted: index, counterset, poller, exchanged, was_there, is_beaten }
+                let (is_exchanged, was_there, is_beaten) = (false, false, false);
+                Watched { wanted: index, counterset, poller, exchanged, is_exchanged, was_there, is_beaten }
             }));
         }
         for mut gone in before {
@@ -261,7 +263,7 @@ impl<I: SeriesIds> WatchList<I> {
         let mut covered = vec![false; self.watched.len()];
         let mut missing = self.missing.clone();
         let known = missing.len();
-        let (mut exchanged, mut has_malformed) = (Vec::new(), false);
+        let mut has_malformed = false;
         let blocks = match query.check(data) {
             Ok(()) => Some(data.blocks()),
             Err(mismatch) => {
@@ -290,9 +292,7 @@ impl<I: SeriesIds> WatchList<I> {
                     let clocks = clocks_of(data.header());
                     watched.poller.emit(&block.into(), clocks, settings, output).await;
                     covered[place] = true;
-                    if watched.was_exchanged(now) {
-                        exchanged.extend(watched.counterset.provider.guid());
-                    }
+                    watched.notice_exchange(now);
                 }
                 Err(error) => {
                     has_malformed = true;
@@ -305,6 +305,7 @@ impl<I: SeriesIds> WatchList<I> {
         for (one, covered) in self.watched.iter_mut().zip(&covered) {
             self.has_lost_some |= std::mem::replace(&mut one.was_there, *covered) && !covered;
         }
+        let exchanged = self.watched.iter_mut().filter_map(Watched::take_exchanged).collect();
         let (absent, classic_covered) = (Vec::new(), Vec::new());
         Seen { missing, absent, exchanged, has_malformed, covered, classic_covered }
     }
@@ -347,15 +348,19 @@ impl<I: SeriesIds> WatchList<I> {
 }
 
 impl<I: SeriesIds> Watched<I> {
-    /// Whether the host's provider was exchanged, so that its registration has to be read again. A host whose replies
+    /// Notices whether the host's provider was exchanged, so that its registration has to be read again. A host whose replies
     /// never fit what it registers is asked now and then, not each time.
-    fn was_exchanged(&mut self, now: Duration) -> bool {
+    fn notice_exchange(&mut self, now: Duration) {
         self.poller.compare(&self.counterset);
-        let was = self.poller.has_strangers() && self.exchanged.is_over(now);
-        if was {
+        if self.poller.has_strangers() && self.exchanged.is_over(now) {
             self.exchanged.extend(now, Pause::NEVER_THERE);
+            self.is_exchanged = true;
         }
-        was
+    }
+
+    /// The counterset if its provider was exchanged since this was asked last.
+    fn take_exchanged(&mut self) -> Option<Guid> {
+        std::mem::take(&mut self.is_exchanged).then(|| self.counterset.provider.guid())?
     }
 }
 

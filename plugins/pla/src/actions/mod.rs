@@ -60,7 +60,7 @@ pub(crate) struct Actions {
 }
 
 /// A set that the host is to start, for an alert.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct HostStart {
     /// Its name.
     pub(crate) set: String,
@@ -207,14 +207,18 @@ impl Actions {
         self.host_starts.push(HostStart { set: set.to_owned(), key });
     }
 
-    /// What the host is to start now.
-    pub(crate) fn take_host_starts(&mut self) -> Vec<HostStart> {
-        std::mem::take(&mut self.host_starts)
+    /// What the host is to start next.
+    pub(crate) fn next_host_start(&self) -> Option<HostStart> {
+        self.host_starts.first().cloned()
     }
 
-    /// Counts what became of a set that the host was to start.
-    pub(crate) fn count_host_start(&mut self, key: Key, result: ActionResult) {
-        self.counts.add(key, result);
+    /// Counts what became of the set that the host was to start next. Before that it stays the next one: a collection may be
+    /// dropped while the host starts it.
+    pub(crate) fn end_host_start(&mut self, result: ActionResult) {
+        if !self.host_starts.is_empty() {
+            let HostStart { key, .. } = self.host_starts.remove(0);
+            self.counts.add(key, result);
+        }
     }
 
     fn start_task(&mut self, alert: &Watched, fired: &Fired, moment: Moment) {

@@ -56,7 +56,7 @@ impl PlaSource {
     /// Has the host start what alerts want, in the time that is left of the collection. What came of it is counted with the next
     /// one.
     pub(super) async fn start_on_host(&mut self, collection: &Collection) {
-        for HostStart { set, key } in self.actions.take_host_starts() {
+        while let Some(HostStart { set, key }) = self.actions.next_host_start() {
             let deadline = Instant::from_std(collection.deadline()) - collection.remaining() / RESERVED_PARTS;
             let (alert, identity) = (&*key.alert, &*self.target.identity);
             let result = match self.starter.start(&set, collection, deadline).await {
@@ -78,7 +78,7 @@ impl PlaSource {
                     ActionResult::Failed
                 }
             };
-            self.actions.count_host_start(key, result);
+            self.actions.end_host_start(result);
         }
     }
 

@@ -12,6 +12,8 @@ use crate::sink::{FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink};
 pub(super) struct Aggregated<I: SeriesIds> {
     /// Whether instances that nobody chose are in it.
     pub(super) scope: Scope,
+    /// Since when it counts, where that is still to be sent; else 0.
+    anew_since: i64,
     families: Vec<AggregatedFamily<I>>,
 }
 
@@ -62,7 +64,7 @@ impl<I: SeriesIds> Aggregated<I> {
             families.iter().map(|family| NewSeries { family: family.id, labels: &[], start: None }).collect();
         let series = output.register_series(&offered);
         families.iter_mut().zip(series).for_each(|(family, series)| family.series = series);
-        Some(Self { scope, families })
+        Some(Self { scope, anew_since: 0, families })
     }
 
     pub(super) fn families(&self) -> impl Iterator<Item = I::Family> {
@@ -78,8 +80,10 @@ impl<I: SeriesIds> Aggregated<I> {
         self.families.iter_mut().for_each(|family| family.accumulator.begin());
     }
 
-    /// The host was started anew, or another one has its name: what was added up so far is over.
-    pub(super) fn begin_anew(&mut self) {
+    /// The host was started anew, or another one has its name: what was added up so far is over, and the rest counts since
+    /// then.
+    pub(super) fn begin_anew(&mut self, since: i64) {
+        self.anew_since = since;
         self.families.iter_mut().for_each(|family| family.accumulator.begin_anew());
     }
 
@@ -107,8 +111,9 @@ impl<I: SeriesIds> Aggregated<I> {
         }
     }
 
-    /// Sends what the instances come to, counted anew since `anew_since` unless that is 0.
-    pub(super) fn emit<S: SeriesSink<I>>(&self, output: &mut S, anew_since: i64) {
+    /// Sends what the instances come to.
+    pub(super) fn emit<S: SeriesSink<I>>(&mut self, output: &mut S) {
+        let anew_since = std::mem::take(&mut self.anew_since);
         for AggregatedFamily { series, accumulator, exposition, clocks, .. } in &self.families {
             let Some(series) = *series else { continue };
             if let Some(value) = accumulator.export(exposition, clocks) {

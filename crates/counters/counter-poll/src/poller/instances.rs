@@ -41,7 +41,8 @@ impl<I: SeriesIds> CountersetPoller<I> {
         output: &mut S,
         pace: &mut Pace,
     ) {
-        let are_judged_anew = self.notice_parts(block, wanted, pace).await;
+        let has_parts = self.has_parts_in(block, wanted, pace).await;
+        let are_judged_anew = has_parts != self.has_parts;
         for (position, seen) in block.instances().enumerate() {
             if let Some(index) = self.find(position, &seen) {
                 let is_new = are_judged_anew && Selection::is_total(&seen.name.to_string());
@@ -49,6 +50,8 @@ impl<I: SeriesIds> CountersetPoller<I> {
             }
             pace.step(1).await;
         }
+        // Known from here on only, where nothing waits: a collection that was dropped before has judged nothing by it.
+        self.has_parts = has_parts;
         // Who has gone makes room first: who comes may have the same name.
         let freed = self.retire_absent(output);
         self.let_follow(&freed, wanted, output);
@@ -73,21 +76,19 @@ impl<I: SeriesIds> CountersetPoller<I> {
         self.rank(block, output, pace).await;
     }
 
-    /// Finds out whether instances are there that sum up no others. Where that has changed, and totals are shown or not
-    /// because of it, those come as if they were new.
-    async fn notice_parts(&mut self, block: &Reading<'_>, wanted: &Wanted, pace: &mut Pace) -> bool {
+    /// Whether instances are there that sum up no others, as far as that decides whether totals are shown. Where it has changed,
+    /// totals come as if they were new.
+    async fn has_parts_in(&self, block: &Reading<'_>, wanted: &Wanted, pace: &mut Pace) -> bool {
         if !wanted.selection.drops_totals_beside_parts() {
-            return false;
+            return self.has_parts;
         }
-        let mut has_parts = false;
         for seen in block.instances() {
             if !Selection::is_total(&seen.name.to_string()) {
-                has_parts = true;
-                break;
+                return true;
             }
             pace.step(1).await;
         }
-        std::mem::replace(&mut self.has_parts, has_parts) != has_parts
+        false
     }
 
     /// Adds instances and shows them. Nothing waits in between: an instance that is known has its series.

@@ -52,6 +52,8 @@ pub struct CountersetPoller<I: SeriesIds> {
     boot: Option<i64>,
     /// When what this reply shows anew began to count; 0 is "not known".
     anew_since: i64,
+    /// Whether the values of the last reply were not all sent: its collection was dropped.
+    is_interrupted: bool,
     /// Whether the last reply held instances that sum up no others.
     has_parts: bool,
     /// Instances that the limit leaves out, in the last reply.
@@ -215,6 +217,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
             clocks: RawClocks::default(),
             boot: None,
             anew_since: 0,
+            is_interrupted: false,
             has_parts: false,
             over_limit: 0,
             scratch: Scratch::default(),

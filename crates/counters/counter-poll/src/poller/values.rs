@@ -22,7 +22,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
         wanted: &Wanted,
         output: &mut S,
     ) {
-        let is_anew = self.begin(clocks);
+        self.begin(clocks);
         if !block.counter_ids().eq(self.counters.iter().copied()) {
             self.place_columns(block);
         }
@@ -33,9 +33,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
             self.settle(block, clocks, wanted, output, &mut pace).await;
             self.emit_all(block, clocks, output, &mut pace).await;
         }
-        if let Some(aggregated) = &self.aggregated {
-            aggregated.emit(output, if is_anew { self.anew_since } else { 0 });
+        if let Some(aggregated) = &mut self.aggregated {
+            aggregated.emit(output);
         }
+        self.is_interrupted = false;
     }
 
     /// Sends the values of the instances that are known, and answers whether those are all there are and were.
@@ -83,14 +84,16 @@ impl<I: SeriesIds> CountersetPoller<I> {
     }
 
     /// Begins a reply. Where its clocks do not continue the last ones the host was started anew, or another one has its name,
-    /// and all counters are anew. Answers whether that is so.
-    fn begin(&mut self, clocks: RawClocks) -> bool {
+    /// and all counters are anew.
+    fn begin(&mut self, clocks: RawClocks) {
         let RawClocks { perf_time, perf_freq, time_100ns, .. } = clocks;
         self.epoch += 1;
         let before = std::mem::replace(&mut self.clocks, clocks);
         let boot = || boot_time(perf_time, perf_freq, time_100ns);
-        // What falls all the same was reset after the last reply.
-        self.anew_since = unix_nanos(before.time_100ns);
+        // What falls all the same was reset after the last reply that was sent whole.
+        if !std::mem::replace(&mut self.is_interrupted, true) {
+            self.anew_since = unix_nanos(before.time_100ns);
+        }
         let is_anew = !clocks.continue_from(&before);
         if is_anew {
             self.boot = boot();
@@ -105,11 +108,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
         }
         if let Some(aggregated) = &mut self.aggregated {
             if is_anew {
-                aggregated.begin_anew();
+                aggregated.begin_anew(self.anew_since);
             }
             aggregated.begin();
         }
-        is_anew
     }
 
     /// Finds out where each column's values stand. Needed when the provider was exchanged.

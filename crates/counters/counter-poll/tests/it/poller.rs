@@ -1,11 +1,17 @@
 //! Which value of a reply goes to which series, and what that costs from reply to reply.
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
 use counter_poll::{
     Addition, Aggregate, Catalog, Client, Counterset, CountersetPoller, FamilyGroup, Forms, Lookup,
-    OpenQuery, Wanted, Which, clocks_of,
+    OpenQuery, Reading, Wanted, Which, clocks_of,
 };
 use counter_types::{Filter, PatternText, RawClocks, Selection, SelectionRules, Totals, boot_time};
 use ms_pcq::perflibv2::CounterData;
+use ms_pcq::types::{CounterId, InstanceId};
+use ms_pcq::wire::{Clocks, InstanceInfo, QueryData, QueryDataWriter, RawValue};
 use test_support::future::now;
 
 use crate::host::{MemoryHost, client_and_clock};
@@ -144,4 +150,74 @@ fn a_reply_with_what_the_last_one_held_is_read_without_an_allocation() {
     // Of two buffers that take turns the second one has its size after the second reply.
     assert!(allocated[1] < 10, "{allocated:?}");
     assert_eq!(allocated[2..], [0, 0]);
+}
+
+/// A reply with a counter of these instances.
+fn reply(counter: CounterId, instances: impl Iterator<Item = (u32, String)>) -> Vec<u8> {
+    let instance = |(id, name)| InstanceInfo { instance_id: InstanceId(id), name };
+    let instances: Vec<InstanceInfo> = instances.map(instance).collect();
+    let mut writer = QueryDataWriter::new(Clocks::default());
+    writer.counter_set(&[counter], instances.iter().map(|one| (one, [RawValue::U64(1_000)]))).unwrap();
+    writer.finish().unwrap()
+}
+
+/// The only counterset of a reply.
+fn reading(reply: &[u8]) -> Reading<'_> {
+    QueryData::parse(reply).unwrap().blocks().next().unwrap().unwrap().into()
+}
+
+/// Runs a future that lets others run in between.
+fn run(future: impl Future) {
+    assert!(poll_and_drop(future, usize::MAX));
+}
+
+/// Polls a future so often, or to its end, and drops it. Returns whether it ended.
+fn poll_and_drop(future: impl Future, polls: usize) -> bool {
+    let (mut future, mut context) = (pin!(future), Context::from_waker(Waker::noop()));
+    (0..polls).any(|_| future.as_mut().poll(&mut context).is_ready())
+}
+
+#[test]
+fn what_a_dropped_collection_noticed_is_told_by_the_next_one() {
+    let (mut client, _clock) = client_and_clock();
+    let parts = || (0..6_000).map(|number| (number, format!("0,{number}")));
+    let total = || [(6_000, "_Total".to_owned())].into_iter();
+    let (later, restarted) = (clocks(9_015, 15), clocks(20, 30));
+    for (counterset, item, aggregate, has_parts, newer) in [
+        // A total is not shown beside its parts.
+        ("Processor Information", "% User Time", Aggregate::No, false, later),
+        // The host was started anew, and all counts since then.
+        ("Processor Information", "% User Time", Aggregate::No, true, restarted),
+        ("Workers Together", "Requests/sec", Aggregate::Beside, true, restarted),
+    ] {
+        let which = Which::Name(counterset.to_owned());
+        let wanted = Wanted { which, aggregate, ..wanted(&[item], Totals::DropBesideParts) };
+        let (counterset, _query) = open(&mut client, &wanted);
+        let counter = counterset.counters.iter().find(|counter| counter.name == item).unwrap();
+        let all = reply(counter.info.counter_id, parts().chain(total()));
+        let before = reply(counter.info.counter_id, parts().filter(|_| has_parts).chain(total()));
+        // Since when which series count after a reply that is dropped and the next one.
+        let starts = |polls: usize| {
+            let mut kept = RecordingSink::default();
+            let mut poller = CountersetPoller::new(&counterset, &wanted, &mut kept);
+            run(poller.emit(&reading(&before), clocks(9_000, 0), &wanted, &mut kept));
+            let is_whole = poll_and_drop(poller.emit(&reading(&all), newer, &wanted, &mut kept), polls);
+            let last = RawClocks { perf_time: newer.perf_time + 10_000_000, ..newer };
+            run(poller.emit(&reading(&all), last, &wanted, &mut kept));
+            let mut starts = kept.starts()[item].clone();
+            starts.sort_unstable();
+            (is_whole, starts)
+        };
+        let (_, expected) = starts(usize::MAX);
+        assert_eq!(expected.len(), 6_000 + usize::from(aggregate == Aggregate::Beside));
+        let mut polls = 0;
+        let mut is_whole = false;
+        while !is_whole {
+            polls += 1;
+            let dropped = starts(polls);
+            is_whole = dropped.0;
+            assert!(dropped.1 == expected, "{item} of {newer:?}, dropped after {polls} polls");
+        }
+        assert!(polls > 1, "{polls}");
+    }
 }
