@@ -12,17 +12,8 @@ pub(crate) struct SampleClock {
     now: Duration,
     /// When the last sample was taken: by our clock, and by this one.
     last: Option<(Duration, Duration)>,
-    /// The host's counter in the last sample, by the kind of reply. The two need not have the same.
-    counters: [Option<PerfCounter>; 2],
-}
-
-/// A performance counter that goes.
-#[derive(Clone, Copy, Debug)]
-struct PerfCounter {
-    time: u64,
-    freq: u64,
-    /// The time of that sample.
-    at: Duration,
+    /// The host's clocks in the last sample, and the time of that, by the kind of reply. The two need not have the same.
+    clocks: [Option<(RawClocks, Duration)>; 2],
 }
 
 /// Whose performance counter it is.
@@ -45,21 +36,21 @@ impl SampleClock {
     }
 
     /// A sample came with these clocks of the host, `at` this moment of ours. Returns whether the host was started anew since
-    /// the last one.
+    /// the last one, or is another one.
     pub(crate) fn advance(&mut self, kind: ReplyKind, clocks: &RawClocks, at: Duration) -> bool {
         self.pass(at);
-        let RawClocks { perf_time: time, perf_freq: freq, .. } = *clocks;
-        let before = self.counters[kind as usize];
-        let is_new_boot = before.is_some_and(|before| time < before.time || freq != before.freq);
+        let before = self.clocks[kind as usize];
+        let is_new_boot = before.is_some_and(|(before, _)| !clocks.continue_from(&before));
         if is_new_boot {
-            self.counters = [None; 2];
-        } else if let Some(before) = before {
-            let passed = seconds(time - before.time, freq).min(STEP_MAX);
-            self.now = self.now.max(before.at.saturating_add(passed));
+            self.clocks = [None; 2];
+        } else if let Some((before, time)) = before {
+            let ticks = clocks.perf_time.saturating_sub(before.perf_time);
+            let passed = seconds(ticks, clocks.perf_freq).min(STEP_MAX);
+            self.now = self.now.max(time.saturating_add(passed));
         }
         self.last = Some((at, self.now));
-        if freq != 0 {
-            self.counters[kind as usize] = Some(PerfCounter { time, freq, at: self.now });
+        if clocks.perf_freq != 0 {
+            self.clocks[kind as usize] = Some((*clocks, self.now));
         }
         is_new_boot
     }
@@ -123,6 +114,29 @@ mod tests {
         assert_eq!(clock.now(), at(30));
         assert!(clock.advance(Version2, &clocks(1, 1_000), at(31)));
         assert!(!clock.advance(Classic, &clocks(1, 10), at(32)), "it was started anew once");
+    }
+
+    #[test]
+    fn another_host_under_the_name_is_a_new_start_and_no_time_that_passed() {
+        let at_noon = |perf_s: u64, day_s: u64| RawClocks {
+            time_100ns: (13_000_000_000 + day_s) * ms_dtyp::FileTime::INTERVALS_PER_SECOND,
+            ..clocks(perf_s * 1_000, 1_000)
+        };
+        for (newer, is_new_boot) in [
+            (at_noon(5_015, 15), false),
+            (at_noon(5_000, 15), false),
+            // The time of day was set.
+            (at_noon(5_015, 4_000), false),
+            (at_noon(100, 15), true),
+            // One that runs for longer.
+            (at_noon(90_000, 15), true),
+            (RawClocks { perf_freq: 10_000, ..at_noon(50_150, 15) }, true),
+        ] {
+            let mut clock = SampleClock::default();
+            clock.advance(Version2, &at_noon(5_000, 0), at(0));
+            assert_eq!(clock.advance(Version2, &newer, at(15)), is_new_boot, "{newer:?}");
+            assert_eq!(clock.now(), at(15), "{newer:?}");
+        }
     }
 
     #[test]
