@@ -29,7 +29,7 @@ use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime, Starter};
 use crate::model::Set;
 use crate::reasons::REASONS;
-use crate::runs::{Ended, Runs, calendar};
+use crate::runs::{Runs, calendar};
 use crate::series::{self, AlertSeries};
 use crate::session::PERFLIB;
 use crate::sets::{self, LoadedSet};
@@ -163,8 +163,8 @@ impl Source for PlaSource {
             self.is_gap |= collected.is_err();
             collected
         };
-        for Ended { set, task, logs } in self.runs.take_ended() {
-            self.actions.run_ended(&set, &task, &logs, SystemTime::now());
+        for ended in self.runs.take_ended() {
+            self.actions.run_ended(&ended, SystemTime::now());
         }
         self.runs.store(moment);
         self.start_on_host(collection).await;

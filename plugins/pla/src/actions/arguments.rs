@@ -27,7 +27,7 @@ pub(super) struct Occasion<'a> {
     pub(super) time: SystemTime,
 }
 
-/// A run of a set that has ended.
+/// A segment or a run of a set that has ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SetOccasion<'a> {
     /// The name of the target.
@@ -35,6 +35,8 @@ pub(super) struct SetOccasion<'a> {
     /// The host of the target.
     pub(super) host: &'a str,
     pub(super) set: &'a str,
+    /// Whether the set goes on.
+    pub(super) is_running: bool,
     /// The full paths of its files.
     pub(super) logs: &'a str,
     pub(super) time: SystemTime,
@@ -76,13 +78,13 @@ pub(super) fn program_of_set(
     call: &TaskCall,
     occasion: &SetOccasion<'_>,
 ) -> Result<Program, &'static str> {
-    let SetOccasion { target, host, set, logs, time } = *occasion;
+    let SetOccasion { target, host, set, is_running, logs, time } = *occasion;
     let date = date(time);
     let words = call.arguments.words(&TaskValues {
         name: set,
         date: &date,
         logs,
-        state: STOPPED,
+        state: if is_running { RUNNING } else { STOPPED },
         user_text: &call.user_text,
         ..TaskValues::default()
     });
@@ -131,7 +133,8 @@ fn date(time: SystemTime) -> String {
 /// Variables of the exporter's environment that a task gets, too.
 const INHERITED: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// `{state}` of a set that has stopped.
+/// `{state}` of a set.
+const RUNNING: &str = "1";
 const STOPPED: &str = "0";
 /// Words that follow the command.
 const WORDS_MAX: usize = 256;

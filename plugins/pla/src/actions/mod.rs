@@ -36,7 +36,8 @@ use self::triggers::Triggers;
 use crate::board::{Board, Fired, Watched};
 use crate::counters::{Found, Kinds};
 use crate::model::links::{self, Links};
-use crate::model::{Problem, Set, TaskCall, Tasks};
+use crate::model::{Problem, Set, Tasks};
+use crate::runs::Ended;
 
 /// The actions of one target.
 #[derive(Debug)]
@@ -249,12 +250,13 @@ impl Actions {
         }
     }
 
-    /// Starts the task of a set, of which a run has ended. `logs` are the full paths of its files.
-    pub(crate) fn run_ended(&mut self, set: &Arc<str>, call: &TaskCall, logs: &str, time: SystemTime) {
+    /// Starts the task of a set, of which a segment or a run has ended.
+    pub(crate) fn run_ended(&mut self, ended: &Ended, time: SystemTime) {
+        let Ended { set, task: call, is_running, logs } = ended;
         let Some(task) = self.tasks.get(&call.name) else { return };
         let key = Key { set: Arc::clone(set), alert: "".into(), action: Action::Task };
         let (target, host) = &self.target;
-        let occasion = SetOccasion { target, host, set, logs, time };
+        let occasion = SetOccasion { target, host, set, is_running: *is_running, logs, time };
         let program = arguments::program_of_set(task, call, &occasion);
         self.start_program(key, &call.name, program);
     }

@@ -292,14 +292,14 @@ impl Run {
                     self.begin(serial_number, self.needs_check(), moment);
                 }
                 Action::NextSegment { serial_number, .. } => {
-                    self.close_segment();
+                    self.close_segment(true);
                     self.begin(serial_number, false, moment);
                 }
                 Action::StopRun { serial_number, reason } => {
                     let (set, why) = (&*self.name, reason.as_str());
                     tracing::info!(set, serial_number, reason = why, "A set has stopped");
                     self.is_over |= matches!(reason, StopReason::Completed | StopReason::SerialNumbersUsedUp);
-                    self.close_segment();
+                    self.close_segment(false);
                 }
                 Action::Compile { serial_number, .. } => self.compile(serial_number, moment),
             }

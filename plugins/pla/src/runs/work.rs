@@ -35,6 +35,8 @@ pub(crate) struct Ended {
     pub(crate) set: Arc<str>,
     /// The task that follows.
     pub(crate) task: TaskCall,
+    /// Whether the set goes on with another segment.
+    pub(crate) is_running: bool,
     /// The full paths of the files of the segment, with blanks between them.
     pub(crate) logs: String,
 }

@@ -13,13 +13,14 @@ use crate::world::{Ended, Plugin};
 const LEVEL: &str = r"\Water\Level";
 
 #[test]
-fn the_task_of_a_set_gets_the_files_of_each_segment_under_their_real_names() {
+fn the_task_of_a_set_gets_the_files_of_each_segment_and_whether_the_set_goes_on() {
     let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
     let told = place.path().join("told");
-    let script = format!("printf '%s\n' \"$@\" >> {}", told.display());
+    let script = format!("printf '%s %s\n' \"$1\" \"$2\" >> {}", told.display());
     let path = place.path().join("set.xml");
     let text = "<DataCollectorSet><Name>Mill</Name><Segment>-1</Segment><SubdirectoryFormat>512</SubdirectoryFormat>\
-         <Subdirectory>out</Subdirectory><Task>Tell</Task><TaskArguments>{logs}</TaskArguments>\
+         <Subdirectory>out</Subdirectory><Task>Tell</Task><TaskArguments>{state} {logs}</TaskArguments>\
+         <Duration>70</Duration>\
          <PerformanceCounterDataCollector><Name>Counters</Name><LogFileFormat>0</LogFileFormat>\
          <SegmentMaxRecords>2</SegmentMaxRecords><Counter>\\Water\\Level</Counter></PerformanceCounterDataCollector>\
          </DataCollectorSet>";
@@ -31,20 +32,27 @@ fn the_task_of_a_set_gets_the_files_of_each_segment_under_their_real_names() {
     fs::create_dir_all(&first).expect("a folder");
     fs::write(first.join("Counters.csv"), "").expect("a file");
     let watch = plugin.watch(&mill.sim, settings);
-    for _ in 0..2 {
+    // Two segments with two records each, and one that ends with the run.
+    for _ in 0..5 {
         watch.full();
         mill.pass(15);
     }
     until(&watch, |ended| {
         let all = ended.of("Alert", "Actions");
-        all.iter().any(|(labels, value)| labels == "Mill||task|done" && *value == 1.0)
+        all.iter().any(|(labels, value)| labels == "Mill||task|done" && *value == 3.0)
     });
     plugin.end(watch);
     let files = place.files("Mill");
-    let (name, _) = files.iter().find(|(_, text)| text.lines().count() == 3).expect("two records");
-    let expected = format!("{}\n", place.directory().join("Mill").join(name).display());
-    assert!(expected.contains("Counters ("), "{expected}");
-    assert_eq!(fs::read_to_string(&told).expect("it ran"), expected);
+    let logs = files.iter().filter(|(_, text)| text.lines().count() > 1);
+    let path = |name: &str| place.directory().join("Mill").join(name).display().to_string();
+    let expected: Vec<String> =
+        logs.zip([1, 1, 0]).map(|((name, _), state)| format!("{state} {}", path(name))).collect();
+    assert!(expected.len() == 3 && expected[0].contains("Counters ("), "{expected:?}");
+    let told = fs::read_to_string(&told).expect("it ran");
+    // The three may run beside each other.
+    let mut told: Vec<&str> = told.lines().collect();
+    told.sort_by_key(|line| line.split_once(' ').map(|(_, path)| path));
+    assert_eq!(told, expected);
 }
 
 #[test]

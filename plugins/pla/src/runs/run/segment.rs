@@ -14,7 +14,6 @@ use super::super::open_log::ClosedLog;
 use super::super::report::SegmentInfo;
 use super::super::work::{self, Ended, Event};
 use super::{Closing, FINISH, Run, Segment};
-use crate::model::TaskCall;
 
 impl Run {
     /// A segment begins. `needs_check` says whether the limits have to hold, [MS-PLA] 3.2.4.2 `CheckBeforeRunning`.
@@ -41,12 +40,15 @@ impl Run {
         }
     }
 
-    /// Closes the logs of the segment. The task of the set follows, [MS-PLA] 3.2.4.1 `Task`.
-    pub(super) fn close_segment(&mut self) {
+    /// Closes the logs of the segment. The task of the set follows, [MS-PLA] 3.2.4.1 `Task`; `is_running` says whether the
+    /// set goes on with another segment.
+    pub(super) fn close_segment(&mut self, is_running: bool) {
         let Some(segment) = self.segment.take() else { return };
         let path = self.folder.as_ref().map(|folder| folder.path_of(&segment.folder)).unwrap_or_default();
-        let task = self.logs.task.clone().map(|task| (path, task));
-        self.close(segment.serial_number, FINISH, (true, task));
+        let set = &self.name;
+        let ended = |task| Ended { set: Arc::clone(set), task, is_running, logs: String::new() };
+        let ended = self.logs.task.clone().map(ended);
+        self.close(segment.serial_number, FINISH, (true, ended.map(|ended| (path, ended))));
         if let Some(closing) = self.closing.get_mut(&segment.serial_number) {
             closing.segment = Some(segment);
         }
@@ -58,15 +60,15 @@ impl Run {
         &mut self,
         serial_number: u32,
         time: Duration,
-        (is_last, task): (bool, Option<(PathBuf, TaskCall)>),
+        (is_last, ended): (bool, Option<(PathBuf, Ended)>),
     ) {
         let deadline = Instant::now() + time;
         let logs: Vec<_> = self.collectors.iter_mut().filter_map(ActiveCollector::take_log).collect();
         let before = self.closing.remove(&serial_number);
         // The data manager has a report to write first.
         let is_managed = self.logs.manager.is_enabled.unwrap_or_default();
-        let (upkeep, events, set) = (Arc::clone(&self.upkeep), self.events.0.clone(), Arc::clone(&self.name));
-        self.at_work += usize::from(task.is_some());
+        let (upkeep, events) = (Arc::clone(&self.upkeep), self.events.0.clone());
+        self.at_work += usize::from(ended.is_some());
         let logs = tokio::spawn(async move {
             let mut closed = match before {
                 Some(before) => before.logs.await.unwrap_or_default(),
@@ -78,9 +80,9 @@ impl Run {
             if is_last && !is_managed {
                 upkeep.end(serial_number);
             }
-            if let Some((folder, task)) = task {
+            if let Some((folder, ended)) = ended {
                 // If nobody listens any more, the set is gone.
-                let _ = events.send(Event::Closed(Ended { set, task, logs: paths(&folder, &closed) }));
+                let _ = events.send(Event::Closed(Ended { logs: paths(&folder, &closed), ..ended }));
             }
             closed
         });
