@@ -21,7 +21,7 @@ pub(crate) use self::log_settings::Megabytes;
 pub(crate) use self::settings::Settings;
 pub(crate) use self::storage::{Database, Postgresql, StorageSettings};
 use crate::files::{FileSet, Overrides};
-use crate::host::Wanted;
+use crate::host::{Wanted, may_control};
 use crate::model::{self, NAME_CHARS_MAX, Set, Tasks};
 
 /// The key below a set that is wrong, and why.
@@ -120,8 +120,8 @@ pub(crate) struct Module {
 impl Settings {
     /// Whether the host's set of this name may be started and stopped.
     pub(crate) fn allows_control(&self, name: &str) -> bool {
-        let patterns = self.control.iter().filter_map(|text| pattern(text).ok());
-        patterns.into_iter().any(|pattern| pattern.matches(name))
+        let patterns: Vec<_> = self.control.iter().filter_map(|text| pattern(text).ok()).collect();
+        may_control(&patterns, name)
     }
 }
 

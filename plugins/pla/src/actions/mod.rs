@@ -35,6 +35,7 @@ use self::runner::{Job, Runner};
 use self::triggers::Triggers;
 use crate::board::{Board, Fired, Watched};
 use crate::counters::{Found, Kinds};
+use crate::host::may_control;
 use crate::model::links::{self, Links};
 use crate::model::{Problem, Set, Tasks};
 use crate::runs::Ended;
@@ -102,7 +103,7 @@ impl Actions {
     }
 
     fn may_start(&self, set: &str) -> bool {
-        self.control.iter().any(|pattern| pattern.matches(set))
+        may_control(&self.control, set)
     }
 
     /// Takes the sets as they are now.

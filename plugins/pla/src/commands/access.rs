@@ -12,7 +12,7 @@ use plugin_session::{ObjectService, ObjectStep};
 use tokio::time::Instant;
 
 use super::reasons::{SET_REASONS, explain};
-use crate::host::{HostXml, NamedError, read_named, set_service};
+use crate::host::{HostXml, NamedError, is_behind_category, read_named, set_service};
 
 /// Options for the way to the host.
 #[derive(clap::Args)]
@@ -91,9 +91,8 @@ pub(super) async fn read(
     read
 }
 
-/// A host takes what stands before a backslash for a category.
 pub(super) fn check_name(name: &str) -> Result<(), CommandError> {
-    match name.is_empty() || name.contains('\\') || name.chars().any(char::is_control) {
+    match name.is_empty() || is_behind_category(name) || name.chars().any(char::is_control) {
         false => Ok(()),
         true => Err(CommandError::usage("SET is the name of a data collector set, without its category")),
     }

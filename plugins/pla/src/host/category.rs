@@ -1,5 +1,6 @@
-//! The words for categories of sets.
+//! The words for categories of sets, and what hosts call them before a name.
 
+use counter_types::NamePattern;
 use ms_pla::Category;
 use serde::Deserialize;
 
@@ -40,3 +41,18 @@ impl CategoryWord {
         }
     }
 }
+
+/// Whether a host may take what stands before the first backslash of a name for a category. Other names may have backslashes:
+/// such sets are in folders.
+pub(crate) fn is_behind_category(name: &str) -> bool {
+    name.split_once('\\')
+        .is_some_and(|(first, _)| CATEGORIES.iter().any(|category| first.eq_ignore_ascii_case(category)))
+}
+
+/// Whether these patterns let a set be started and stopped. They are about sets that people made, and `*` is not about others.
+pub(crate) fn may_control(patterns: &[NamePattern], name: &str) -> bool {
+    !is_behind_category(name) && patterns.iter().any(|pattern| pattern.matches(name))
+}
+
+/// What hosts call the categories.
+const CATEGORIES: [&str; 4] = ["Service", "System", "Session", "Autosession"];

@@ -21,7 +21,7 @@ mod schedules;
 mod service;
 mod starter;
 
-pub(crate) use self::category::CategoryWord;
+pub(crate) use self::category::{CategoryWord, is_behind_category, may_control};
 pub(crate) use self::host_set::HostSet;
 pub(crate) use self::list::{HostXml, Listed, Which, list};
 pub(crate) use self::live::{LiveSets, Wanted};

@@ -118,8 +118,40 @@ fn a_set_is_shown_with_all_that_people_look_for() {
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("set_not_found") && err.contains("PLA_E_DCS_NOT_FOUND"), "{err}");
     assert!(err.contains("next: List the sets"), "{err}");
-    let (code, _, err) = world.run("show", &[r"System\System Diagnostics"], &json!([]));
-    assert_eq!(code, 2, "{err}");
+}
+
+#[test]
+fn a_set_can_be_named_as_it_is_listed_unless_that_may_mean_another_category() {
+    let world = World::new();
+    let names = [r"Mill\Night watch", r"a\b\c", r"\first", r"last\", r"Systems\a", "Mill/Day"];
+    for name in names {
+        world.objects.store(name, &[r"\Memory\Available MBytes<500"]);
+    }
+    let (_, out, _) = world.run("list", &["--format", "json"], &json!([]));
+    let read: Value = serde_json::from_str(&out).expect("JSON");
+    let listed: Vec<&str> =
+        read["sets"].as_array().unwrap().iter().filter_map(|set| set["name"].as_str()).collect();
+    for name in names {
+        assert!(listed.contains(&name), "{name}: {listed:?}");
+        for control in [json!([name]), json!(["*"])] {
+            for (command, is_running) in
+                [("show", false), ("export", false), ("start", true), ("stop", false)]
+            {
+                let (code, _, err) = world.run(command, &[name], &control);
+                assert_eq!((code, err.as_str()), (0, ""), "{command} {name}");
+                assert_eq!(world.is_running(name), is_running, "{command} {name}");
+            }
+        }
+    }
+    for name in
+        [r"System\System Diagnostics", r"service\Low Memory", r"SESSION\a", r"autosession\a", "a\nb", ""]
+    {
+        for command in ["show", "export", "start", "stop"] {
+            let (code, out, err) = world.run(command, &[name], &json!(["*", name]));
+            assert_eq!((code, out.as_str()), (2, ""), "{command} {name}");
+            assert!(err.contains("SET is the name of a data collector set"), "{err}");
+        }
+    }
 }
 
 #[test]

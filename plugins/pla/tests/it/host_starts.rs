@@ -83,6 +83,27 @@ fn a_set_that_the_host_does_not_have_is_a_failed_action_and_no_failed_collection
 }
 
 #[test]
+fn an_alert_starts_sets_in_folders_and_none_of_another_category() {
+    for (set, expected) in [(r"Mill\Trace", 1.0), (r"System\System Diagnostics", 0.0)] {
+        let (mill, plugin) = (Mill::new(), Plugin::new());
+        let objects = Objects::of(&mill.sim);
+        objects.store(r"Mill\Trace", &[r"\Water\Level<60"]);
+        let path = tempfile::NamedTempFile::new().expect("a file");
+        let text = format!(
+            "<DataCollectorSet><Name>Watch</Name><AlertDataCollector><Name>High</Name><Alert>\\Wheels(*)\\Load&gt;80</Alert>\
+             <TriggerDataCollectorSet>{set}</TriggerDataCollectorSet></AlertDataCollector></DataCollectorSet>"
+        );
+        std::fs::write(path.path(), text).expect("a file");
+        let sets = json!([{"file": path.path()}]);
+        let watch = plugin.watch(&mill.sim, settings(&objects, &sets, &json!(["*"])));
+        let ended = watch.full();
+        let refused = ended.of("Set", "Problems").contains(&("Watch|triggered_set".to_owned(), 1.0));
+        assert_eq!(refused, expected == 0.0, "{set}");
+        assert_eq!(triggered(&rise(&mill, &watch))[0].1, expected, "{set}");
+    }
+}
+
+#[test]
 fn alerts_start_only_sets_of_the_host_that_the_settings_name() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let objects = Objects::of(&mill.sim);

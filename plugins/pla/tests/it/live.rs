@@ -63,6 +63,28 @@ fn a_set_of_the_host_is_judged_and_shown_and_follows_the_host() {
 }
 
 #[test]
+fn sets_in_folders_are_wanted_by_their_names_and_by_patterns() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    let names = [r"Mill\Day", r"Mill\Night", r"Other\Night"];
+    for name in names {
+        objects.store(name, &[r"\Water\Level<60"]);
+    }
+    for (wanted, expected) in [
+        (&[r"Mill\Day"][..], &names[..1]),
+        (&[r"mill\day", r"Other\*"], &[names[0], names[2]]),
+        (&[r"*\Night"], &names[1..]),
+        (&[r"Mill\*"], &names[..2]),
+        (&["Day"], &[]),
+    ] {
+        let watch = plugin.watch(&mill.sim, objects.settings(&json!([{"host": wanted}])));
+        let shown: Vec<_> =
+            watch.full().of("Set", "Serial Number").into_iter().map(|(name, _)| name).collect();
+        assert_eq!(shown, expected, "{wanted:?}");
+    }
+}
+
+#[test]
 fn sets_are_read_at_each_refresh_over_one_activation() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let objects = Objects::of(&mill.sim);

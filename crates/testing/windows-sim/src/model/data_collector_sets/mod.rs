@@ -40,7 +40,7 @@ pub fn split_namespace(name: &str) -> (Category, &str) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
     /// The set has no name, or one that is longer than the host's file system allows.
-    #[error("a data collector set needs a name of 1 to {NAME_LEN_MAX} characters without backslashes")]
+    #[error("a data collector set needs a name of 1 to {NAME_LEN_MAX} characters without a category")]
     Name,
     /// There is none with this name.
     #[error("there is no data collector set with this name")]
@@ -256,7 +256,7 @@ impl DataCollectorSets {
         store: Store,
         now: FileTime,
     ) -> Result<(), SetError> {
-        if !(1..=NAME_LEN_MAX).contains(&name.chars().count()) || name.contains('\\') {
+        if !(1..=NAME_LEN_MAX).contains(&name.chars().count()) || split_namespace(name).1 != name {
             return Err(SetError::Name);
         }
         let set = DataCollectorSet { name: Some(name.to_owned()), status: None, ..set };
