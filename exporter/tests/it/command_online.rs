@@ -85,6 +85,32 @@ fn a_pattern_that_matches_nothing_is_shown_as_the_file_has_it() {
 }
 
 #[test]
+fn the_choice_of_a_host_and_what_it_lacks_are_noted_where_the_file_leaves_them_open() {
+    let (installed, sim) = (Installed::new(), Sim::new());
+    let file = config(sim.port, "").replace(
+        "{name: Process V2}",
+        "{first_of: [Procs, Process V2, Process]}, {name: DHCP Server, optional: true}, {name: {wildcard: Hyper-V*}}",
+    );
+    installed.folder.write("perfmon.yml", &file);
+    let (code, out, err) = told(&installed.run(&["check-config", "perfmon.yml", "--online"]));
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let notes: Vec<&str> = out.lines().filter(|line| line.contains(": note: ")).collect();
+    assert_eq!(
+        notes,
+        [
+            "  perfmon.yml:7:84: modules.os: note: Host lacks an optional counterset counterset=`DHCP Server` \
+             reason=`the host does not offer the classic counter object `DHCP Server`: its provider may be disabled \
+             (`lodctr /Q` on the host lists providers, and `lodctr /E:PROVIDER` enables one); no counterset of this \
+             host comes near it`",
+            "  perfmon.yml:7:132: modules.os: note: Host lacks an optional counterset counterset=`Hyper-V*` \
+             reason=`the host has no counterset whose name matches `Hyper-V*``",
+            "  perfmon.yml:7:54: modules.os: note: First counterset that the host has \
+             first_of=`Procs, Process V2, Process` taken=`Process V2`",
+        ]
+    );
+}
+
+#[test]
 fn a_target_that_is_down_says_stage_reason_and_next_step_and_the_others_are_asked() {
     let (installed, sim) = (Installed::new(), Sim::new());
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

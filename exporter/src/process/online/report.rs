@@ -59,10 +59,15 @@ impl Tally {
             }
         }
         for (module, collected) in &fared.modules {
-            for warning in &collected.warnings {
-                let place = place(file, config, module, warning);
-                let place = place.unwrap_or_else(|| format!("module {module}: "));
-                let _ = writeln!(text, "  {place}warning: {warning}");
+            for (word, messages) in [("warning", &collected.warnings), ("note", &collected.notes)] {
+                for message in &messages.first {
+                    let place = place(file, config, module, message);
+                    let place = place.unwrap_or_else(|| format!("module {module}: "));
+                    let _ = writeln!(text, "  {place}{word}: {message}");
+                }
+                if messages.more > 0 {
+                    let _ = writeln!(text, "  module {module}: {word}: and {} more", messages.more);
+                }
             }
         }
         text

@@ -16,14 +16,45 @@ pub(super) struct Collected {
     pub(super) state: TargetHealth,
     /// Why it failed, if the plugin reports it.
     pub(super) failure: Option<Failure>,
-    /// What the plugin warned of meanwhile.
-    pub(super) warnings: Vec<String>,
+    /// What the plugin logged meanwhile, of each level.
+    pub(super) warnings: Messages,
+    pub(super) notes: Messages,
+}
+
+/// The first log messages of one level.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    pub(super) first: Vec<String>,
+    /// How many more there were.
+    pub(super) more: u64,
+}
+
+impl Messages {
+    /// Messages of one collection and level that are kept.
+    const MAX: usize = 20;
+
+    fn add(&mut self, message: &str, fields: &[(&str, &str)]) {
+        if self.first.len() >= Self::MAX {
+            self.more += 1;
+            return;
+        }
+        // The line names the module of the configuration; this is one of the plugin's code.
+        let fields = fields.iter().filter(|(name, _)| *name != "module");
+        let fields: String = fields.map(|(name, value)| format!(" {name}=`{value}`")).collect();
+        self.first.push(format!("{message}{fields}"));
+    }
 }
 
 impl Collected {
     /// A collection that never began.
     pub(super) fn failed(failure: Failure) -> Self {
-        Self { series: 0, state: TargetHealth::Down, failure: Some(failure), warnings: Vec::new() }
+        Self {
+            series: 0,
+            state: TargetHealth::Down,
+            failure: Some(failure),
+            warnings: Messages::default(),
+            notes: Messages::default(),
+        }
     }
 }
 
@@ -39,11 +70,9 @@ struct Seen {
     families: u32,
     ids: u32,
     retired: u64,
-    warnings: Vec<String>,
+    warnings: Messages,
+    notes: Messages,
 }
-
-/// Warnings of one collection that are kept.
-const WARNINGS_MAX: usize = 20;
 
 impl OnceSink {
     pub(super) fn new(target: usize, ends: mpsc::Sender<(usize, Collected)>) -> Self {
@@ -94,10 +123,10 @@ impl InstanceSink for OnceSink {
             Outcome::Partial { failure, .. } => (TargetHealth::Partial, failure),
             Outcome::Failed(failure) => (TargetHealth::Down, Some(failure)),
         };
-        let warnings = std::mem::take(&mut seen.warnings);
+        let (warnings, notes) = (std::mem::take(&mut seen.warnings), std::mem::take(&mut seen.notes));
         drop(seen);
         // The caller may have stopped waiting.
-        let _ = self.ends.send((self.target, Collected { series, state, failure, warnings }));
+        let _ = self.ends.send((self.target, Collected { series, state, failure, warnings, notes }));
     }
 
     fn reset(&self) {
@@ -105,16 +134,16 @@ impl InstanceSink for OnceSink {
     }
 
     fn log_enabled(&self, level: Level) -> bool {
-        level <= Level::Warn
+        level <= Level::Info
     }
 
     fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
         let mut seen = self.seen();
-        if level > Level::Warn || seen.warnings.len() >= WARNINGS_MAX {
-            return;
+        match level {
+            Level::Error | Level::Warn => seen.warnings.add(message, fields),
+            Level::Info => seen.notes.add(message, fields),
+            Level::Debug | Level::Trace => {}
         }
-        let fields: String = fields.iter().map(|(name, value)| format!(" {name}=`{value}`")).collect();
-        seen.warnings.push(format!("{message}{fields}"));
     }
 
     fn event(&self, _event: &Event<'_>) {}
