@@ -131,6 +131,19 @@ fn the_exporter_shows_its_own_state_as_metrics_of_a_target_without_identity_and_
     let mut away = start(&folder, &text(&format!(", directories: ['{}']", away.display())));
     let line = away.wait_for_line("Target is down");
     assert!(line.contains("run_directory_missing") && line.contains("rpc_state.directory"), "{line}");
+
+    // Before the first start a check says what will make it.
+    for settings in [String::new(), format!(", directories: ['{}']", folder.path("away").display())] {
+        folder.write("perfmon.yml", &text(&settings));
+        let mut check = crate::program::exporter();
+        check.current_dir(folder.path("")).args(["check-config", "perfmon.yml", "--online"]);
+        let checked = check.output().unwrap();
+        let out = String::from_utf8(checked.stdout).unwrap();
+        assert!(checked.status.success() && out.contains("self: up, "), "{settings}: {out}");
+        let line =
+            out.lines().find(|line| line.contains("warning: Directory with the state")).expect("it is told");
+        assert!(line.contains("is not there yet") && line.contains("when it starts"), "{line}");
+    }
 }
 
 #[test]

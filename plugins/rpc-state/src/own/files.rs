@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use plugin_sdk::{Failure, GeneralReason, Stage};
 use rpc_cells::{Error, FileSnapshot, Problem, Problems, ReadLimits, Snapshot, read_files};
 
-use super::reasons::{of_directory, of_files};
+use super::reasons::{is_missing, of_directory, of_files, warn_of_missing};
 use super::report::Report;
 use super::tally::Tally;
 
@@ -33,9 +33,11 @@ pub(super) struct Reading<'a> {
     pub(super) directories: &'a [PathBuf],
     pub(super) is_default: bool,
     pub(super) include_dead: bool,
+    /// Whether a directory may be missing, because the program that makes it has not been started yet.
+    pub(super) may_be_missing: bool,
     /// The time, in milliseconds after boot.
     pub(super) now_ms: u64,
-    /// Files of which was said that they cannot be read.
+    /// Files and directories of which was said that they cannot be read.
     pub(super) known_failed: &'a mut HashSet<PathBuf>,
     /// Waits a moment, in which a process that has just begun a file writes its head.
     pub(super) settle: &'a dyn Fn(),
@@ -55,7 +57,12 @@ impl Reading<'_> {
         let mut failures = Vec::new();
         for directory in self.directories {
             if let Err(error) = self.read_directory(directory, report, &mut counts, is_cancelled) {
-                failures.push(of_directory(&error, self.is_default));
+                let failure = of_directory(&error, self.is_default);
+                if !(self.may_be_missing && is_missing(&failure)) {
+                    failures.push(failure);
+                } else if self.known_failed.insert(directory.clone()) {
+                    warn_of_missing(&failure);
+                }
             }
             if is_cancelled() {
                 let message = format!("read {}: cancelled", directory.display());
@@ -251,6 +258,7 @@ mod tests {
                 directories,
                 is_default: false,
                 include_dead: true,
+                may_be_missing: false,
                 now_ms: 2,
                 known_failed: &mut known_failed,
                 settle: &settle,

@@ -36,8 +36,11 @@ use crate::series::SeriesTable;
 /// The run directories of one module.
 pub(crate) struct RpcStateSource {
     settings: Settings,
+    is_on_demand: bool,
     series: SeriesTable,
     known_failed: HashSet<PathBuf>,
+    /// Whether was said that there is no default directory.
+    is_missing_told: bool,
 }
 
 impl BlockingSource for RpcStateSource {
@@ -63,7 +66,9 @@ impl BlockingSource for RpcStateSource {
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let (series, known_failed) = (SeriesTable::new(FAMILIES), HashSet::new());
-        Ok(Self { settings: setup.settings, series, known_failed })
+        let Setup { settings, target, .. } = setup;
+        let is_on_demand = target.is_on_demand;
+        Ok(Self { settings, is_on_demand, series, known_failed, is_missing_told: false })
     }
 
     fn reconfigure(&mut self, settings: Settings) {
@@ -72,17 +77,25 @@ impl BlockingSource for RpcStateSource {
 
     fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         collection.enter(Stage::Plugin);
-        let Self { settings, known_failed, .. } = self;
+        let Self { settings, known_failed, is_on_demand, is_missing_told, .. } = self;
         let Settings { directories, include_dead, .. } = &*settings;
         let (is_default, default) = (directories.is_empty(), default_directory());
         let directories = match (is_default, &default) {
             (false, _) => directories.as_slice(),
             (true, Some(default)) => std::slice::from_ref(default),
+            (true, None) if *is_on_demand => {
+                if !std::mem::replace(is_missing_told, true) {
+                    reasons::warn_of_missing(&reasons::no_default_directory());
+                }
+                &[]
+            }
             (true, None) => return Err(reasons::no_default_directory()),
         };
         let (include_dead, settle) = (*include_dead, &|| std::thread::sleep(SETTLE));
         let now_ms = boot_ms();
-        let mut reading = Reading { directories, is_default, include_dead, now_ms, known_failed, settle };
+        let may_be_missing = *is_on_demand;
+        let mut reading =
+            Reading { directories, is_default, include_dead, may_be_missing, now_ms, known_failed, settle };
         let mut report = Report::new(settings.limits());
         let (files, failure) = reading.read(&mut report, &|| collection.is_cancelled())?;
         self.series.send(&samples::samples(&report, &files), collection.output());

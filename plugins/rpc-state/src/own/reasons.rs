@@ -10,7 +10,7 @@ pub(super) const REASONS: &[DeclaredReason] = &[
     DeclaredReason {
         word: "run_directory_missing",
         sentence: "The directory with the state of RPC calls is not there.",
-        next_step: "Start the program that keeps its state there. If `rpc_state.directory` of the configuration is set, list the \
+        next_step: "Start the program that keeps its state there; the exporter makes its own directory when it starts. If `rpc_state.directory` of the configuration is set, list the \
                     same directory in `directories` of the module; with `rpc_state.level: none` there is nothing to read.",
     },
     DeclaredReason {
@@ -51,6 +51,21 @@ pub(super) fn of_directory(error: &Error, is_default: bool) -> Failure {
     } else {
         failure(index, error)
     }
+}
+
+/// Whether a directory is not there.
+pub(super) fn is_missing(failure: &Failure) -> bool {
+    failure.reason == Reason::Declared(MISSING)
+}
+
+/// Says what a collection before the first start of that program does not show.
+pub(super) fn warn_of_missing(failure: &Failure) {
+    let next_step = REASONS[MISSING as usize].next_step;
+    tracing::warn!(
+        detail = failure.message,
+        next_step,
+        "Directory with the state of RPC calls is not there yet"
+    );
 }
 
 /// Some files cannot be read, this among them.

@@ -21,6 +21,29 @@ fn a_directory_that_is_missing_fails_until_it_is_there() {
 }
 
 #[test]
+fn on_demand_a_directory_that_is_not_there_yet_is_told_once_and_costs_nothing() {
+    let (folder, plugin) = (Folder::new(), Plugin::new());
+    let _writer = folder.writer("run", "comt");
+    let (absent, run) = (folder.path("absent"), folder.path("run"));
+    for (directories, files) in [(json!([absent]), 0.0), (json!([absent, run]), 1.0)] {
+        let watch = plugin.watch_on_demand(json!({"directories": directories}));
+        for round in 0..2 {
+            let ended = watch.full();
+            assert_eq!(ended.figure("State", "Files", "running"), files, "{directories}, {round}");
+            let told = ended.recorded.logs.iter().filter(|log| log.message.contains("is not there yet"));
+            let [told] = &told.collect::<Vec<_>>()[..] else { panic!("{:?}", ended.recorded.logs) };
+            let of =
+                |wanted: &str| told.fields.iter().find(|(name, _)| name == wanted).map(|it| it.1.as_str());
+            assert!(of("detail").is_some_and(|detail| detail.contains(absent.to_str().unwrap())));
+            assert!(of("next_step").is_some_and(|step| step.starts_with("Start the program")));
+        }
+    }
+    fs::write(folder.path("file"), []).unwrap();
+    let refused = plugin.watch_on_demand(json!({"directories": [folder.path("file")]})).collect();
+    assert_eq!(refused.failed().1, "run_directory_refused");
+}
+
+#[test]
 fn what_is_not_a_directory_of_its_own_is_refused() {
     let (folder, plugin) = (Folder::new(), Plugin::new());
     let _writer = folder.writer("run", "comt");

@@ -55,13 +55,22 @@ impl Plugin {
     }
 
     pub(crate) fn watch_with(&self, settings: serde_json::Value) -> Watch {
+        self.watch_as(settings, false)
+    }
+
+    /// The same for a single answer, as a check and a probe want it.
+    pub(crate) fn watch_on_demand(&self, settings: serde_json::Value) -> Watch {
+        self.watch_as(settings, true)
+    }
+
+    fn watch_as(&self, settings: serde_json::Value, is_on_demand: bool) -> Watch {
         let target = TargetInfo {
             name: "self".to_owned(),
             host: "localhost".to_owned(),
             port: None,
             identity: String::new(),
         };
-        self.0.watch("rpc_state", InstanceConfig { target, settings, is_on_demand: false })
+        self.0.watch("rpc_state", InstanceConfig { target, settings, is_on_demand })
     }
 }
 
