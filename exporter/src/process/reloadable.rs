@@ -36,6 +36,8 @@ const HOST_NAME_BYTES_MAX: usize = 255;
 pub(super) struct Prepared {
     pub(super) config: Arc<Config>,
     pub(super) libraries: Libraries,
+    /// What of it will hardly be meant, or is not done, as `check-config` says it; a line each.
+    pub(super) warnings: Vec<String>,
     /// Changes that need a restart of the process.
     needs_restart: Vec<String>,
 }
@@ -53,6 +55,7 @@ pub(super) struct Fixed {
 pub(super) struct Applied {
     targets: usize,
     changes: Changes,
+    warnings: Vec<String>,
     needs_restart: Vec<String>,
 }
 
@@ -115,8 +118,8 @@ pub(super) fn check(
     let refused = |problems| Report::new(&file.display().to_string(), problems);
     let libraries = library_cache.load(&config).map_err(refused)?;
     let mut problems = plugins::set_schemas(&libraries, &mut config);
-    // Plugins log their warnings themselves.
-    problems.extend(plugins::validate(&libraries, &config).0);
+    let (of_plugins, of_accepted) = plugins::validate(&libraries, &config);
+    problems.extend(of_plugins);
     config.logs_on = plugins::modules_that_log_on(&libraries, &config);
     problems.extend(config.without_identity());
     problems.extend(storage::prepare(&config));
@@ -124,7 +127,9 @@ pub(super) fn check(
         return Err(refused(problems));
     }
     let needs_restart = plugins::configure(&libraries, &config).map_err(refused)?;
-    Ok(Prepared { config: Arc::new(config), libraries, needs_restart })
+    let suspicious = refused([config.repeated_hosts(config.targets.len()), of_accepted].concat());
+    let warnings = suspicious.to_string().lines().map(str::to_owned).collect();
+    Ok(Prepared { config: Arc::new(config), libraries, warnings, needs_restart })
 }
 
 impl Fixed {
@@ -167,7 +172,8 @@ impl ReloadableState {
     }
 
     /// Applies each key of the configuration; targets belong to the engine.
-    async fn apply(&mut self, Prepared { config, libraries, needs_restart }: Prepared) -> Applied {
+    async fn apply(&mut self, prepared: Prepared) -> Applied {
+        let Prepared { config, libraries, warnings, needs_restart } = prepared;
         let before = self.in_use.get();
         let Config {
             web,
@@ -229,7 +235,7 @@ impl ReloadableState {
         super::alerts::set(&mut self.alert_notifier, &config, before.scrape.drain);
         self.change_telemetry(before.telemetry.as_ref(), telemetry.as_ref()).await;
         self.reloads.succeeded(unix_seconds(), !needs_restart.is_empty());
-        Applied { targets: self.target_registry.targets().len(), changes, needs_restart }
+        Applied { targets: self.target_registry.targets().len(), changes, warnings, needs_restart }
     }
 
     async fn change_telemetry(
@@ -244,6 +250,11 @@ impl ReloadableState {
     }
 }
 
+/// Writes the warnings of a configuration to the log.
+pub(super) fn log_warnings(warnings: &[String]) {
+    warnings.iter().for_each(|warning| warn!(warning, "Configuration"));
+}
+
 /// Has metrics and pages show these plugins.
 pub(super) fn show(plugins: &Plugins, libraries: &Libraries) {
     let shown = libraries.iter();
@@ -254,8 +265,9 @@ pub(super) fn show(plugins: &Plugins, libraries: &Libraries) {
 impl Applied {
     /// Writes it to the log.
     pub(super) fn log(&self, cause: &str) {
-        let Self { targets, changes: Changes { added, changed, removed }, needs_restart } = self;
+        let Self { targets, changes: Changes { added, changed, removed }, warnings, needs_restart } = self;
         info!(cause, targets, added, changed, removed, "Configuration reloaded");
+        log_warnings(warnings);
         for part in needs_restart {
             warn!(part, "This part of the configuration needs a restart");
         }
@@ -264,7 +276,7 @@ impl Applied {
 
 impl fmt::Display for Applied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { targets, changes: Changes { added, changed, removed }, needs_restart } = self;
+        let Self { targets, changes: Changes { added, changed, removed }, needs_restart, .. } = self;
         writeln!(f, "reloaded: {targets} targets, {added} added, {changed} changed, {removed} removed")?;
         needs_restart.iter().try_for_each(|part| writeln!(f, "needs a restart: {part}"))
     }

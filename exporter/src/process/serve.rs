@@ -118,6 +118,7 @@ fn start_and_run(file: &Path, log_is_fixed: bool, web_file: Option<&Path>) -> Re
     let _remove_files = RemoveFiles(host.clone());
     let mut library_cache = LibraryCache::new(host.clone());
     let first = reloadable::check(file, config, &mut library_cache).map_err(Trouble::Configuration)?;
+    reloadable::log_warnings(&first.warnings);
     let verdicts = Arc::clone(&broker);
     let begin = Begin {
         file: file.to_owned(),

@@ -351,3 +351,42 @@ fn a_configuration_that_became_a_pipe_fails_the_reload_and_not_those_after_it() 
     assert_eq!(exporter.reload().status, 200);
     assert_eq!(own(&exporter, "config_last_reload_successful"), Some(1.0));
 }
+
+#[test]
+fn a_warning_of_a_plugin_is_logged_once_at_the_start_and_once_at_a_reload_as_the_check_says_it() {
+    let text = |port: u16, more: &str| {
+        format!(
+            "web: {{listen: ['127.0.0.1:{port}'], enable_lifecycle: true}}\nplugins: {{path: ., load: [wary]}}\n\
+             modules: {{os: {{plugin: wary, animals: [{{}}, {{food: hey}}]}}}}\n\
+             targets:\n  - {{host: a, modules: [os]}}\n  - {{host: b, modules: [os]}}\n{more}"
+        )
+    };
+    let twice = "  - {name: again, host: A, modules: [os]}\n";
+    let folder = Folder::new();
+    folder.plugin("wary", "wary.c");
+    let words = [
+        "modules.os.animals[1].food: stale food `hey`; did you mean `hay`?",
+        "targets[2] (again): collects from host `A`, as target `a` on line 5 does; ",
+    ];
+    let counts = |log: &str| {
+        let is_it = |line: &&str, words: &str| line.contains("WARN Configuration ") && line.contains(words);
+        words.map(|words| log.lines().filter(|line| is_it(line, words)).count())
+    };
+
+    // A start that ends after its check.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    folder.write("busy.yml", &text(taken.local_addr().unwrap().port(), twice));
+    let log = String::from_utf8(folder.run(&["--config", "busy.yml"]).stderr).unwrap();
+    assert_eq!(counts(&log), [1, 1], "{log}");
+
+    let mut exporter = folder.serve(&text(0, ""));
+    put(&folder, &text(0, twice));
+    assert_eq!(exporter.reload().status, 200);
+    exporter.terminate();
+    exporter.wait();
+    let log = exporter.rest_of_log();
+    assert_eq!(counts(&log), [1, 1], "{log}");
+
+    let checked = String::from_utf8(folder.run(&["check-config", "perfmon.yml"]).stdout).unwrap();
+    assert_eq!(words.map(|words| checked.matches(words).count()), [1, 1], "{checked}");
+}

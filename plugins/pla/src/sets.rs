@@ -69,10 +69,9 @@ impl LoadedSet {
     }
 }
 
-/// Sets that were read just now.
+/// Sets that were read just now. The check of the settings said what of them is not done.
 pub(crate) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
     let load = |source: SetSource| {
-        log(source.set(), &source.set().problems);
         let seen = match &source {
             SetSource::Here(_) => None,
             SetSource::File { read, .. } => Some(read.stamp),
@@ -140,6 +139,9 @@ impl LoadedSet {
         match content {
             Ok(content) => {
                 tracing::info!(set = name, "The file of a set was read again");
+                if content.set.problems != read.set.problems {
+                    log(&content.set, &content.set.problems);
+                }
                 self.problem = None;
                 let is_other = content.set != read.set;
                 *read = content;

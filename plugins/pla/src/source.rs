@@ -23,7 +23,7 @@ use self::host_sets::share;
 use crate::actions::Actions;
 use crate::board::{Board, Watched};
 use crate::clock::SampleClock;
-use crate::config::{self, Module, SetSource, Settings, StorageSettings};
+use crate::config::{self, Module, Settings, StorageSettings};
 use crate::counters::{Counters, Fetched, Kinds, Paths};
 use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime, Starter};
@@ -96,7 +96,6 @@ impl Source for PlaSource {
         let Setup { settings, target, handle } = setup;
         let is_on_demand = target.is_on_demand;
         let Module { sets, wanted, control, .. } = config::compile(&settings)?;
-        warn_of_intervals(&settings, &sets);
         let (tasks, storage) = (config::tasks(&settings), StorageSettings::new(&settings, is_on_demand));
         let transport = settings.transport;
         let at = |port| host_session::Target::new(target.host.clone(), port);
@@ -131,7 +130,6 @@ impl Source for PlaSource {
     fn reconfigure(&mut self, settings: Settings) {
         // Per the calling order of a source the settings were checked before; invalid ones change nothing.
         let Ok(Module { sets, wanted, control, .. }) = config::compile(&settings) else { return };
-        warn_of_intervals(&settings, &sets);
         self.sets = sets::loaded(sets);
         self.actions.allow(config::tasks(&settings), control);
         self.connection.reconfigure(settings.transport.clone());
@@ -281,14 +279,6 @@ impl PlaSource {
         let now = self.clock.now();
         let due = |found| self.board.due(found, now).or(self.runs.due(found, now));
         self.counters.found().map_or(Kinds::default(), due)
-    }
-}
-
-fn warn_of_intervals(settings: &Settings, sets: &[SetSource]) {
-    for set in sets.iter().map(SetSource::set) {
-        if let Some(problem) = config::sampled_too_often(settings, set) {
-            tracing::warn!(set = set.name, problem, "A set gets fewer records than it asks for");
-        }
     }
 }
 

@@ -3,6 +3,9 @@
 use std::fs;
 use std::sync::{Arc, Mutex};
 
+use plugin_contract::Level;
+use plugin_harness::Collection;
+use plugin_host::testing::RecordedLog;
 use plugin_host::{CommandOutput, CommandRequest, InstanceConfig};
 use serde_json::json;
 
@@ -13,6 +16,17 @@ use crate::world::Plugin;
 const COUNTER: &str = r"<Counter>\Water\Level</Counter>";
 const SCHEDULE: &str =
     "<SchedulesEnabled>-1</SchedulesEnabled><Schedule><StartTime>4:00:00 AM</StartTime><Days>127</Days>";
+
+/// How many warnings of a collection have these words.
+fn times_logged(ended: &Collection, words: &str) -> usize {
+    let is_it = |log: &&RecordedLog| {
+        log.level == Level::Warn
+            && log.fields.iter().any(|(name, value)| {
+                name == "problem" && (words.ends_with(value.as_str()) || value.contains(words))
+            })
+    };
+    ended.recorded.logs.iter().filter(is_it).count()
+}
 
 #[derive(Default)]
 struct Printed(Mutex<String>);
@@ -101,13 +115,11 @@ fn what_a_set_loses_is_said_in_the_same_words_wherever_somebody_looks() {
         assert!(said.is_some_and(|problem| problem.is_warning && problem.pointer == "/sets/0"), "{found:?}");
         let watch = plugin.watch(&mill.sim, settings);
         let ended = watch.full();
-        let is_logged = ended.recorded.logs.iter().any(|log| {
-            log.level == plugin_contract::Level::Warn
-                && log.fields.iter().any(|(name, value)| {
-                    name == "problem" && (words.ends_with(value.as_str()) || value.contains(words))
-                })
-        });
-        assert!(is_logged, "{words}: {:?}", ended.recorded.logs);
+        assert_eq!(
+            times_logged(&ended, words),
+            0,
+            "the exporter logs what the check said, once for all targets"
+        );
         let problems = ended.of("Set", "Problems");
         assert!(
             problems.iter().any(|(labels, value)| labels.ends_with(kind) && *value > 0.0),
@@ -205,6 +217,21 @@ fn counters_without_a_first_backslash_are_logged_and_judged() {
     plugin.end(watch);
     let header = place.lines("Nightly")[0].clone();
     assert_eq!(cells(&header)[1..3], [r"\\web1\Water\Level", r"\\web1\Wheels(big)\Load"]);
+}
+
+#[test]
+fn a_file_that_is_read_again_has_the_log_say_what_is_not_done_any_more() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let path = place.path().join("set.xml");
+    fs::write(&path, xml("", COUNTER)).unwrap();
+    let watch = plugin.watch(&mill.sim, place.settings(&json!([{"file": path}])));
+    let words = "it counts as missing";
+    assert_eq!(times_logged(&watch.full(), words), 0);
+    fs::write(&path, xml("<Duration>long</Duration>", COUNTER)).unwrap();
+    assert_eq!(times_logged(&watch.full(), words), 1);
+    fs::write(&path, xml("<Duration>long</Duration> ", COUNTER)).unwrap();
+    assert_eq!(times_logged(&watch.full(), words), 0, "it was said");
+    plugin.end(watch);
 }
 
 #[test]
