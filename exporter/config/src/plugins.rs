@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::item::Item;
+use super::module::from_folder;
 use super::node::{Node, Position};
 
 /// `plugins:`
@@ -70,7 +71,7 @@ const PLUGINS_MAX: usize = 64;
 /// One entry of `plugins.settings`.
 #[derive(Clone, Debug)]
 pub struct PluginSettings {
-    /// As JSON.
+    /// As JSON, with paths from the root.
     pub values: serde_json::Value,
     /// As the file has them, to find the place that a plugin complains of.
     pub source: Node,
@@ -106,7 +107,9 @@ pub(super) fn plugins(item: &Item<'_>, base: &Path) -> Plugins {
     }
     for (entry, item) in section.get("settings").map(|item| item.named()).unwrap_or_default() {
         if plugins.load.iter().any(|known| known.name == entry.key) {
-            let settings = PluginSettings { values: item.node.to_json(), source: item.node.clone() };
+            let mut values = item.node.to_json();
+            from_folder("", &mut values, base);
+            let settings = PluginSettings { values, source: item.node.clone() };
             plugins.settings.insert(entry.key.clone(), settings);
         } else {
             item.problem(format!("plugin `{}` is not in `plugins.load`", entry.key), None);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use config::{Config, FilePattern, RpcState, RpcStateLevel, Schemas, SecretSource, parse};
 use expect_test::{Expect, expect};
 use exporter_testing::schema;
+use serde_json::json;
 
 fn check(text: &str, expected: &Expect) {
     let report = parse("perfmon.yml", text, Path::new("/etc/perfmon")).expect_err("a report");
@@ -81,6 +82,21 @@ fn a_short_interval_shortens_the_default_deadline() {
 fn relative_paths_start_at_the_folder_of_the_file() {
     let config = good(&ISSUE.replace("/run/secrets/corp", "secrets/corp"));
     assert_eq!(config.identities["corp"].secret, SecretSource::File("/etc/perfmon/secrets/corp".into()));
+
+    // Where a plugin gets a path, by the name of its key.
+    let settings = "{file: a, files: [b], databases: {d: {password_file: c, ca_file: /d, database: e}}, more: [{file: [f, '']}]}";
+    let expected = json!({
+        "file": "/etc/perfmon/a",
+        "files": ["b"],
+        "databases": {"d": {"password_file": "/etc/perfmon/c", "ca_file": "/d", "database": "e"}},
+        "more": [{"file": ["/etc/perfmon/f", ""]}],
+    });
+    let module = settings.replacen('{', "{plugin: pcq, ", 1);
+    let config = good(&format!(
+        "plugins: {{load: [pcq], settings: {{pcq: {settings}}}}}\nmodules: {{os: {module}}}\n"
+    ));
+    assert_eq!(config.plugins.settings["pcq"].values, expected);
+    assert_eq!(serde_json::Value::from(config.modules["os"].settings.clone()), expected);
 }
 
 #[test]
