@@ -189,6 +189,43 @@ fn the_mistakes_of_windows_exporter_are_made_only_when_asked_for() {
 }
 
 #[test]
+fn ratios_have_their_bases_as_second_values_by_the_names_of_windows_exporter() {
+    let rows = [
+        ("DirectoryServices", "DS Name Cache hit rate", "ad_name_cache_lookups_total", "counter", 4_000),
+        (
+            "SQLServer:Access Methods",
+            "Worktables From Cache Ratio",
+            "mssql_accessmethods_worktables_from_cache_lookups",
+            "untyped",
+            4_000,
+        ),
+        (
+            "MSSQL$PROD:Buffer Manager",
+            "Buffer cache hit ratio",
+            "mssql_bufman_buffer_cache_lookups",
+            "gauge",
+            4_000,
+        ),
+        ("SQLServer:Databases", "Log Cache Hit Ratio", "mssql_databases_log_cache_lookups", "gauge", 4_000),
+        // It divides both values of the mean by 1,000.
+        ("SQLServer:Locks", "Average Wait Time (ms)", "mssql_locks_count", "gauge", 4),
+    ];
+    for (object, item, name, kind, with_bugs) in rows {
+        for (naming, value) in [
+            ("windows_exporter@0.31", 4_000),
+            ("{profile: windows_exporter@0.31, bug_compatible: true}", with_bugs),
+        ] {
+            let all = [("", 3_000.0), ("base", 4_000.0)]
+                .map(|(part, value)| sent((object, item, part), Kind::Gauge, "", &[("", value)]));
+            let page = page_of(naming, &all);
+            assert!(page.contains(&format!("# TYPE windows_{name} {kind}\n")), "{page}");
+            let sample = page.lines().find(|line| line.starts_with(&format!("windows_{name}{{")));
+            assert!(sample.is_some_and(|line| line.ends_with(&format!(" {value}"))), "{naming}: {page}");
+        }
+    }
+}
+
+#[test]
 fn others_are_dropped_or_have_their_native_names() {
     let oven = |naming| register(&store(&profile(naming)), host().last().unwrap());
     assert_eq!(oven("windows_exporter@0.31"), Err(DropReason::Rule));
