@@ -34,7 +34,7 @@ impl SqliteFile {
         is_name.then(|| Self {
             folder: folder.to_owned(),
             name: name.to_owned(),
-            turns: Turns::of(folder.join(name)),
+            turns: Turns::of(folder, name),
         })
     }
 

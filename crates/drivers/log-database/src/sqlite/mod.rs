@@ -26,8 +26,8 @@ use crate::progress::{Counted, Progress};
 /// failure, because the write-ahead log is synchronised at checkpoints only. Several sinks, of several processes too, may
 /// write logs into one file; each transaction waits up to 10 seconds for the others.
 ///
-/// All work is done on tokio's threads for blocking work: at most 4 of them, and one for each path of a file. If a future is
-/// dropped, its transaction is done nevertheless, and the next call finds that out.
+/// All work is done on tokio's threads for blocking work: at most 4 of them, 2 for the files of a folder, and one for each path
+/// of a file. If a future is dropped, its transaction is done nevertheless, and the next call finds that out.
 #[derive(Debug)]
 pub struct SqliteSink {
     file: SqliteFile,

@@ -318,6 +318,13 @@ async fn each_log_of_a_file_counts_its_own_bytes() {
     );
 }
 
+/// The file `FOLDER/NAME`, in a folder that is there.
+fn in_folder(folder: &TempDir, path: &str) -> SqliteFile {
+    let path = folder.path().join(path);
+    std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("the folder is ours");
+    SqliteFile::at(&path).expect("the path is absolute")
+}
+
 /// Starts writes of several sinks to files that another connection has locked, runs `work`, and releases the locks.
 fn while_files_are_locked<F: Future<Output = ()>>(
     folder: &TempDir,
@@ -330,6 +337,7 @@ fn while_files_are_locked<F: Future<Output = ()>>(
     let locks: Vec<_> = names
         .iter()
         .map(|name| {
+            in_folder(folder, name);
             let lock = Connection::open(folder.path().join(name)).expect("the folder is ours");
             lock.execute_batch("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE").expect("nobody else has it");
             lock
@@ -338,8 +346,7 @@ fn while_files_are_locked<F: Future<Output = ()>>(
     runtime.block_on(async {
         let writers: Vec<_> = (0..sinks)
             .map(|number| {
-                let path = folder.path().join(&names[number % names.len()]);
-                let file = SqliteFile::at(&path).expect("the path is absolute");
+                let file = in_folder(folder, &names[number % names.len()]);
                 let mut sink = SqliteSink::new(file, log(&format!("log {number}"), "WEB1", 1));
                 tokio::spawn(async move { sink.write(&batch(1, 0..1)).await })
             })
@@ -361,7 +368,7 @@ const SOON: std::time::Duration = std::time::Duration::from_secs(5);
 #[test]
 fn files_that_wait_leave_threads_for_other_work() {
     let folder = folder();
-    let names: Vec<_> = (0..8).map(|number| format!("{number}.db")).collect();
+    let names: Vec<_> = (0..8).map(|number| format!("web{number}/log.db")).collect();
     while_files_are_locked(&folder, &names, 8, || async {
         let other = tokio::time::timeout(SOON, tokio::task::spawn_blocking(|| 5)).await;
         assert_eq!(other.expect("there is a thread left").expect("no panic"), 5);
@@ -369,12 +376,21 @@ fn files_that_wait_leave_threads_for_other_work() {
 }
 
 #[test]
-fn many_logs_of_one_file_do_not_keep_others_from_their_files() {
-    let folder = folder();
-    while_files_are_locked(&folder, &["locked.db".to_owned()], 8, || async {
-        let file = SqliteFile::at(&folder.path().join("other.db")).expect("the path is absolute");
-        let mut sink = SqliteSink::new(file, log("other", "WEB1", 1));
-        let written = tokio::time::timeout(SOON, async move { sink.write(&batch(1, 0..1)).await }).await;
-        expect_written(&written.expect("it waits for no other file"), 1);
-    });
+fn files_that_wait_leave_threads_for_files_of_others() {
+    let of =
+        |names: std::ops::Range<u32>| names.map(|number| format!("web1/{number}.db")).collect::<Vec<_>>();
+    for (locked, free) in [
+        // Many logs of one file, for another one of its folder.
+        (of(0..1), "web1/other.db"),
+        // Many files of a folder, for another folder.
+        (of(0..8), "web2/other.db"),
+    ] {
+        let folder = folder();
+        while_files_are_locked(&folder, &locked, 8, || async {
+            let file = in_folder(&folder, free);
+            let mut sink = SqliteSink::new(file, log("other", "WEB1", 1));
+            let written = tokio::time::timeout(SOON, async move { sink.write(&batch(1, 0..1)).await }).await;
+            expect_written(&written.unwrap_or_else(|_| panic!("{free} waits for {locked:?}")), 1);
+        });
+    }
 }

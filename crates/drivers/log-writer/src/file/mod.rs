@@ -14,8 +14,9 @@ use std::sync::{Arc, LazyLock};
 
 use cap_std::fs::Dir;
 use counter_log::{Batch, LogHeader, LogSink, SinkError, SinkErrorKind, Written};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, spawn_blocking};
+use weak_map::WeakMap;
 
 pub use self::progress::FileProgress;
 pub use self::recover::{Recovered, cut_unfinished_rows, recover};
@@ -71,13 +72,16 @@ pub struct FileOptions {
 /// `Written::bytes` of text are those that were added. Those of Parquet are counted when they become a row group, the last ones
 /// by [`LogSink::finish`].
 ///
-/// All files of a process take at most 8 threads at a time of those that tokio has for blocking work.
+/// All files of a process take at most 8 threads at a time of those that tokio has for blocking work, and those with counters of
+/// one host at most 2 of these.
 ///
 /// A write whose future is dropped goes on in the background. Its records are not reported, and the next call waits for it.
 #[derive(Debug)]
 pub struct FileLog {
     progress: Arc<FileProgress>,
     begin: Begin,
+    /// What all logs of the host may take of the threads.
+    share: Arc<Semaphore>,
     /// The files, unless a write has them, or has panicked.
     series: Option<Box<FileSeries>>,
     writing: Option<JoinHandle<(Box<FileSeries>, Written)>>,
@@ -108,7 +112,9 @@ impl FileLog {
         let begin = Begin { folder, name: name.to_owned(), header, options };
         let progress = Arc::<FileProgress>::default();
         let series = Some(Box::new(FileSeries::new(begin.clone(), Arc::clone(&progress))));
-        Self { progress, begin, series, writing: None }
+        let host = begin.header.columns.first().map(|column| column.machine.clone()).unwrap_or_default();
+        let share = HOSTS.get_or_insert_with(host, || Semaphore::new(THREADS_OF_HOST_MAX));
+        Self { progress, begin, share, series, writing: None }
     }
 
     /// The files of this log, also while it is written.
@@ -124,7 +130,7 @@ impl FileLog {
         work: impl FnOnce(&mut FileSeries) -> Written + Send + 'static,
     ) -> Written {
         self.wait_for_writing().await;
-        let Ok(thread) = Arc::clone(&THREADS).acquire_owned().await else {
+        let Some(permits) = permits(Arc::clone(&self.share)).await else {
             let message = format!("write {}: this process writes no more files", self.begin.name);
             let failure = Some(SinkError { kind: SinkErrorKind::Other, message });
             return Written { failure, ..Written::default() };
@@ -134,7 +140,7 @@ impl FileLog {
         let writing = self.writing.insert(spawn_blocking(move || {
             let written = work(&mut series);
             // Also if nobody waits for it any more.
-            drop(thread);
+            drop(permits);
             (series, written)
         }));
         let ended = writing.await;
@@ -187,11 +193,23 @@ impl LogSink for FileLog {
     }
 }
 
+/// A thread for a file. The share comes first, so that those that wait for it take no thread from others.
+async fn permits(share: Arc<Semaphore>) -> Option<(OwnedSemaphorePermit, OwnedSemaphorePermit)> {
+    let share = share.acquire_owned().await.ok()?;
+    Some((share, Arc::clone(&THREADS).acquire_owned().await.ok()?))
+}
+
+/// By the host whose counters they have.
+static HOSTS: WeakMap<String, Semaphore> = WeakMap::new();
+
 static THREADS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(THREADS_MAX)));
 
 /// Files that are written at a time. Plugins have 32 threads for work that may block, and all logs are in one directory: if its
 /// disk does not answer, most of the threads are left for everything else.
 const THREADS_MAX: usize = 8;
+
+/// The files of a host are in one folder, which may be a mount of its own.
+const THREADS_OF_HOST_MAX: usize = 2;
 
 #[cfg(test)]
 mod tests;

@@ -285,35 +285,51 @@ async fn a_name_of_the_longest_kind_has_room_for_all_that_is_put_beside_it() {
 
 /// A run time as a library has it, with fewer threads for work that may block.
 #[test]
-fn a_disk_that_does_not_answer_leaves_threads_for_other_work() {
+fn a_disk_that_does_not_answer_leaves_threads_for_other_work_and_for_logs_of_other_hosts() {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().max_blocking_threads(9).build().expect("threads");
-    let bench = Bench::new();
-    bench.make_folder();
-    // Waits until the other end is dropped.
-    let (closed, gate) = std::sync::mpsc::channel::<()>();
-    let gate = Arc::new(std::sync::Mutex::new(gate));
-    runtime.block_on(async {
-        let logs: Vec<_> = (0..12)
-            .map(|number| {
-                let (path, gate) = (bench.path(""), Arc::clone(&gate));
-                let open: OpenFolder = Arc::new(move || {
-                    assert!(gate.lock().is_ok_and(|gate| gate.recv().is_err()));
-                    Dir::open_ambient_dir(&path, ambient_authority())
-                });
-                let mut log = FileLog::new(open, &format!("{number}.csv"), Arc::new(header()), CSV);
-                tokio::spawn(async move { log.write(&batch(0..1)).await.records })
-            })
-            .collect();
-        for _ in 0..100 {
-            tokio::task::yield_now().await;
-        }
-        let other = tokio::time::timeout(std::time::Duration::from_secs(20), spawn_blocking(|| 5)).await;
-        drop(closed);
-        assert_eq!(other.expect("there is a thread left").expect("no panic"), 5);
-        for log in logs {
-            assert_eq!(log.await.expect("no panic"), 1);
-        }
-    });
-    assert_eq!(bench.names().len(), 12);
+    // The number of hosts whose disk does not answer, and whether another host's log is written all the same.
+    for (hosts, is_written) in [(1, true), (12, false)] {
+        let bench = Bench::new();
+        bench.make_folder();
+        let log = |host: usize, number: usize, open: OpenFolder| {
+            let mut header = header();
+            header.columns.iter_mut().for_each(|column| column.machine = format!("HANGS{host}"));
+            FileLog::new(open, &format!("{number}.csv"), Arc::new(header), CSV)
+        };
+        // Waits until the other end is dropped.
+        let (closed, gate) = std::sync::mpsc::channel::<()>();
+        let gate = Arc::new(std::sync::Mutex::new(gate));
+        runtime.block_on(async {
+            let logs: Vec<_> = (0..12)
+                .map(|number| {
+                    let (path, gate) = (bench.path(""), Arc::clone(&gate));
+                    let open: OpenFolder = Arc::new(move || {
+                        assert!(gate.lock().is_ok_and(|gate| gate.recv().is_err()));
+                        Dir::open_ambient_dir(&path, ambient_authority())
+                    });
+                    let mut log = log(number % hosts, number, open);
+                    tokio::spawn(async move { log.write(&batch(0..1)).await.records })
+                })
+                .collect();
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            let soon = std::time::Duration::from_secs(20);
+            let other = tokio::time::timeout(soon, spawn_blocking(|| 5)).await;
+            assert_eq!(other.expect("there is a thread left").expect("no panic"), 5);
+            if is_written {
+                let path = bench.path("");
+                let open: OpenFolder = Arc::new(move || Dir::open_ambient_dir(&path, ambient_authority()));
+                let mut other = log(hosts, 12, open);
+                let written = tokio::time::timeout(soon, other.write(&batch(0..1))).await;
+                assert_eq!(written.expect("it waits for no other host").records, 1);
+            }
+            drop(closed);
+            for log in logs {
+                assert_eq!(log.await.expect("no panic"), 1);
+            }
+        });
+        assert_eq!(bench.names().len(), 12 + usize::from(is_written));
+    }
 }
