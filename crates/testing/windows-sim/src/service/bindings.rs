@@ -7,7 +7,8 @@ use crate::behaviour::{ObjectBindings, RpcSecurity};
 use crate::host_state::HostState;
 use crate::registry::netbios_name;
 
-/// The addresses of the resolver, without a port: as Windows writes them, the host's short name comes first.
+/// The addresses of the resolver, without a port. Windows writes the host's short name first, and no pipe: see the conversation in
+/// `golden.rs` of `ms-dcom`.
 pub(super) fn resolver_bindings(host: &HostState) -> DualStringArray {
     let address = host.exporter_address().map(|address| address.ip().to_string());
     let name = address.is_some().then(|| netbios_name(host.name()));

@@ -200,7 +200,13 @@ async fn values_are_such_as_a_person_expects_and_move_with_the_clock() {
     assert_eq!((memory(24) >> 10, memory(24) >> 20), (memory(1380), memory(1382)));
     assert_eq!(memory(30), 18 << 30, "the commit limit is memory and page file");
     assert!(memory(26) < memory(30));
+    let place = before[&MEMORY][0].1.iter().position(|(index, ..)| *index == 1406).unwrap();
+    let (_, base, bytes) = before[&MEMORY][0].1[place + 1];
+    assert_eq!((base, bytes), (CounterType::PERF_RAW_BASE, 0xffff_ffff), "of all hosts since Windows 8");
     assert_eq!(value(&before[&NUMA_NODE_MEMORY], "0", 1852), 16 << 10, "mebibytes");
+    for (node, counters) in &before[&NUMA_NODE_MEMORY] {
+        assert_eq!(counters.iter().map(|(index, ..)| *index).collect::<Vec<_>>(), [1852, 1854], "{node}");
+    }
 
     let adapter = "Intel[R] I210 Gigabit Network Connection _2";
     let bytes = |objects: &BTreeMap<u32, Rows>| value(&objects[&NETWORK_INTERFACE], adapter, 388);

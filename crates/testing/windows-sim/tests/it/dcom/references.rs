@@ -10,8 +10,11 @@ use ms_dcom::remote_unknown::{
     IRemUnknown, IRemUnknown2, RemAddRefRequest, RemQueryInterface2Request, RemQueryInterfaceRequest,
     RemReleaseRequest,
 };
-use ms_dcom::resolver::{ComplexPingRequest, IObjectExporter, SimplePingRequest};
-use ms_dcom::types::{Oid, RemInterfaceRef, SetId, StdObjref};
+use ms_dcom::resolver::{
+    ComplexPingRequest, IObjectExporter, ResolveOxid2Request, ServerAlive2Request, SimplePingRequest,
+};
+use ms_dcom::types::{Oid, ProtocolSequence, RemInterfaceRef, SetId, StdObjref};
+use ms_dcom::wire::DualStringArray;
 use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::Conformant;
 use rpc_client::{Interface as Bound, TcpTransport};
@@ -89,12 +92,29 @@ async fn further_interfaces_come_as_references_that_can_be_passed_on() {
     assert_eq!(results[0], Err(HResult::E_NOINTERFACE));
     let switch = results[1].as_ref().unwrap();
     assert_eq!(switch.std().unwrap().oid, std.oid);
-    let addresses = switch.resolver().unwrap().strings.iter().map(|binding| binding.address.as_str());
+    let pairs = |bindings: &DualStringArray| -> Vec<_> {
+        bindings.strings.iter().map(|binding| (binding.protocol, binding.address.clone())).collect()
+    };
+    let tcp = |address: String| (ProtocolSequence::TCP, address);
+    let expected = ["WEB1", "127.0.0.1"].map(|address| tcp(address.to_owned()));
+    assert_eq!(pairs(switch.resolver().unwrap()), expected, "the short name first, as Windows has it");
+
+    // A program may be reached by a pipe, too, which is listed first; its resolver is not.
+    let mut sealed =
+        world.bind(world.resolver, Some(credentials()), IObjectExporter::SYNTAX_ID).await.unwrap();
+    let mut client = Client::<_, IObjectExporter>::new(sealed.channel(0, soon()));
+    let resolved = client.call(&ResolveOxid2Request::tcp(std.oxid)).await.unwrap();
+    let port = world.exporter.port();
     assert_eq!(
-        addresses.collect::<Vec<_>>(),
-        ["WEB1", "127.0.0.1"],
-        "the short name first, as Windows has it"
+        pairs(&resolved.bindings.unwrap()),
+        [
+            (ProtocolSequence::NAMED_PIPE, r"\\WEB1[\PIPE\objects]".to_owned()),
+            tcp(format!("WEB1[{port}]")),
+            tcp(format!("127.0.0.1[{port}]")),
+        ]
     );
+    let alive = client.call(&ServerAlive2Request {}).await.unwrap();
+    assert_eq!(pairs(&alive.bindings.unwrap()), expected);
 }
 
 fn change(set_id: SetId, sequence: u16, add: &[Oid], delete: &[Oid]) -> ComplexPingRequest {
