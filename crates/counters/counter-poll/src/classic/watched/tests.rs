@@ -292,3 +292,40 @@ fn a_thread_keeps_its_series_whatever_place_it_has_in_its_process() {
     polled.take_named(&threads(&[("0", 0, 0), ("1", 0, 0), ("0", 4712, 1), ("0", 4713, 2)]), names());
     assert_eq!((polled.sink.series, polled.sink.retired), (5 * 2, 2));
 }
+
+#[test]
+fn instances_of_one_name_are_told_apart_by_their_process_wherever_a_counter_has_it() {
+    let values = |processes: &[u64]| {
+        let counter = |name_index| Counter {
+            name_index,
+            counter_type: CounterType::PERF_COUNTER_RAWCOUNT,
+            ..Counter::default()
+        };
+        let one =
+            |id: &u64| Instance { name: "w3wp".to_owned(), values: vec![*id, 7], ..Instance::default() };
+        let instances = Data::Instances(processes.iter().map(one).collect());
+        let counters = vec![counter(784), counter(804)];
+        let object = Object { name_index: 2, counters, data: instances, ..Object::default() };
+        encode(&Header { perf_time: 1, perf_freq: 1, ..Header::default() }, &[object]).expect("it fits")
+    };
+    for (object, counter, label) in [
+        ("Process", "ID Process", "process"),
+        (".NET CLR Memory", "Process ID", "process"),
+        (".NET CLR Exceptions", "Process ID", "process"),
+        ("Process Address Space_Costly", "ID Process", "process"),
+        ("Job Object Details", "ID Process", "counter_instance"),
+    ] {
+        let text = format!("784\0{counter}\0804\0Bytes\0\0");
+        let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let mut polled = Polled::of(object);
+        polled.wanted[0].instance_id = false;
+        polled.take_named(&values(&[812, 900]), NameTable::decode(&bytes));
+        let mut seen = polled.sink.labels.clone();
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen, [812, 900].map(|id| format!("{label}=w3wp process_id={id} ")), "{object}");
+        // The first process ends, and the second one moves up.
+        polled.take_named(&values(&[900]), NameTable::decode(&bytes));
+        assert_eq!((polled.sink.series, polled.sink.retired), (2 * 2, 2), "{object}");
+    }
+}
