@@ -141,7 +141,12 @@ mod tests {
         const SECOND: u64 = 10_000_000;
         const YEAR_2026: u64 = 134_116_992_000_000_000;
         let time_100ns = YEAR_2026 + second * SECOND;
-        Some(RawClocks { perf_time: uptime_s * SECOND, perf_freq: SECOND, time_100ns, ..RawClocks::default() })
+        Some(RawClocks {
+            perf_time: uptime_s * SECOND,
+            perf_freq: SECOND,
+            time_100ns,
+            ..RawClocks::default()
+        })
     }
 
     #[test]
@@ -156,7 +161,12 @@ mod tests {
             local_name: None,
             help: String::new(),
             instance_type: InstanceType::GLOBAL_AGGREGATE,
-            counters: vec![Counter { info, name: "Bytes Read/sec".to_owned(), local_name: None, help: String::new() }],
+            counters: vec![Counter {
+                info,
+                name: "Bytes Read/sec".to_owned(),
+                local_name: None,
+                help: String::new(),
+            }],
         };
         let mut aggregate = Aggregate::new(&counterset);
         let mut sum = |clocks, values: &[(&str, u64)]| {

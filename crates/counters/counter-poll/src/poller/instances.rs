@@ -1,6 +1,7 @@
 //! Which instances are there, and their series: they are found by place or key, come, and go.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap};
 
 use counter_types::aggregate::Scope;
 use counter_types::{Choice, Kind, Part, RawClocks, Selection, Value, Widen};
@@ -43,10 +44,23 @@ impl<I: SeriesIds> CountersetPoller<I> {
     ) {
         let has_parts = self.has_parts_in(block, wanted, pace).await;
         let are_judged_anew = has_parts != self.has_parts;
+        let mut newcomers: Vec<InstanceReading<'_>> = Vec::new();
+        self.over_limit = 0;
         for (position, seen) in block.instances().enumerate() {
-            if let Some(index) = self.find(position, &seen) {
-                let is_new = are_judged_anew && Selection::is_total(&seen.name.to_string());
-                self.instances[index].seen = if is_new { 0 } else { self.epoch };
+            match self.find(position, &seen) {
+                Some(index) if !(are_judged_anew && Selection::is_total(&seen.name.to_string())) => {
+                    self.instances[index].seen = self.epoch;
+                }
+                known => {
+                    if let Some(index) = known {
+                        self.instances[index].seen = 0;
+                    }
+                    if newcomers.len() < INSTANCES_MAX {
+                        newcomers.push(seen);
+                    } else {
+                        self.over_limit += 1;
+                    }
+                }
             }
             pace.step(1).await;
         }
@@ -55,18 +69,9 @@ impl<I: SeriesIds> CountersetPoller<I> {
         // Who has gone makes room first: who comes may have the same name.
         let freed = self.retire_absent(output);
         self.let_follow(&freed, wanted, output);
-        let mut newcomers: Vec<InstanceReading<'_>> = Vec::new();
-        self.over_limit = 0;
-        for seen in block.instances() {
-            if self.find_by_key(&seen).is_none() {
-                if self.instances.len() + newcomers.len() < INSTANCES_MAX {
-                    newcomers.push(seen);
-                } else {
-                    self.over_limit += 1;
-                }
-            }
-            pace.step(1).await;
-        }
+        let left_out = newcomers.len().saturating_sub(INSTANCES_MAX - self.instances.len());
+        newcomers.truncate(newcomers.len() - left_out);
+        self.over_limit += left_out as u64;
         // Of several with one name the lowest number counts.
         newcomers.sort_by_key(|seen| seen.id.0);
         for seen in newcomers.chunks(SHOWN_AT_ONCE) {
@@ -101,18 +106,19 @@ impl<I: SeriesIds> CountersetPoller<I> {
     ) {
         let mut shown = Vec::with_capacity(newcomers.len());
         for seen in newcomers {
-            if self.find_by_key(seen).is_some() {
-                continue;
-            }
-            let standing = self.add(seen, clocks, wanted);
-            if matches!(standing, Standing::Shown | Standing::Total) {
+            if let Some(Standing::Shown | Standing::Total) = self.add(seen, clocks, wanted) {
                 shown.push(self.instances.len() - 1);
             }
         }
         self.show(&shown, output);
     }
 
-    fn add(&mut self, seen: &InstanceReading<'_>, clocks: RawClocks, wanted: &Wanted) -> Standing {
+    /// Adds an instance, unless it is there already.
+    fn add(&mut self, seen: &InstanceReading<'_>, clocks: RawClocks, wanted: &Wanted) -> Option<Standing> {
+        let index = self.instances.len();
+        write_key(&mut self.scratch.key, [seen.id, seen.owner], seen.name.as_bytes());
+        let Entry::Vacant(place) = self.by_key.entry(self.scratch.key.as_slice().into()) else { return None };
+        place.insert(index);
         let name = seen.name.to_string();
         let choice = self.choice(&name, seen.id, wanted);
         let standing = match self.standing_of(choice) {
@@ -123,9 +129,6 @@ impl<I: SeriesIds> CountersetPoller<I> {
         let is_part = |scope| !Selection::is_total(&name) && (scope == Scope::All || choice != Choice::No);
         let aggregated = self.aggregated.as_ref().filter(|aggregated| is_part(aggregated.scope));
         let shares = aggregated.map_or_else(Box::default, Aggregated::shares);
-        let index = self.instances.len();
-        write_key(&mut self.scratch.key, [seen.id, seen.owner], seen.name.as_bytes());
-        self.by_key.insert(self.scratch.key.as_slice().into(), index);
         self.instances.push(Instance {
             id: seen.id,
             owner: seen.owner,
@@ -139,7 +142,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
             cells: Box::default(),
             shares,
         });
-        standing
+        Some(standing)
     }
 
     /// Whether an instance of this name has labels that no other one has; from then on they are its own.
