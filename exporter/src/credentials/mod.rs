@@ -29,7 +29,7 @@ pub use self::addresses::{Resolved, Resolver};
 pub use self::broker::{Broker, IdentityState};
 pub use self::clock::{Clock, Moment, SystemClock};
 pub use self::guard::{
-    Change, Decision, Fingerprint, Guard, Host, Outcome, Refusal, Refused, Remembered, Scope, State,
+    Change, Decision, Fingerprint, Guard, Host, Outcome, Refusal, Refused, Remembered, Scope, State, Withheld,
 };
 pub(crate) use self::metrics::METRICS;
 pub use self::salt::Salt;

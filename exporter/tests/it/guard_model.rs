@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use perfmon_exporter::credentials::{
-    Change, Decision, Fingerprint, Guard, Host, Moment, Outcome, Refusal, Remembered, Scope,
+    Change, Decision, Fingerprint, Guard, Host, Moment, Outcome, Refusal, Remembered, Scope, Withheld,
 };
 use plugin_contract::{CredentialVerdict, LeaseId, Waiter};
 use proptest::prelude::*;
@@ -326,7 +326,7 @@ impl World {
         }
         let Outcome { change, .. } = self.guard.result(flight.lease, verdict, self.now());
         if let Some((_, change, remembered)) = change {
-            if let Change::Refused(refused) = &change {
+            if let Change::Refused(Withheld { refused, .. }) = &change {
                 self.withheld_since_s = Some(self.now_s);
                 self.pause_s =
                     if refused.refusal == Refusal::Rejected { COOLDOWN_S } else { ACCOUNT_PAUSE_S };

@@ -296,7 +296,7 @@ fn the_words_of_a_failure_are_explained() {
     expect![[r#"
         wrong_credentials (reason)
           The user name or the password was refused.
-          next: Correct the identity's user name and secret; they are not tried again until they change.
+          next: Correct the identity's user name and secret; until they change, they are rarely tried again.
     "#]]
     .assert_eq(&out);
     // As it stands in the log and in what `check-config --online` prints.

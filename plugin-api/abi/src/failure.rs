@@ -163,7 +163,7 @@ general_reasons! {
         "Enable signing on the host; if it is enabled, a device in between changes the traffic.";
     WrongCredentials = 11, "wrong_credentials",
         "The user name or the password was refused.",
-        "Correct the identity's user name and secret; they are not tried again until they change.";
+        "Correct the identity's user name and secret; until they change, they are rarely tried again.";
     AccountLocked = 12, "account_locked",
         "The account is locked.",
         "Unlock the account and find the source of the wrong passwords.";

@@ -25,7 +25,7 @@ use self::memory::{Memory, Recalled};
 use self::words::{account_name, left_out, log_change, withheld};
 use super::addresses::{AddressBook, Resolver};
 use super::clock::{Clock, Moment};
-use super::guard::{Decision, Guard, Host, Outcome, Refused, Scope};
+use super::guard::{Decision, Guard, Host, Outcome, Scope, Withheld};
 use super::lock;
 use super::salt::Salt;
 use super::verdicts::VerdictFile;
@@ -176,21 +176,20 @@ impl CredentialBroker for Broker {
         let mut shared = lock(&self.shared);
         shared.enter(&scope, request.identity);
         let decision = shared.guard.acquire(&scope, &host, fingerprint, id, waiter, now);
-        let cooldown = shared.guard.cooldown();
-        let refused_before = |refused: &Refused, message| {
+        let refused_before = |withheld: &Withheld, message| {
             // The reason stays what it was when the host said it.
-            CredentialAnswer::Denied { reason: refused.refusal.reason(), message }
+            CredentialAnswer::Denied { reason: withheld.refused.refusal.reason(), message }
         };
         let counts = shared.counts.entry(request.identity.to_owned()).or_default();
         match decision {
             Decision::Wait => CredentialAnswer::Wait { retry_after_ms: RETRY_AFTER_MS },
-            Decision::Withheld(refused) => {
+            Decision::Withheld(because) => {
                 counts.withheld += 1;
-                refused_before(&refused, withheld(&identity, &refused, cooldown))
+                refused_before(&because, withheld(&identity, &because))
             }
-            Decision::LeftOut(refused) => {
+            Decision::LeftOut(because) => {
                 counts.withheld += 1;
-                refused_before(&refused, left_out(&identity, &refused, cooldown))
+                refused_before(&because, left_out(&identity, &because))
             }
             Decision::Lease => {
                 counts.leases += 1;

@@ -1,12 +1,10 @@
 //! Log records and messages to requesters.
 
-use std::time::Duration;
-
 use config::Identity;
 use tracing::{error, info, warn};
 
 use super::Lent;
-use crate::credentials::guard::{Change, Refusal, Refused};
+use crate::credentials::guard::{Change, Refusal, Refused, Withheld};
 
 /// One line per change, never one per target.
 pub(super) fn log_change(lent: &Lent, change: &Change) {
@@ -24,31 +22,30 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
                     "check why this host does not know the account; if the password was changed, correct the secret"
                         .to_owned()
                 }
-                refusal => next_step(lent, refusal),
+                refusal => next_step(lent, refusal, true),
             },
             "Credential refused by one host and accepted by others; only this host is skipped"
         ),
-        Change::Refused(refused) => error!(
+        Change::Refused(Withheld { refused, may_be_retried, .. }) => error!(
             target,
             identity,
             account,
             host = refused.host.name(),
             verdict = refused.refusal.as_str(),
-            next_step = next_step(lent, refused.refusal),
+            next_step = next_step(lent, refused.refusal, *may_be_retried),
             "Credential refused; it is withheld from every target"
         ),
     }
 }
 
 /// What ends it.
-fn next_step(lent: &Lent, refusal: Refusal) -> String {
+fn next_step(lent: &Lent, refusal: Refusal, may_be_retried: bool) -> String {
     let text = match refusal {
         Refusal::Rejected => {
             let odd =
                 input::secret::oddity(&lent.secret).map(|odd| format!(", which {odd}")).unwrap_or_default();
-            return format!(
-                "correct the secret{odd}; it is read again automatically; a reload tries the same one once more"
-            );
+            let retry = if may_be_retried { "; a reload tries the same one once more" } else { "" };
+            return format!("correct the secret{odd}; it is read again automatically{retry}");
         }
         Refusal::Locked => "unlock the account; it is tried again after some minutes, or at a reload",
         Refusal::Disabled => "enable the account; it is tried again after some minutes, or at a reload",
@@ -74,20 +71,22 @@ fn said(identity: &Identity, refused: &Refused) -> String {
 }
 
 /// When the secret is tried again.
-fn until(refused: &Refused, cooldown: Duration) -> String {
-    let minutes = (refused.since_unix_s + refused.refusal.pause(cooldown).as_secs()).div_ceil(60);
+fn until(Withheld { refused, pause, .. }: &Withheld) -> String {
+    let minutes = refused.since_unix_s.saturating_add(pause.as_secs()).div_ceil(60);
     format!("withheld until {:02}:{:02} UTC", minutes / 60 % 24, minutes % 60)
 }
 
 /// Why a refused secret is withheld.
-pub(super) fn withheld(identity: &Identity, refused: &Refused, cooldown: Duration) -> String {
-    let (said, until) = (said(identity, refused), until(refused, cooldown));
-    format!("{said}; {until}, or until it changes; a reload tries it at once")
+pub(super) fn withheld(identity: &Identity, withheld: &Withheld) -> String {
+    let (said, until) = (said(identity, &withheld.refused), until(withheld));
+    let reload =
+        if withheld.may_be_retried { "a reload tries it at once" } else { "a reload has tried it already" };
+    format!("{said}; {until}, or until it changes; {reload}")
 }
 
 /// Why this host does not get a secret that others accept.
-pub(super) fn left_out(identity: &Identity, refused: &Refused, cooldown: Duration) -> String {
-    let (said, until) = (said(identity, refused), until(refused, cooldown));
+pub(super) fn left_out(identity: &Identity, withheld: &Withheld) -> String {
+    let (said, until) = (said(identity, &withheld.refused), until(withheld));
     format!("{said}, and others accepted it; {until} from this host")
 }
 

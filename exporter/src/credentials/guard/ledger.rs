@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use plugin_contract::LeaseId;
 
-use super::{Change, Decision, Host, Refusal, Refused, Remembered, State};
+use super::{Change, Decision, Host, Refusal, Refused, Remembered, State, Withheld};
 use crate::credentials::clock::Moment;
 
 /// Maximum time that a trial without a verdict delays the others.
@@ -138,7 +138,7 @@ impl Ledger {
 
     /// What was refused may be tried now; a wrong password once in a cool-down.
     pub(super) fn retry(&mut self, now: Moment, cooldown: Duration) {
-        let may_be_wrong = self.retried.is_none_or(|retried| retried.elapsed(now) >= cooldown);
+        let may_be_wrong = self.may_retry_wrong(now, cooldown);
         let last = self.withheld.as_ref().or(self.doubted.last());
         let tries_wrong = may_be_wrong && last.is_some_and(|(known, _)| known.refusal.is_wrong_password());
         if tries_wrong {
@@ -148,6 +148,18 @@ impl Ledger {
         let is_open =
             self.retry.is_some_and(|(at, wrong)| wrong && last.is_some_and(|(_, since)| since.at < at));
         self.retry = Some((now.mono, tries_wrong || is_open));
+    }
+
+    /// Whether a wrong password is tried once more because somebody wants it.
+    fn may_retry_wrong(&self, now: Moment, cooldown: Duration) -> bool {
+        self.retried.is_none_or(|retried| retried.elapsed(now) >= cooldown)
+    }
+
+    /// A secret that is not tried for so long.
+    fn hold_back(&self, refused: &Refused, pause: Duration, of: Situation<'_>) -> Withheld {
+        let may_be_retried =
+            !refused.refusal.is_wrong_password() || self.may_retry_wrong(of.now, of.cooldown);
+        Withheld { refused: refused.clone(), pause, may_be_retried }
     }
 
     /// Whether what was refused then may be tried again. How old it is stays as it is: trust is counted by that.
@@ -186,8 +198,9 @@ impl Ledger {
         if let Some((refused, since)) = &self.withheld {
             let has_refused = !is_local && self.doubted(host).is_some();
             let extra = if has_refused { extra(refused.refusal, cooldown) } else { Duration::ZERO };
-            if !self.is_over((refused.refusal, *since), refused.refusal.pause(cooldown) + extra, now) {
-                return Decision::Withheld(refused.clone());
+            let pause = refused.refusal.pause(cooldown) + extra;
+            if !self.is_over((refused.refusal, *since), pause, now) {
+                return Decision::Withheld(self.hold_back(refused, pause, of));
             }
         } else if let Some((refused, since)) = self.doubted(host) {
             // Of hosts that call the password wrong, only the last one is tried because somebody wants it.
@@ -202,10 +215,18 @@ impl Ledger {
                 self.last_refusal.is_none_or(is_past) && self.outstanding.is_empty()
             };
             if !is_cool || (self.accepting.is_empty() && !all_quiet()) {
-                return Decision::LeftOut(refused.clone());
+                let quiet = self.quiet_after(*since, of).filter(|_| self.accepting.is_empty());
+                return Decision::LeftOut(self.hold_back(refused, pause.max(quiet.unwrap_or_default()), of));
             }
         }
         if self.room(is_local) == 0 || self.is_asking(host) { Decision::Wait } else { Decision::Lease }
+    }
+
+    /// How long after a refusal of then the pause after the last refusal is over, whoever that was.
+    fn quiet_after(&self, since: Past, of: Situation<'_>) -> Option<Duration> {
+        let (refusal, last) = self.last_refusal?;
+        let over = refusal.pause(of.cooldown) + since.elapsed(of.now);
+        Some(over.saturating_sub(last.elapsed(of.now)))
     }
 
     /// The lease that [`Ledger::decide`] allowed.
@@ -298,10 +319,11 @@ impl Ledger {
                 return Some(Change::Doubted(refused));
             }
         }
-        self.withheld = Some((refused.clone(), Past::now(now)));
+        let withheld = self.hold_back(&refused, refusal.pause(cooldown), of);
+        self.withheld = Some((refused, Past::now(now)));
         self.accepting.clear();
         self.was_accepted = false;
-        is_news.then_some(Change::Refused(refused))
+        is_news.then_some(Change::Refused(withheld))
     }
 
     fn is_trusted(&self) -> bool {

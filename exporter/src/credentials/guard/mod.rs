@@ -15,7 +15,7 @@ use super::clock::Moment;
 
 pub use self::host::Host;
 pub use self::scope::Scope;
-pub use self::verdict::{Change, Decision, Fingerprint, Refusal, Refused, Remembered, State};
+pub use self::verdict::{Change, Decision, Fingerprint, Refusal, Refused, Remembered, State, Withheld};
 
 /// Accounts that are remembered. Only accounts of the hosts themselves are as many, one for each host that was probed.
 const ACCOUNTS_MAX: usize = 65_536;
@@ -101,12 +101,6 @@ impl Guard {
     /// Sets the time after which a refused secret is tried once more.
     pub fn set_cooldown(&mut self, cooldown: Duration) {
         self.cooldown = cooldown;
-    }
-
-    /// The time after which a refused secret is tried once more.
-    #[must_use]
-    pub const fn cooldown(&self) -> Duration {
-        self.cooldown
     }
 
     /// Somebody wants refused secrets to be tried again now.

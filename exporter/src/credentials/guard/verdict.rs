@@ -84,6 +84,17 @@ pub struct Refused {
     pub since_unix_s: u64,
 }
 
+/// A secret that is not tried because it was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Withheld {
+    /// What a host said.
+    pub refused: Refused,
+    /// How long from then on, for the host that asks.
+    pub pause: Duration,
+    /// Whether [`Guard::retry`](super::Guard::retry) would end it now.
+    pub may_be_retried: bool,
+}
+
 /// The answer to a host that asks for a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -92,9 +103,9 @@ pub enum Decision {
     /// Others try it now.
     Wait,
     /// It is withheld.
-    Withheld(Refused),
+    Withheld(Withheld),
     /// This host does not get it, others do.
-    LeftOut(Refused),
+    LeftOut(Withheld),
 }
 
 /// A verdict that changed something: what to log, count and keep.
@@ -105,7 +116,7 @@ pub enum Change {
     /// One host refuses what others accepted: that host is left out.
     Doubted(Refused),
     /// It was refused and is withheld from now on.
-    Refused(Refused),
+    Refused(Withheld),
 }
 
 /// What is known of an account's secret.

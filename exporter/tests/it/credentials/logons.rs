@@ -112,8 +112,12 @@ fn the_reason_of_a_refused_account_stays_until_it_is_over() {
             let (denied, message) = refusal(&broker, host);
             assert_eq!(denied, reason, "{host}");
             assert!(message.contains(said), "{message}");
-            let until =
-                if pause == COOLDOWN { "withheld until 09:00 UTC" } else { "withheld until 08:05 UTC" };
+            let until = match (pause == COOLDOWN, host) {
+                (true, "a") => "withheld until 09:15 UTC",
+                (true, _) => "withheld until 09:00 UTC",
+                (false, "a") => "withheld until 08:06 UTC",
+                (false, _) => "withheld until 08:05 UTC",
+            };
             assert!(message.contains(until), "{message}");
         }
         let state = broker.states()["corp"];
@@ -142,16 +146,61 @@ fn a_reload_tries_a_refused_secret_once() {
         assert!(matches!(ask(&broker, "b"), CredentialAnswer::Wait { .. }));
         assert_eq!(broker.states()["corp"].refused(), 1, "the metric stays while it is tried");
         broker.result(trial.id, verdict);
-        assert_eq!(refusal(&broker, "b").0, reason);
+        let (denied, message) = refusal(&broker, "b");
+        let may_be_retried = verdict != CredentialVerdict::Rejected;
+        assert_eq!(
+            (denied, message.contains("; a reload tries it at once")),
+            (reason, may_be_retried),
+            "{message}"
+        );
+        assert_eq!(message.contains("; a reload has tried it already"), !may_be_retried, "{message}");
         world.hands.move_on(SECOND);
         broker.retry_refused();
-        if verdict == CredentialVerdict::Rejected {
+        if !may_be_retried {
             assert_eq!(refusal(&broker, "b").0, reason, "reloads bring no account nearer to being locked");
-            world.hands.move_on(COOLDOWN);
+            world.hands.move_on(COOLDOWN - SECOND);
+            // It waits longer than others, because it refused the secret last.
+            assert!(refusal(&broker, "a").1.contains("; a reload tries it at once"));
             broker.retry_refused();
         }
         attempt(&broker, "b", CredentialVerdict::Accepted);
         lease(&broker, "c");
+    }
+}
+
+/// What a message says is what happens: a second before the time nobody gets the secret, then this host does.
+#[test]
+fn a_host_is_told_the_time_that_holds_for_it() {
+    for (verdict, _, _, pause) in REFUSALS {
+        let extra = if pause == COOLDOWN { Duration::from_secs(900) } else { SECOND * 30 };
+        // The host that refused, another one, and one that is left out and has nobody's acceptance against it.
+        let left_out_as_well = |broker: &Broker, world: &World| {
+            attempt(broker, "b", CredentialVerdict::Accepted);
+            attempt(broker, "a", verdict);
+            world.hands.move_on(SECOND * 120);
+            attempt(broker, "d", CredentialVerdict::Accepted);
+            attempt(broker, "c", verdict);
+        };
+        for (host, is_left_out, last) in
+            [("a", false, pause + extra), ("b", false, pause), ("a", true, SECOND * 120 + pause)]
+        {
+            let world = World::new();
+            let broker = world.broker("CORP", &["*"]);
+            if is_left_out {
+                left_out_as_well(&broker, &world);
+            } else {
+                attempt(&broker, "a", verdict);
+            }
+            let (_, message) = refusal(&broker, host);
+            let minutes = last.as_secs().div_ceil(60);
+            let until = format!("withheld until {:02}:{:02} UTC", 8 + minutes / 60, minutes % 60);
+            assert!(message.contains(&until), "{host} after {verdict:?}: {message}, not {until}");
+            let passed = if is_left_out { SECOND * 120 } else { Duration::ZERO };
+            world.hands.move_on(last - passed - SECOND);
+            refusal(&broker, host);
+            world.hands.move_on(SECOND);
+            lease(&broker, host);
+        }
     }
 }
 
