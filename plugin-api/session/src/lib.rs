@@ -61,12 +61,13 @@
 //! | `open` | a connection in use |
 //! | `lease` | credentials that the exporter leases for one logon |
 //! | `cells` | the writer of the RPC run time's state, for the options of sessions |
-//! | `pause` | pauses between attempts while they fail |
+//! | `backoff` | pauses between attempts while they fail |
 //! | `failure` | conversion of a session's errors to failures of the plugin |
 //! | `settings` | the transport settings that the exporter passes |
 //! | [`command`] | the same for commands: arguments, a session, errors if there is none |
 
 mod attempt;
+mod backoff;
 mod cells;
 mod collect;
 pub mod command;
@@ -76,13 +77,13 @@ mod failure;
 mod lease;
 mod object_connection;
 mod open;
-mod pause;
 mod port_connection;
 mod reached_host;
 mod service;
 mod settings;
 
 pub use self::attempt::{AttemptError, Retry};
+pub use self::backoff::Backoff;
 pub use self::cells::{cells, recorder};
 pub use self::collect::{HostSource, KeptConnection, collect, collect_until};
 pub use self::connection::HostConnection;
@@ -90,7 +91,6 @@ pub use self::failure::{DECLARED_REASONS, failure_of};
 pub use self::lease::SessionLease;
 pub use self::object_connection::{Explanation, ObjectConnection, ObjectService, ObjectStep};
 pub use self::open::{OpenSession, SidePipe};
-pub use self::pause::Pause;
 pub use self::port_connection::PortConnection;
 pub use self::reached_host::{PortError, ReachedHost};
 pub use self::service::{PortService, Service};
@@ -99,3 +99,4 @@ pub use self::settings::{
     TransportSettings,
 };
 pub use rpc_recorder::InterfaceNames;
+pub use rpc_stub::Pause;

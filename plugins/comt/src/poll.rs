@@ -20,7 +20,7 @@ use rpc_stub::Message;
 use tokio::time::Instant;
 
 use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, LeftOut, Limits, Place, add_to};
-use crate::stalls::{COLLECTIONS_BETWEEN, Stalls};
+use crate::stalls::Stalls;
 use crate::tracker::TRACKER;
 
 /// Containers of one application whose components are read: each takes a call.
@@ -68,7 +68,9 @@ pub(crate) async fn poll(
     let mut polled = HostFigures::default();
     // A call without an answer takes the connection with it.
     let mut is_cut = false;
-    for application in list(tracker, limits, &mut polled.left_out, deadline).await? {
+    let listed = list(tracker, limits, &mut polled.left_out, deadline).await?;
+    stalls.retain(|id| listed.binary_search_by_key(&id, |application| application.id).is_ok());
+    for application in listed {
         let left = left_of(limits.components, &polled.applications);
         let components = if is_cut || stalls.has(application.id) {
             pass_stalled(&mut polled, &application)
@@ -125,8 +127,8 @@ fn figures_of(application: &Application, found: Found) -> ApplicationFigures {
 /// Why the components of an application are missing that is not asked about.
 fn stalled(application: Guid) -> Failure {
     let message = format!(
-        "the host did not tell the components of application {application} in time; they are asked for again after \
-         {COLLECTIONS_BETWEEN} collections"
+        "the host did not tell the components of application {application} in time; they are asked for again in 10 minutes \
+         at the latest"
     );
     Failure::new(Stage::Query, GeneralReason::Timeout, message)
 }
@@ -188,6 +190,7 @@ impl Reading<'_> {
                 Err(error) => self.fail(application.id, &error)?,
             }
         }
+        self.stalls.remove(application.id);
         self.polled.left_out.components += count(found.not_shown.len());
         Ok(found)
     }

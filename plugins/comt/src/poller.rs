@@ -28,6 +28,7 @@ impl Poller {
 
     pub(crate) fn reconfigure(&mut self, transport: TransportSettings, limits: Limits) {
         self.limits = limits;
+        self.stalls.forget();
         self.connection.reconfigure(transport);
     }
 
@@ -36,7 +37,7 @@ impl Poller {
     /// # Errors
     /// If nothing could be read.
     pub(crate) async fn read(&mut self, collection: &mut Collection) -> Result<HostFigures, Failure> {
-        self.stalls.begin();
+        self.stalls.begin(collection.began());
         plugin_session::collect(self, collection).await?;
         Ok(std::mem::take(&mut self.polled))
     }

@@ -6,10 +6,9 @@ use host_session::{Reason, Recovery, SessionError};
 use ms_rrp::winreg::Key;
 use perflib_session::{PipeChannel, error_of_classic};
 use plugin_sdk::{Collection, Failure};
-use plugin_session::OpenSession;
+use plugin_session::{Backoff, OpenSession};
 use tokio::time::Instant;
 
-use crate::backoff::Backoff;
 use crate::host_info::ReplyClocks;
 use crate::series::ExporterIds;
 use crate::session::REGISTRY;
@@ -42,7 +41,7 @@ impl Classic {
             let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
                 Ok(pipe) => pipe,
                 Err(failure) => {
-                    self.backoff.failed(&failure);
+                    self.backoff.fail(collection.began(), &failure);
                     return Err(failure);
                 }
             };
@@ -68,7 +67,7 @@ impl Classic {
             let hangs = error.is_timeout::<PipeChannel<'_>>() && poller.classic_stalls_met() < STALLS_MAX;
             let error = error_of_classic(open.session().target(), &error);
             let may_help = hangs || !is_retry && !is_new && error.recovery > Recovery::Nothing;
-            let failure = self.let_go(&error, open);
+            let failure = self.let_go(&error, open, collection);
             // Another connection is up to the collection.
             if !may_help || !open.is_connected() || Instant::now() >= deadline {
                 return Err(failure);
@@ -80,14 +79,21 @@ impl Classic {
 
     /// Closes what `error` has made useless. A right that is granted counts from the next logon on, which is not tried
     /// with each collection.
-    fn let_go<H>(&mut self, error: &SessionError, open: &mut OpenSession<H>) -> Failure {
+    fn let_go<H>(
+        &mut self,
+        error: &SessionError,
+        open: &mut OpenSession<H>,
+        collection: &Collection,
+    ) -> Failure {
         if error.recovery > Recovery::Nothing {
             self.key = None;
         }
         let failure = open.side_pipe_failed(error);
-        // What ends each new connection is not asked for with each; what ended a kept one is forgotten with it.
-        if error.reason == Reason::AccessDenied || !open.is_connected() {
-            self.backoff.failed(&failure);
+        if !open.is_connected() {
+            // What ends each new connection is not asked for with each; after a kept one it is tried again.
+            self.backoff.fail_with_others(collection.began(), &failure);
+        } else if error.reason == Reason::AccessDenied {
+            self.backoff.fail(collection.began(), &failure);
         } else {
             self.backoff.forget();
         }
@@ -102,6 +108,11 @@ impl Classic {
     /// Takes the clocks of the last reply, if it was that of the only call of this collection.
     pub(crate) const fn take_clocks(&mut self) -> Option<ReplyClocks> {
         self.clocks.take()
+    }
+
+    /// The connection was lost while something was asked over it, perhaps this.
+    pub(crate) const fn retry(&mut self) {
+        self.backoff.cut_short();
     }
 
     /// Forgets what failed: somebody may have changed what it failed by.

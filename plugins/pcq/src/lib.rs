@@ -16,7 +16,6 @@
 //! | `source` | one collection, from any state after the last one |
 //! | `commands` | `discover` and `query` on the command line |
 
-mod backoff;
 mod classic;
 mod commands;
 mod config;

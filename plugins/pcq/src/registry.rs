@@ -7,10 +7,8 @@
 use ms_dtyp::Guid;
 use ms_rrp::RegisteredCounterSets;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
-use plugin_session::{OpenSession, failure_of};
+use plugin_session::{Backoff, OpenSession, failure_of};
 use tokio::time::Instant;
-
-use crate::backoff::Backoff;
 
 /// Reads the list, and delays the next attempt after failures.
 #[derive(Debug, Default)]
@@ -47,7 +45,7 @@ impl Registry {
                 Ok(Listed { guids: registered.counter_sets, unlisted: (hidden > 0).then_some(unlisted) })
             }
             Err(why) => {
-                self.backoff.failed(&why);
+                self.backoff.fail(collection.began(), &why);
                 tracing::warn!(
                     error = %why.message,
                     next_attempt_in_s = self.backoff.left(collection.began()).as_secs(),

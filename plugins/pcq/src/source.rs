@@ -152,8 +152,8 @@ impl HostSource for PcqSource {
         let is_pipe_new = self.host_info.refresh(&mut open, collection, deadline).await;
         let has_values = data.is_some() || self.poller.wants_classic() && classic.is_ok();
         if let Err(lost) = open.check_connected(has_values) {
-            self.classic.forget();
-            self.host_info.forget();
+            self.classic.retry();
+            self.host_info.retry();
             return Err(lost);
         }
         if is_pipe_new {

@@ -17,7 +17,7 @@ use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
 use perflib_session::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, Stage};
-use plugin_session::OpenSession;
+use plugin_session::{Backoff, OpenSession, Pause};
 use tokio::time::Instant;
 
 pub(crate) use self::found::{Found, Meaning, Pick};
@@ -35,22 +35,23 @@ pub(crate) struct Counters {
     found: Option<Found>,
     /// By path: whether it meant something before.
     were_there: Vec<bool>,
-    /// Searches one after another in which something was missing that was there before.
-    losses: u32,
+    /// Until what is missing is searched for again.
+    pause: Pause,
+    /// How many paths that were there before the last search missed.
+    losses: usize,
     /// A search that was interrupted.
     search: Option<PathSearch>,
     /// What is open over the second pipe.
     classic: Option<ClassicQuery>,
-    /// The first collection that may ask for classic objects again, and why the ones before may not.
-    classic_after: Option<(u64, Failure)>,
+    /// Of classic objects.
+    classic_backoff: Backoff,
     /// Countersets, and classic objects with their answers in this collection, whose providers hang.
     stalls: Stalls<Guid>,
     questions: Questions,
     /// Why the host may have countersets that are not searched.
     unlisted: Option<String>,
-    /// How often the registry did not list them, the first collection that may ask it again, and why the ones before may not.
-    not_listed: Option<(u32, u64, Failure)>,
-    collections: u64,
+    /// Of the registry's list of them.
+    list_backoff: Backoff,
     /// When the collection began.
     now: Duration,
     /// The values of the last replies.
@@ -108,34 +109,35 @@ impl Counters {
     /// What the paths mean is searched for in the next collection: the host is another one, perhaps.
     pub(crate) fn search_again(&mut self) {
         (self.found, self.search, self.classic) = (None, None, None);
+        self.pause = Pause::default();
         self.forget_failures();
     }
 
-    /// Forgets what the host did not answer or refused: it was away meanwhile.
+    /// Forgets what the host did not answer or refused: it was away meanwhile, or somebody may have removed the cause.
     pub(crate) fn forget_failures(&mut self) {
-        (self.stalls, self.questions) = (Stalls::default(), Questions::default());
-        (self.classic_after, self.not_listed) = (None, None);
-        self.begin_questions();
+        self.stalls.forget();
+        self.questions.forget_stalls();
+        self.classic_backoff.forget();
+        self.list_backoff.forget();
+        self.pause.cut_short();
     }
 
     /// The connection was lost in this attempt, so that nothing of what was asked over it is known.
     pub(crate) fn lose_connection(&mut self) {
-        self.classic_after = None;
-        if self.found.as_ref().is_some_and(|found| found.searched == self.collections) {
+        self.classic_backoff.cut_short();
+        if self.found.as_ref().is_some_and(|found| found.is_new) {
             self.found = None;
         }
     }
 
     /// A collection begins.
     pub(crate) fn begin(&mut self, now: Duration) {
-        self.collections += 1;
         self.now = now;
-        self.begin_questions();
-    }
-
-    fn begin_questions(&mut self) {
-        self.stalls.begin(self.now);
-        self.questions.begin(self.now);
+        self.stalls.begin(now);
+        self.questions.begin(now);
+        if let Some(found) = &mut self.found {
+            found.is_new = false;
+        }
     }
 
     /// How many countersets did not answer in this collection. Their pipe takes no other call.
@@ -152,9 +154,7 @@ impl Counters {
 
     /// Whether it is not known what the paths mean, or some meant nothing for a while.
     pub(crate) fn needs_search(&self) -> bool {
-        self.found
-            .as_ref()
-            .is_none_or(|found| found.has_problems() && self.collections - found.searched >= found.pause)
+        self.found.as_ref().is_none_or(|found| found.has_problems() && self.pause.is_over(self.now))
     }
 
     /// Searches for what the paths mean, where [`needs_search`](Self::needs_search) says so.
@@ -184,8 +184,8 @@ impl Counters {
         self.classic = None;
         let mut found = Found::new(plan, self.paths.len());
         found.add_problems(&open_paths, failure.as_ref(), self.unlisted.as_deref());
-        found.searched = self.collections;
-        found.pause = self.pause_after(&found);
+        found.is_new = true;
+        self.plan_search(&found);
         found.may_be_classic = !open_paths.is_empty();
         self.frame.change_plan(&found.plan);
         self.found = Some(found);
@@ -193,17 +193,18 @@ impl Counters {
     }
 
     /// What was there before comes back soon, as a rule: a provider that starts after its host. Else a name is wrong.
-    fn pause_after(&mut self, found: &Found) -> u64 {
-        let were_there = self.were_there.iter_mut().zip(&found.problems);
-        let mut is_lost = false;
-        for (was_there, problem) in were_there {
-            is_lost |= *was_there && problem.is_some();
+    fn plan_search(&mut self, found: &Found) {
+        let mut losses = 0;
+        for (was_there, problem) in self.were_there.iter_mut().zip(&found.problems) {
+            losses += usize::from(*was_there && problem.is_some());
             *was_there |= problem.is_none();
         }
-        self.losses = if is_lost { self.losses.saturating_add(1) } else { 0 };
-        match self.losses {
-            0 => COLLECTIONS_BETWEEN_SEARCHES,
-            losses => 1_u64.checked_shl(losses - 1).unwrap_or(u64::MAX).min(COLLECTIONS_BETWEEN_SEARCHES),
+        if losses > self.losses || !found.has_problems() {
+            self.pause = Pause::default();
+        }
+        self.losses = losses;
+        if found.has_problems() {
+            self.pause.extend(self.now, if losses > 0 { Pause::AFTER_LOSS } else { Pause::NEVER_THERE });
         }
     }
 
@@ -231,20 +232,14 @@ impl Counters {
         Ok(self.search.take().map(PathSearch::finish).unwrap_or_default())
     }
 
-    /// Why classic objects are not asked for in this collection: they were refused a short time ago.
-    fn classic_refused(&self) -> Option<Failure> {
-        let (after, failure) = self.classic_after.as_ref()?;
-        (self.collections < *after).then(|| failure.clone())
-    }
-
     /// Whether paths may mean classic objects, after a search that did not fail.
     pub(crate) fn wants_classic(&self) -> bool {
         !self.needs_search() && self.found.as_ref().is_some_and(|found| found.may_be_classic)
     }
 
-    /// Does not ask for classic objects in the next collections, because of `failure`.
+    /// What was asked for classic objects ended a new connection: it would end the next one, too.
     pub(crate) fn refuse_classic(&mut self, failure: &Failure) {
-        self.classic_after = Some((self.collections + COLLECTIONS_BETWEEN_SEARCHES, failure.clone()));
+        self.classic_backoff.fail_with_others(self.now, failure);
     }
 
     /// Adds what the open paths mean among classic objects. Returns why that is not known.
@@ -256,7 +251,7 @@ impl Counters {
         collection: &Collection,
         deadline: Instant,
     ) -> Option<Failure> {
-        if let Some(failure) = self.classic_refused() {
+        if let Err(failure) = self.classic_backoff.check(self.now) {
             return Some(failure);
         }
         let mut tries = 0;
@@ -265,14 +260,17 @@ impl Counters {
             let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
                 Ok(pipe) => pipe,
                 Err(failure) => {
-                    self.refuse_classic(&failure);
+                    self.classic_backoff.fail(self.now, &failure);
                     return Some(failure);
                 }
             };
             let mut client = registry(pipe.association, deadline);
             let added = plan.add_each_classic(&mut client, paths, &mut self.questions).await;
             collection.enter(Stage::Query);
-            let error = added.err()?;
+            let Err(error) = added else {
+                self.classic_backoff.succeeded();
+                return None;
+            };
             let may_help = error.is_timeout::<PipeChannel<'_>>() && tries < TRIES_MAX;
             let error = error_of_classic(open.session().target(), &error);
             let failure = self.let_go(&error, open);
@@ -283,9 +281,6 @@ impl Counters {
     }
 }
 
-/// What the host does not have, or refuses, is asked for again after so many collections: names are read one by one, and
-/// another pipe is a logon.
-const COLLECTIONS_BETWEEN_SEARCHES: u64 = 20;
 /// Pipes for classic objects in one collection: all objects are asked for together, then one by one until some hang. The search
 /// for those goes on in the next collection.
 const TRIES_MAX: u32 = 5;

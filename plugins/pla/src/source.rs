@@ -14,7 +14,7 @@ use plugin_sdk::{
     Target, Transport,
 };
 use plugin_session::{
-    AttemptError, DCOM_TRANSPORT, HostConnection, HostSource, KeptConnection as _, Pause, Retry,
+    AttemptError, Backoff, DCOM_TRANSPORT, HostConnection, HostSource, KeptConnection as _, Retry,
     SMB_TRANSPORT, failure_of,
 };
 use tokio::time::Instant;
@@ -44,9 +44,8 @@ pub(crate) struct PlaSource {
     live: LiveSets,
     starter: Starter,
     local_time: LocalTime,
-    /// Why there were no counters, while the host's sets could be read.
-    no_counters: Option<Failure>,
-    pause: Pause,
+    /// Of the counters, while the host's sets can be read.
+    counters_backoff: Backoff,
     board: Board,
     counters: Counters,
     clock: SampleClock,
@@ -110,8 +109,7 @@ impl Source for PlaSource {
             target,
             sets: sets::loaded(sets),
             local_time: LocalTime::default(),
-            no_counters: None,
-            pause: Pause::default(),
+            counters_backoff: Backoff::default(),
             board: Board::default(),
             counters: Counters::default(),
             clock: SampleClock::default(),
@@ -136,7 +134,9 @@ impl Source for PlaSource {
         self.starter.reconfigure(settings.transport.clone());
         self.runs.reconfigure(StorageSettings::new(&settings, self.is_on_demand));
         self.live.reconfigure(wanted, settings.transport);
-        self.pause = Pause::default();
+        self.counters_backoff.forget();
+        self.counters.forget_failures();
+        self.local_time.forget_failures();
         self.select();
     }
 
@@ -193,6 +193,7 @@ impl HostSource for PlaSource {
     ) -> Result<Coverage, AttemptError> {
         if self.connection.take_was_away() {
             self.counters.forget_failures();
+            self.local_time.forget_failures();
         }
         let was_connected = self.connection.missing() != Recovery::Connection;
         self.counters.begin_attempt(was_connected);

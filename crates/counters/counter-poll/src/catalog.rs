@@ -209,6 +209,11 @@ impl Catalog {
         self.stalls.begin(now);
     }
 
+    /// Forgets which countersets did not answer.
+    pub(crate) fn forget_stalls(&mut self) {
+        self.stalls.forget();
+    }
+
     /// How many countersets did not answer in this collection.
     pub const fn stalls_met(&self) -> u32 {
         self.stalls.met()

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use ms_dtyp::Guid;
+use rpc_stub::Pause;
 
 use crate::addition::Addition;
-use crate::pause::Pause;
 
 /// What is known of each counterset.
 #[derive(Debug, Default)]

@@ -7,11 +7,11 @@ use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
 use ms_pcq::wire::Layout;
 use ms_rrp::winreg::{Key, RegistryClient};
+use rpc_stub::Pause;
 
 use crate::channel::{Client, Error, HostChannel};
 use crate::classic::{ClassicError, ClassicPoller, Search};
 use crate::missing::{Missing, Why};
-use crate::pause::Pause;
 use crate::query::{OpenQuery, Refusal};
 use crate::watch_list::{Seen, WatchList};
 use crate::{Catalog, Counterset, CountersetPoller, Forms, SeriesIds, SeriesSink, Wanted, Which, stalls};
@@ -107,6 +107,12 @@ impl<I: SeriesIds> SelectionPoller<I> {
         self.layout = Layout::default();
         self.forms.forget();
         self.classic.lose_connection();
+    }
+
+    /// Forgets what did not answer: the host was away as a whole.
+    pub fn forget_stalls(&mut self) {
+        self.catalog.forget_stalls();
+        self.classic.forget_stalls();
     }
 
     /// Forgets which countersets the host has.

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
+use rpc_stub::Pause;
+
 use crate::channel::{Client, Error, HostChannel};
-use crate::pause::Pause;
 use crate::registration::Trouble;
 
 /// The countersets that did not answer, by what the host knows them by.
@@ -41,6 +42,12 @@ impl<K: Copy + Eq + Hash> Stalls<K> {
     /// Another collection begins.
     pub const fn begin(&mut self, now: Duration) {
         self.now = now;
+        self.met = 0;
+    }
+
+    /// Forgets what did not answer: the host was away as a whole.
+    pub fn forget(&mut self) {
+        self.stalled.clear();
         self.met = 0;
     }
 

@@ -7,10 +7,10 @@ use std::time::Duration;
 use counter_types::nearest;
 use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::wire::{Body, QueryData};
+use rpc_stub::Pause;
 
 use crate::classic::Unmet;
 use crate::missing::{Missing, Why, unknown_counters, warn_of_nothing};
-use crate::pause::Pause;
 use crate::reading::clocks_of;
 use crate::registration::Trouble;
 use crate::{

@@ -68,6 +68,7 @@ mod error_status;
 mod if_id;
 mod interface;
 pub mod orpc;
+mod pause;
 mod server;
 
 pub use dcerpc::{Channel, FaultStatus, SyntaxId};
@@ -82,4 +83,5 @@ pub use self::interface::{
     Direction, FromStub, Interface, Message, Method, NativeInterface, Reply, Request, Status, StatusOf,
     recode,
 };
+pub use self::pause::Pause;
 pub use self::server::{CallInfo, Failure, ServerResult, answer, check_open};

@@ -23,13 +23,14 @@ use std::time::{Duration, SystemTime};
 
 use dcom_exporter::{Event, EventRefusal};
 use host_session::Target;
-use plugin_sdk::{Collection, Failure};
-use plugin_session::{Pause, TransportSettings};
+use plugin_sdk::{Collection, Failure, GeneralReason};
+use plugin_session::{Backoff, TransportSettings};
 use tokio::time::Instant;
 
 pub(crate) use self::identity::SubscriptionId;
 use self::subscription::Subscription;
 use crate::model::{HostFigures, Limits};
+use crate::reasons::EVENT_LISTENER_FAILED;
 
 /// What a host told, and its subscription.
 #[derive(Debug)]
@@ -41,9 +42,8 @@ pub(crate) struct Events {
     unreadable: u64,
     /// When the host had the subscription for the first time.
     subscribed: Option<Instant>,
-    pause: Pause,
-    /// Why there is no subscription.
-    failure: Option<Failure>,
+    /// Of the subscription.
+    backoff: Backoff,
     /// Whether the host calls, as the log has it.
     logged: Option<bool>,
     refusals: RefusalLog,
@@ -89,8 +89,7 @@ impl Events {
             newest: None,
             unreadable: 0,
             subscribed: None,
-            pause: Pause::default(),
-            failure: None,
+            backoff: Backoff::default(),
             logged: None,
             refusals: RefusalLog::default(),
             is_leaving: false,
@@ -100,6 +99,7 @@ impl Events {
     pub(crate) fn reconfigure(&mut self, transport: &TransportSettings, limits: Limits, max_age: Duration) {
         self.subscription.reconfigure(transport);
         self.max_age = max_age;
+        self.backoff.cut_short();
         if limits != self.limits {
             // It was cut off at the old ones.
             (self.limits, self.newest) = (limits, None);
@@ -110,16 +110,23 @@ impl Events {
     pub(crate) async fn step(&mut self, collection: &mut Collection) -> bool {
         let is_told = self.take() || self.is_young(Instant::now());
         self.is_leaving = false;
-        if self.pause.is_over() {
+        let now = collection.began();
+        if self.backoff.check(now).is_ok() {
             match self.subscription.keep(!is_told, collection).await {
                 Ok(()) => {
-                    self.pause = Pause::default();
-                    self.failure = None;
+                    self.backoff.succeeded();
                     self.subscribed.get_or_insert_with(Instant::now);
                 }
                 Err(failure) => {
-                    self.pause.extend();
-                    self.failure = Some(failure);
+                    if failure.reason == GeneralReason::Timeout.into() {
+                        // A slow host is no refusal.
+                        self.backoff.gave_some();
+                    }
+                    self.backoff.fail(now, &failure);
+                    if failure.reason == EVENT_LISTENER_FAILED {
+                        // The host has nothing to do with it, and its object is kept.
+                        self.backoff.cut_short();
+                    }
                 }
             }
         }
@@ -138,7 +145,7 @@ impl Events {
 
     /// Why the host does not call.
     pub(crate) fn failure(&self) -> Option<&Failure> {
-        self.subscription.unreachable().or(self.failure.as_ref())
+        self.subscription.unreachable().or(self.backoff.failure())
     }
 
     pub(crate) fn totals(&self, is_up: bool) -> EventTotals {
@@ -159,7 +166,8 @@ impl Events {
 
     /// Removes the subscription in a collection, or tries it again in a later one. Returns whether there is none any more.
     pub(crate) async fn leave(&mut self, collection: &Collection) -> bool {
-        if !self.pause.is_over() {
+        // An attempt counts as failed until it succeeds.
+        if self.backoff.begin(collection.began()).is_err() {
             return false;
         }
         let has_left = self.subscription.leave(collection).await;
@@ -168,11 +176,10 @@ impl Events {
                 tracing::info!("Subscription of COM+ events removed from the host");
             }
         } else {
-            self.pause.extend();
             if !std::mem::replace(&mut self.is_leaving, true) {
                 tracing::warn!(
-                    "Subscription of COM+ events not removed from the host, which does not answer; tried again in later \
-                     collections"
+                    "Subscription of COM+ events not removed from the host, which does not answer; tried again in 10 minutes \
+                     at the latest"
                 );
             }
         }

@@ -46,16 +46,33 @@ fn an_application_without_an_answer_is_left_alone_for_a_while_and_the_others_are
     let components = watch.full().count("Component");
     sim.rule("tracker/5x1=stall");
     let time = Duration::from_secs(8);
-    for collection in 0..20 {
+    for collection in 0..4 {
         let calls = sim.calls().1;
         let ended = watch.collect_within(time);
         let (stage, reason, message) = ended.partial();
         assert_eq!((stage, reason), (Stage::Query, "timeout"));
         assert!(message.contains("application a911ca70-0000-4000-8000-000000000001"), "{message}");
+        assert!(message.ends_with("; they are asked for again in 10 minutes at the latest"), "{message}");
         assert_eq!((ended.count("Application"), ended.count("Component")), (20, components - 21));
         assert_eq!(ended.left_out("container", "stalled"), 1.0);
         assert_eq!(sim.calls().1 - calls, if collection == 0 { 6 } else { 5 });
+        plugin.advance(Duration::from_secs(15));
     }
+    assert_eq!(watch.full().count("Component"), components, "a minute has passed");
+}
+
+#[test]
+fn what_a_host_did_not_answer_before_it_was_away_is_asked_for_as_soon_as_it_is_back() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim);
+    let components = watch.full().count("Component");
+    sim.rule("tracker/5=stall");
+    let ended = watch.collect_within(Duration::from_secs(4));
+    assert_eq!((ended.partial().1, ended.count("Component")), ("timeout", 0));
+    sim.heal();
+    sim.shut();
+    watch.collect().failed();
+    sim.cut();
     assert_eq!(watch.full().count("Component"), components);
 }
 

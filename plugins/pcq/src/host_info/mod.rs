@@ -17,7 +17,7 @@ use counter_types::RawClocks;
 use ms_dtyp::FileTime;
 use perflib_session::CallTimes;
 use plugin_sdk::{Collection, Failure, FamilyId, GeneralReason, Output, Stage};
-use plugin_session::OpenSession;
+use plugin_session::{Backoff, OpenSession};
 use tokio::time::Instant;
 
 use self::clocks::{BootTime, skew};
@@ -27,7 +27,6 @@ use self::reader::{Lost, Reader};
 use self::registry_facts::Group;
 use self::series::FactSeries;
 use self::services::ServiceScan;
-use crate::backoff::Backoff;
 use crate::session::REGISTRY;
 
 /// Which facts are wanted.
@@ -69,7 +68,7 @@ impl HostInfo {
     pub(crate) fn select(&mut self, wanted: WantedFacts) {
         self.is_outdated |= wanted != self.wanted;
         self.wanted = wanted;
-        self.backoff.forget();
+        self.forget();
     }
 
     /// Begins a collection, and ends series that may not be wanted any more.
@@ -87,10 +86,15 @@ impl HostInfo {
         self.read_at = [None; Group::ALL.len()];
     }
 
-    /// Forgets what failed: the host is gone, which is no refusal.
+    /// The connection was lost while something was read over it, perhaps this.
+    pub(crate) const fn retry(&mut self) {
+        self.backoff.cut_short();
+        self.lose_connection();
+    }
+
+    /// Forgets what failed: somebody may have changed what it failed by.
     pub(crate) fn forget(&mut self) {
         self.backoff.forget();
-        self.lose_connection();
     }
 
     /// The families that were registered.
@@ -121,13 +125,15 @@ impl HostInfo {
             }
             Err((why, failure)) => {
                 self.lack_all(why, collection.output());
-                self.backoff.failed(&failure);
                 if open.is_connected() {
+                    self.backoff.fail(collection.began(), &failure);
                     tracing::warn!(
                         error = %failure.message,
                         next_attempt_in_s = self.backoff.left(collection.began()).as_secs(),
                         "Host does not give facts from its registry"
                     );
+                } else {
+                    self.backoff.fail_with_others(collection.began(), &failure);
                 }
             }
         }

@@ -52,9 +52,7 @@ impl Counters {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<bool, Failure> {
-        if let Some(failure) = self.classic_refused() {
-            return Err(failure);
-        }
+        self.classic_backoff.check(self.now)?;
         let mut tries = 0;
         loop {
             tries += 1;
@@ -62,7 +60,7 @@ impl Counters {
             let pipe = match open.side_pipe(REGISTRY, collection, deadline).await {
                 Ok(pipe) => pipe,
                 Err(failure) => {
-                    self.refuse_classic(&failure);
+                    self.classic_backoff.fail(self.now, &failure);
                     return Err(failure);
                 }
             };
@@ -72,7 +70,7 @@ impl Counters {
             match read_classic(&mut client, kept, &found.plan, &mut self.questions).await {
                 Ok(query) => {
                     self.classic = Some(query);
-                    self.classic_after = None;
+                    self.classic_backoff.succeeded();
                     return Ok(!self.questions.answers().is_empty());
                 }
                 Err(error) => {
@@ -93,7 +91,7 @@ impl Counters {
     pub(super) fn let_go(&mut self, error: &SessionError, open: &mut Open) -> Failure {
         let failure = open.side_pipe_failed(error);
         if error.reason == Reason::AccessDenied {
-            self.refuse_classic(&failure);
+            self.classic_backoff.fail(self.now, &failure);
         }
         failure
     }

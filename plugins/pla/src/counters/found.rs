@@ -17,9 +17,8 @@ pub(crate) struct Found {
     pub(crate) problems: Vec<Option<String>>,
     /// By path: whether the host has the counterset, or may have it, and does not say what is in it.
     are_unusable: Vec<bool>,
-    /// The collection in which it was searched, and after how many more it is searched again where something is missing.
-    pub(super) searched: u64,
-    pub(super) pause: u64,
+    /// Whether it was searched in this collection.
+    pub(super) is_new: bool,
     /// Whether paths may mean classic objects.
     pub(super) may_be_classic: bool,
 }
@@ -58,7 +57,7 @@ impl Found {
             problems[*order] = Some(problem.to_string());
             are_unusable[*order] = is_unusable(problem);
         }
-        Self { plan, matches, problems, are_unusable, searched: 0, pause: 0, may_be_classic: false }
+        Self { plan, matches, problems, are_unusable, is_new: false, may_be_classic: false }
     }
 
     /// Adds the problems of paths that may mean classic objects. `failure` says why those could not be read, and `unlisted` why

@@ -4,10 +4,10 @@ use counter_poll::WELL_KNOWN;
 use ms_dtyp::Guid;
 use ms_rrp::RegisteredCounterSets;
 use perflib_session::{PcqError, PerflibSession as _, error_of_registry, registry};
-use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
+use plugin_sdk::{Collection, Failure, Stage};
 use tokio::time::Instant;
 
-use super::{COLLECTIONS_BETWEEN_SEARCHES, Counters, Open};
+use super::{Counters, Open};
 use crate::session::REGISTRY;
 
 impl Counters {
@@ -44,19 +44,12 @@ impl Counters {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<RegisteredCounterSets, Failure> {
-        let failures = match &self.not_listed {
-            Some((_, next, failure)) if self.collections < *next => return Err(failure.clone()),
-            Some((failures, ..)) => *failures,
-            None => 0,
-        };
-        let pause = COLLECTIONS_BETWEEN_SEARCHES << failures.min(DOUBLINGS_MAX);
-        let (failures, next) = (failures.saturating_add(1), self.collections + pause);
-        // Set before, because the collection may be aborted meanwhile.
-        let aborted =
-            Failure::new(Stage::Query, GeneralReason::Timeout, "the collection ended before it did");
-        self.not_listed = Some((failures, next, aborted));
+        self.list_backoff.begin(self.now)?;
         let listed = registered(open, collection, deadline).await;
-        self.not_listed = listed.as_ref().err().map(|failure| (failures, next, failure.clone()));
+        match &listed {
+            Ok(_) => self.list_backoff.succeeded(),
+            Err(failure) => self.list_backoff.fail(self.now, failure),
+        }
         listed
     }
 }
@@ -79,5 +72,3 @@ fn share(deadline: Instant) -> Instant {
     let now = Instant::now();
     now + deadline.saturating_duration_since(now) * 3 / 4
 }
-
-const DOUBLINGS_MAX: u32 = 6;

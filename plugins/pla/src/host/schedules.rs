@@ -9,6 +9,7 @@ use ms_rrp::winreg::{RegistryClient, RegistryValue, ValueRoom};
 use perflib_session::{PipeChannel, error_of_registry, registry};
 use pla_engine::StartSchedule;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
+use plugin_session::Backoff;
 use tokio::time::Instant;
 
 use crate::counters::Open;
@@ -20,38 +21,43 @@ use crate::session::REGISTRY;
 pub(crate) struct LocalTime {
     /// Minutes by which it is west of UTC.
     west_min: Option<i32>,
-    read: Option<Instant>,
-    /// Collections that are let pass after a failure: the pipe is a logon.
-    pause: u32,
-    /// Whether the connection was lost meanwhile since the offset was read last.
-    was_lost: bool,
+    /// When the collection began that read it.
+    read: Option<Duration>,
+    /// The pipe is a logon.
+    backoff: Backoff,
 }
 
 impl LocalTime {
     /// Reads the offset if that is due. Without it no next start is known.
     pub(crate) async fn read(&mut self, open: &mut Open, collection: &Collection, deadline: Instant) {
-        if self.pause > 0 {
-            self.pause -= 1;
-            return;
-        }
-        if self.read.is_some_and(|at| at.elapsed() < AGE_MAX) {
+        let now = collection.began();
+        let is_young = self.read.is_some_and(|read| now.saturating_sub(read) < AGE_MAX);
+        if is_young || self.backoff.begin(now).is_err() {
             return;
         }
         match ask(open, collection, deadline).await {
             Ok(west_min) => {
-                (self.west_min, self.read, self.was_lost) = (Some(west_min), Some(Instant::now()), false);
+                (self.west_min, self.read) = (Some(west_min), Some(now));
+                self.backoff.succeeded();
             }
             Err(failure) => {
                 tracing::debug!(
                     problem = failure.message,
                     "The offset of the host's local time is not known"
                 );
-                // Another connection is another attempt, but this may be what ends each of them.
-                let is_first_loss = !open.is_connected() && !std::mem::replace(&mut self.was_lost, true);
-                self.pause = if is_first_loss { 0 } else { COLLECTIONS_BETWEEN };
+                if open.is_connected() {
+                    self.backoff.fail(now, &failure);
+                } else {
+                    self.backoff.fail_with_others(now, &failure);
+                }
             }
         }
         collection.enter(Stage::Query);
+    }
+
+    /// Forgets what failed: the host was away meanwhile, or somebody may have removed the cause.
+    pub(crate) fn forget_failures(&mut self) {
+        self.backoff.forget();
     }
 
     /// The first start after `now_unix_s`, in seconds since 1970 UTC.
@@ -97,4 +103,3 @@ const MINUTES_OF_A_DAY: u32 = 24 * 60;
 const ROOM_BYTES: u32 = 64;
 /// Local times change their offset at full hours, as a rule.
 const AGE_MAX: Duration = Duration::from_secs(3_600);
-const COLLECTIONS_BETWEEN: u32 = 20;

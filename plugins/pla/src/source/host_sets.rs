@@ -1,7 +1,6 @@
 //! The part of a collection that sets of the host have: they are read beside the counters, shown, and started for alerts.
 
 use plugin_sdk::{Collection, Coverage, Failure, Stage};
-use plugin_session::Pause;
 use tokio::time::Instant;
 
 use super::{PlaSource, unix_seconds};
@@ -16,26 +15,23 @@ impl PlaSource {
         &mut self,
         collection: &mut Collection,
     ) -> Result<Coverage, Failure> {
-        let paused = match &self.no_counters {
-            // Another attempt would log on.
-            Some(failure) if !self.pause.is_over() => Some(failure.clone()),
-            _ => None,
-        };
-        let failure = match paused {
-            Some(failure) => failure,
-            None => {
+        let now = collection.began();
+        // Another attempt would log on.
+        let failure = match self.counters_backoff.check(now) {
+            Err(failure) => failure,
+            Ok(()) => {
                 let deadline =
                     Instant::from_std(collection.deadline()) - collection.remaining() / RESERVED_PARTS;
                 match plugin_session::collect_until(self, collection, deadline).await {
                     Ok(coverage) => {
-                        (self.no_counters, self.pause) = (None, Pause::default());
+                        self.counters_backoff.succeeded();
                         return Ok(coverage);
                     }
                     Err(failure) => {
+                        self.counters_backoff.fail(now, &failure);
                         // Where nobody logged on, the next attempt costs nothing.
-                        match failure.stage {
-                            Stage::Dns | Stage::Tcp | Stage::Smb => self.pause = Pause::default(),
-                            _ => self.pause.extend(),
+                        if matches!(failure.stage, Stage::Dns | Stage::Tcp | Stage::Smb) {
+                            self.counters_backoff.cut_short();
                         }
                         failure
                     }
@@ -43,12 +39,11 @@ impl PlaSource {
             }
         };
         self.is_gap = true;
-        self.no_counters = None;
         if !self.live.answers(collection, share(collection)).await {
             // The exporter pauses the whole target.
+            self.counters_backoff.cut_short();
             return Err(failure);
         }
-        self.no_counters = Some(failure.clone());
         self.show_sets(collection);
         Ok(Coverage::Partial { families: self.series.families_of_sets(), failure: Some(failure) })
     }

@@ -126,5 +126,37 @@ fn a_provider_that_starts_after_its_host_is_found_soon() {
     };
     assert_eq!(states(4), ["level() no_data", "load(big) firing"]);
     mill.set_water_away(false);
-    assert_eq!(states(4), firing, "not 20 collections later");
+    assert_eq!(states(4), firing, "within a minute");
+}
+
+#[test]
+fn what_comes_back_is_found_after_half_the_time_that_it_was_away_whatever_the_interval() {
+    const AWAY_S: u64 = 600;
+    for interval_s in [5, 15, 60, 200] {
+        for was_there in [true, false] {
+            let (mill, plugin) = (Mill::new(), Plugin::new());
+            mill.set_water_away(!was_there);
+            let watch = plugin
+                .watch(&mill.sim, set(&json!([{"name": "level", "counter": r"\Water\Level", "below": 60}])));
+            let is_found = || watch.collect().states() == ["level() firing"];
+            assert_eq!(is_found(), was_there);
+            mill.restart();
+            mill.set_water_away(true);
+            mill.sim.cut();
+            for _ in 0..AWAY_S / interval_s {
+                mill.pass(interval_s);
+                assert!(!is_found());
+            }
+            mill.set_water_away(false);
+            let collect_later = |_: &u64| {
+                mill.pass(interval_s);
+                is_found()
+            };
+            let found_s = (1..).map(|collections| collections * interval_s).find(collect_later).unwrap();
+            assert!(
+                found_s <= AWAY_S / 2 + interval_s,
+                "{found_s} s at {interval_s} s, was there: {was_there}"
+            );
+        }
+    }
 }

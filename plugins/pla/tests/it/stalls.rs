@@ -35,8 +35,9 @@ fn a_counterset_whose_provider_hangs_costs_its_own_alerts_only_and_comes_back() 
     assert_eq!(mill.sim.calls(1), asked, "nothing is asked twice");
 
     mill.sim.choose(|choices| choices.hanging_counterset = None);
-    for _ in 0..20 {
-        mill.pass(15);
+    // A minute after the question that it did not answer, and then after a search that is made for it.
+    for _ in 0..4 {
+        mill.pass(30);
         watch.collect_within(DEADLINE);
     }
     mill.pass(15);

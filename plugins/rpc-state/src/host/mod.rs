@@ -50,7 +50,6 @@ pub(crate) struct RpcEndpointsSource {
     limits: Limits,
     servers: Servers,
     series: HostSeries,
-    collection: u64,
 }
 
 impl Source for RpcEndpointsSource {
@@ -85,18 +84,19 @@ impl Source for RpcEndpointsSource {
         let mapper =
             PortConnection::new(HostTarget::new(target.host, mapper_port), MAPPER, settings.transport);
         let (servers, series) = (Servers::default(), HostSeries::default());
-        Ok(Self { mapper, mapper_port, filter, limits, servers, series, collection: 0 })
+        Ok(Self { mapper, mapper_port, filter, limits, servers, series })
     }
 
     fn reconfigure(&mut self, settings: Settings) {
         (self.filter, self.limits) = (settings.filter(), settings.limits());
         if self.mapper.reconfigure(settings.transport) {
             self.servers.clear();
+        } else {
+            self.servers.cut_pauses_short();
         }
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
-        self.collection += 1;
         plugin_session::collect(self, collection).await
     }
 }
@@ -126,8 +126,7 @@ impl HostSource for RpcEndpointsSource {
         self.mapper.put_back(session);
         let mut failure = None;
         if let Some(host) = self.mapper.host().cloned() {
-            let (number, time) = (self.collection, self.limits.endpoint_time);
-            let round = Round { host: &host, collection, number, time, deadline };
+            let round = Round { host: &host, collection, time: self.limits.endpoint_time, deadline };
             let asked = self.servers.ask(&map, round).await;
             failure = asked.failure;
             if asked.is_logon_refused {

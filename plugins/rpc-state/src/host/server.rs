@@ -5,7 +5,7 @@ use core::fmt;
 use host_session::{SessionError, Stage, StageReport, TcpSession};
 use mgmt::management::Management;
 use plugin_sdk::{Collection, Failure, GeneralReason, Reason};
-use plugin_session::{DECLARED_REASONS, PortError, ReachedHost, failure_of};
+use plugin_session::{DECLARED_REASONS, Pause, PortError, ReachedHost, failure_of};
 use tokio::time::Instant;
 
 use super::counters::Counters;
@@ -18,9 +18,9 @@ pub(super) struct Server {
     counters: Counters,
     /// The last answer, which is shown again while the server is left alone.
     answer: Answer,
-    failures: u32,
-    /// The collection from which on it is asked again.
-    again_at: u64,
+    pause: Pause,
+    /// Whether it answered before.
+    was_up: bool,
 }
 
 /// What is asked of a server.
@@ -70,8 +70,6 @@ pub(super) struct Cost {
 pub(super) struct Round<'a> {
     pub(super) host: &'a ReachedHost,
     pub(super) collection: &'a Collection,
-    /// The number of the collection.
-    pub(super) number: u64,
     /// How long each server may take.
     pub(super) time: core::time::Duration,
     pub(super) deadline: Instant,
@@ -99,8 +97,13 @@ impl Server {
     }
 
     /// Whether it is left alone in this collection, because it did not answer in earlier ones.
-    pub(super) const fn is_left_alone(&self, collection: u64) -> bool {
-        self.again_at > collection
+    pub(super) fn is_left_alone(&self, collection: &Collection) -> bool {
+        !self.pause.is_over(collection.began())
+    }
+
+    /// Asks it with the next collection: somebody may have removed the cause.
+    pub(super) const fn cut_pause_short(&mut self) {
+        self.pause.cut_short();
     }
 
     pub(super) const fn answer(&self) -> &Answer {
@@ -121,7 +124,7 @@ impl Server {
                 break;
             }
         }
-        self.settle(round.number);
+        self.settle(round.collection);
         cost
     }
 
@@ -165,20 +168,16 @@ impl Server {
         }
     }
 
-    /// Leaves a server alone that did not answer, the longer the more often that was so.
-    fn settle(&mut self, collection: u64) {
+    /// Leaves a server alone that did not answer, the longer the longer that is so.
+    fn settle(&mut self, collection: &Collection) {
         if self.answer.is_up() && !self.answer.is_security_unknown {
-            self.failures = 0;
+            (self.pause, self.was_up) = (Pause::default(), true);
         } else {
-            self.failures = self.failures.saturating_add(1);
-            let pause = 1_u64.checked_shl(self.failures - 1).unwrap_or(u64::MAX);
-            self.again_at = collection.saturating_add(pause.min(COLLECTIONS_BETWEEN_MAX));
+            let shortest = if self.was_up { Pause::AFTER_LOSS } else { Pause::NEVER_THERE };
+            self.pause.extend(collection.began(), shortest);
         }
     }
 }
-
-/// Collections from one attempt to the next at most.
-pub(super) const COLLECTIONS_BETWEEN_MAX: u64 = 20;
 
 impl Cost {
     fn add(&mut self, report: &StageReport) {

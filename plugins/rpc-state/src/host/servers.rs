@@ -37,6 +37,11 @@ impl Servers {
         *self = Self::default();
     }
 
+    /// Asks all with the next collection: somebody may have removed the cause of failures.
+    pub(super) fn cut_pauses_short(&mut self) {
+        self.by_port.values_mut().for_each(Server::cut_pause_short);
+    }
+
     /// Asks the servers of these ports. None of them costs another one more than its time.
     pub(super) async fn ask(&mut self, map: &HostMap, round: Round<'_>) -> Asked {
         let address = round.host.address();
@@ -48,7 +53,7 @@ impl Servers {
         for port in &map.ports {
             self.by_port.entry(*port).or_default();
         }
-        let due = self.by_port.iter_mut().filter(|(_, server)| !server.is_left_alone(round.number));
+        let due = self.by_port.iter_mut().filter(|(_, server)| !server.is_left_alone(round.collection));
         let mut due: Vec<(u16, &mut Server)> = due.map(|(port, server)| (*port, server)).collect();
         due.sort_by_key(|(_, server)| !server.is_connected());
         let is_logon_refused = AtomicBool::new(false);

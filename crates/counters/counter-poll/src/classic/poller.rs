@@ -115,6 +115,11 @@ impl<I: SeriesIds> ClassicPoller<I> {
         self.objects.names()
     }
 
+    /// Forgets which objects did not answer.
+    pub(crate) fn forget_stalls(&mut self) {
+        self.questions.forget_stalls();
+    }
+
     /// How many objects did not answer in this collection. The channel on which that happened takes no other call.
     pub(crate) const fn stalls_met(&self) -> u32 {
         self.questions.stalls_met()

@@ -36,6 +36,13 @@ impl Questions {
         self.answers.clear();
     }
 
+    /// Forgets what did not answer: the host was away as a whole.
+    pub fn forget_stalls(&mut self) {
+        self.stalls.forget();
+        (self.is_one_by_one, self.is_begun) = (false, false);
+        self.answers.clear();
+    }
+
     /// Asks for these objects, with this collection. What was answered of the same objects is not asked for again.
     pub(crate) fn ask_for(&mut self, objects: &[u32]) {
         if objects != self.objects {

@@ -8,7 +8,9 @@ use host_session::{Recovery, SessionError, Target};
 use ms_pla::IDataCollectorSetCollection;
 use ms_pla::collection::Collection as _;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
-use plugin_session::{AttemptError, KeptConnection as _, ObjectConnection, Pause, Retry, TransportSettings};
+use plugin_session::{
+    AttemptError, Backoff, KeptConnection as _, ObjectConnection, Pause, Retry, TransportSettings,
+};
 use tokio::time::Instant;
 
 use super::super::category::CategoryWord;
@@ -26,9 +28,9 @@ pub(super) struct Reader {
     pub(super) names: Vec<NamePattern>,
     pub(super) refresh: Duration,
     pub(super) connection: ObjectConnection,
-    /// When all sets were read; nothing while they are to be read.
-    refreshed: Option<Instant>,
-    pause: Pause,
+    /// When the collection began that read the last of all sets; nothing while they are to be read.
+    refreshed: Option<Duration>,
+    backoff: Backoff,
     /// Why something is missing of the sets.
     pub(super) failure: Option<Failure>,
     pub(super) known: Known,
@@ -37,8 +39,8 @@ pub(super) struct Reader {
     was_complete: bool,
     /// Whether they are to be read before it is time.
     pub(super) is_stale: bool,
-    /// Readings one after another in which something was missing.
-    incomplete: u32,
+    /// Since when something is missing in each reading over the same logon.
+    incomplete_since: Option<Duration>,
     /// Whether the host answered in this collection.
     pub(super) has_answered: bool,
 }
@@ -55,44 +57,50 @@ impl Reader {
             refresh: Duration::ZERO,
             connection,
             refreshed: None,
-            pause: Pause::default(),
+            backoff: Backoff::default(),
             failure: None,
             known: Known::default(),
             progress: Progress::default(),
             was_complete: false,
             is_stale: false,
-            incomplete: 0,
+            incomplete_since: None,
             has_answered: false,
         }
     }
 
     /// Reads the sets with the next collection, from the first one on.
     pub(super) fn restart(&mut self) {
-        (self.refreshed, self.pause, self.progress) = (None, Pause::default(), Progress::default());
-        self.was_complete = false;
+        (self.refreshed, self.progress, self.was_complete) = (None, Progress::default(), false);
+        self.backoff.forget();
     }
 
     /// Reads the sets if that is due. Returns whether a set became another one.
     pub(super) async fn step(&mut self, collection: &Collection, room: &Room<'_>, deadline: Instant) -> bool {
         self.has_answered = false;
-        let is_due = self.is_stale || self.refreshed.is_none_or(|at| at.elapsed() >= self.refresh);
+        let now = collection.began();
+        let is_old = |refreshed| now.saturating_sub(refreshed) >= self.refresh;
+        let is_due = self.is_stale || self.refreshed.is_none_or(is_old);
         if !is_due {
             self.keep_alive(deadline).await;
             return false;
         }
-        if !self.pause.is_over() {
+        if self.backoff.check(now).is_err() {
             return false;
         }
         self.refreshed = None;
         let mut has_changed = false;
         match self.read(collection, room, deadline, &mut has_changed).await {
             Ok(()) => {
-                (self.pause, self.has_answered) = (Pause::default(), true);
-                has_changed |= self.end_attempt();
+                self.has_answered = true;
+                self.backoff.succeeded();
+                has_changed |= self.end_attempt(now);
             }
             Err(failure) => {
                 self.known.fail(&failure.message);
-                self.pause.extend();
+                if !self.known.sets.is_empty() {
+                    self.backoff.gave_some();
+                }
+                self.backoff.fail(now, &failure);
                 self.tell(Some(failure));
             }
         }
@@ -100,7 +108,7 @@ impl Reader {
     }
 
     /// The host answered all that it was asked. Returns whether sets are gone.
-    fn end_attempt(&mut self) -> bool {
+    fn end_attempt(&mut self, now: Duration) -> bool {
         if !self.progress.is_complete() {
             // Until all were read once, some are missing; after that they are a little old.
             if !self.was_complete {
@@ -115,7 +123,7 @@ impl Reader {
             return false;
         }
         let (problem, are_gone) = self.known.end(self.progress.unread());
-        self.incomplete = if problem.is_some() { self.incomplete + 1 } else { 0 };
+        self.renew_logon(problem.is_some(), now);
         let is_cut = self.progress.is_cut();
         self.tell(problem.map(|text| {
             if is_cut {
@@ -124,16 +132,21 @@ impl Reader {
                 Failure::new(Stage::Query, SET_NOT_READ, text)
             }
         }));
-        if self.incomplete >= INCOMPLETE_MAX {
-            // A right that was granted counts from the next logon on.
-            self.connection.close(Recovery::Connection);
-            self.incomplete = 0;
-        }
         // What is gone may leave room for what was left out.
         self.is_stale |= are_gone && self.known.is_cut();
-        (self.progress, self.was_complete, self.refreshed) =
-            (Progress::default(), true, Some(Instant::now()));
+        (self.progress, self.was_complete, self.refreshed) = (Progress::default(), true, Some(now));
         are_gone
+    }
+
+    /// While something is missing, logs on again now and then: a right that was granted counts from the next logon on.
+    fn renew_logon(&mut self, is_incomplete: bool, now: Duration) {
+        let since = *self.incomplete_since.get_or_insert(now);
+        if !is_incomplete {
+            self.incomplete_since = None;
+        } else if now.saturating_sub(since) >= Pause::LONGEST {
+            self.connection.close(Recovery::Connection);
+            self.incomplete_since = Some(now);
+        }
     }
 
     /// Keeps why something is missing, and says when that begins and ends.
@@ -241,6 +254,3 @@ async fn count(object: &mut Object, deadline: Instant) -> Result<(), SessionErro
     let counted = proxy.call(&IDataCollectorSetCollection::count()).await.map(drop);
     counted.map_err(|error| object.error_of(&error))
 }
-
-/// Incomplete readings before another logon.
-const INCOMPLETE_MAX: u32 = 20;

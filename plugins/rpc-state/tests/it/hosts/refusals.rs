@@ -41,10 +41,41 @@ fn servers_that_hang_or_are_gone_are_shown_with_their_reason_beside_those_that_a
         }
         assert_eq!(ended.refusals(gone), words("connect", "connection_refused"));
         leases.push(plugin.lender.hosts().len());
+        plugin.advance(Duration::from_secs(40));
     }
-    // The mapper, the two that answer, and those that hang while they are logged on to, which the third collection leaves
+    // The mapper, the two that answer, and those that hang while they are logged on to, which the second collection leaves
     // alone.
-    assert_eq!(leases, [9, 15, 15]);
+    assert_eq!(leases, [9, 9, 15]);
+}
+
+#[test]
+fn a_server_that_is_gone_is_asked_again_ever_more_rarely_until_settings_change_or_the_host_was_away() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let gone = sim.black_hole();
+    sim.map.set(vec![at_port(1, sim.objects, "Answers"), at_port(3, gone, "Hangs")]);
+    let settings = json!({"endpoint_timeout": "300ms"});
+    let watch = plugin.watch(sim.port, settings.clone());
+    let is_asked = || {
+        let before = plugin.lender.hosts().len();
+        watch.collect_within(Duration::from_secs(20));
+        plugin.lender.hosts().len() > before
+    };
+    let mut attempts = Vec::new();
+    let mut second = 0;
+    for pass in [0, 30, 40, 30, 40, 40, 50, 70, 80] {
+        plugin.advance(Duration::from_secs(pass));
+        second += pass;
+        attempts.extend(is_asked().then_some(second));
+    }
+    assert_eq!(attempts, [0, 70, 140, 230, 380]);
+    watch.reconfigure(json!({"endpoint_timeout": "301ms"}));
+    assert!(is_asked(), "somebody may have removed the cause");
+    assert!(!is_asked());
+    sim.shut();
+    watch.collect().failed();
+    sim.cut();
+    assert!(is_asked());
+    assert!(!is_asked());
 }
 
 #[test]
@@ -124,7 +155,8 @@ fn an_answer_that_is_cut_off_or_cannot_be_read_is_a_failure_of_that_server() {
         let failed: Vec<_> = [sim.port, sim.objects].iter().flat_map(|port| ended.refusals(*port)).collect();
         assert_eq!(failed, words(call, reason), "{rule}");
         sim.heal();
-        // One that did not answer at all is asked again at once, after the first time.
+        // One that answered a moment ago is asked again soon.
+        plugin.advance(Duration::from_secs(15));
         watch.full();
     }
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// When something that failed, or is away, is tried again.
+/// When a host is asked again for what it refused, did not answer or did not have.
 ///
 /// A pause is half as long as the failure has lasted, so that what comes back is found after half the time again that it was
 /// away. The shortest pause says how likely that is. All times are since one fixed moment.
@@ -33,9 +33,14 @@ impl Pause {
     /// An attempt failed, or begins and counts as failed until it succeeds. Returns the pause that follows.
     pub fn extend(&mut self, now: Duration, shortest: Duration) -> Duration {
         let since = *self.since.get_or_insert(now);
-        let pause = (now.saturating_sub(since) / 2).clamp(shortest, Self::LONGEST);
+        let pause = (now.saturating_sub(since) / 2).max(shortest).min(Self::LONGEST);
         self.until = Some(now + pause);
         pause
+    }
+
+    /// The next attempt is due at once. If it fails, the pause after it is as long as it would have been.
+    pub const fn cut_short(&mut self) {
+        self.until = None;
     }
 }
 
@@ -61,6 +66,15 @@ mod tests {
     fn what_was_there_is_tried_at_once_and_what_never_was_more_rarely() {
         assert_eq!(attempts(Pause::AFTER_LOSS, 60), [0, 1, 2, 3, 5, 8, 12, 18, 27, 41]);
         assert_eq!(attempts(Pause::NEVER_THERE, 900), [0, 60, 120, 180, 270, 405, 608]);
+    }
+
+    #[test]
+    fn a_pause_that_was_cut_short_does_not_begin_anew() {
+        let (mut pause, at) = (Pause::default(), Duration::from_secs);
+        pause.extend(at(0), Pause::NEVER_THERE);
+        pause.cut_short();
+        assert!(pause.is_over(at(1)));
+        assert_eq!(pause.extend(at(200), Pause::NEVER_THERE), at(100));
     }
 
     #[test]
