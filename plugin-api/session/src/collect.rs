@@ -38,6 +38,9 @@ pub trait KeptConnection: Send {
 
     /// Closes what must be reopened according to `recovery`.
     fn close(&mut self, recovery: Recovery);
+
+    /// Whether the host could not be reached since this was last asked. What it did not answer then says nothing of it.
+    fn take_was_away(&mut self) -> bool;
 }
 
 /// Collects, with retries.

@@ -74,11 +74,6 @@ impl<H> HostConnection<H> {
         self.kept = Some(OpenSession { is_kept: true, ..open });
     }
 
-    /// Whether the host could not be reached since this was last asked. What it did not answer then says nothing of it.
-    pub const fn take_was_away(&mut self) -> bool {
-        std::mem::replace(&mut self.was_away, false)
-    }
-
     /// Puts back the parts of a session that are usable after `error`, and converts the error.
     pub async fn fail(
         &mut self,
@@ -235,6 +230,10 @@ impl<H: Send> KeptConnection for HostConnection<H> {
             open.handles = None;
             open.is_pipe_lost |= recovery == Recovery::Pipe;
         }
+    }
+
+    fn take_was_away(&mut self) -> bool {
+        std::mem::take(&mut self.was_away)
     }
 }
 

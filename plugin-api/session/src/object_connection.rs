@@ -79,6 +79,8 @@ pub struct ObjectConnection {
     /// Whether the operating system was reported.
     is_os_reported: bool,
     kept: Option<Object>,
+    /// Whether the host could not be reached since this was last asked.
+    was_away: bool,
 }
 
 impl ObjectConnection {
@@ -94,6 +96,7 @@ impl ObjectConnection {
             permits_impersonation: false,
             is_os_reported: false,
             kept: None,
+            was_away: false,
         }
     }
 
@@ -190,6 +193,7 @@ impl ObjectConnection {
         };
         let (target, options) = (self.target.clone(), self.transport.options(self.service.names));
         let reached = ReachedResolver::connect(target, options, &self.connector, deadline).await;
+        self.was_away |= reached.is_err();
         let reached = reached.map_err(|error| not_made(collection, &error, ObjectStep::Connect))?;
         // Not before: a host that does not answer must not delay others that wait for the verdict.
         let address = self.connector.reached();
@@ -238,6 +242,10 @@ impl KeptConnection for ObjectConnection {
         if recovery > Recovery::Nothing {
             self.kept = None;
         }
+    }
+
+    fn take_was_away(&mut self) -> bool {
+        std::mem::take(&mut self.was_away)
     }
 }
 

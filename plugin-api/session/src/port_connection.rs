@@ -18,6 +18,8 @@ pub struct PortConnection {
     kept: Option<TcpSession>,
     /// INVARIANT: that of the last session, also while that is taken.
     host: Option<ReachedHost>,
+    /// Whether the host could not be reached since this was last asked.
+    was_away: bool,
 }
 
 impl PortConnection {
@@ -25,7 +27,7 @@ impl PortConnection {
     #[must_use]
     pub fn new(target: Target, service: PortService, transport: TransportSettings) -> Self {
         let connector = connector::pinned(&transport);
-        Self { target, service, connector, transport, kept: None, host: None }
+        Self { target, service, connector, transport, kept: None, host: None, was_away: false }
     }
 
     /// Takes other settings, which close the connection. Returns whether they are others.
@@ -87,6 +89,7 @@ impl PortConnection {
         let options = self.transport.options(self.service.names);
         let reached =
             TcpReached::connect(self.target.clone(), options.clone(), &self.connector, deadline).await;
+        self.was_away |= reached.is_err();
         let reached = reached.map_err(|error| not_made(&error))?;
         // Not before: a host that does not answer must not delay others that wait for the verdict.
         let address = self.connector.reached();
@@ -127,5 +130,9 @@ impl KeptConnection for PortConnection {
             self.kept = None;
             self.host = None;
         }
+    }
+
+    fn take_was_away(&mut self) -> bool {
+        std::mem::take(&mut self.was_away)
     }
 }

@@ -2,7 +2,9 @@
 
 use host_session::{Recovery, Target};
 use plugin_sdk::{Collection, Coverage, Failure, Stage};
-use plugin_session::{AttemptError, HostSource, ObjectConnection, Retry, TransportSettings};
+use plugin_session::{
+    AttemptError, HostSource, KeptConnection as _, ObjectConnection, Retry, TransportSettings,
+};
 use tokio::time::Instant;
 
 use crate::model::{HostFigures, Limits};
@@ -60,6 +62,9 @@ impl HostSource for Poller {
         collection: &mut Collection,
         deadline: Instant,
     ) -> Result<Coverage, AttemptError> {
+        if self.connection.take_was_away() {
+            self.stalls.forget();
+        }
         let mut tracker = self.connection.take(collection, deadline).await?;
         collection.enter(Stage::Query);
         let timer = tracker.start_stage(host_session::Stage::Query);

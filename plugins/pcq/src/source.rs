@@ -99,6 +99,9 @@ impl HostSource for PcqSource {
         collection: &mut Collection,
         deadline: Instant,
     ) -> Result<Coverage, AttemptError> {
+        if self.connection.take_was_away() {
+            self.forget_failures();
+        }
         if self.connection.missing() == Recovery::Connection {
             self.poller.lose_connection();
             self.host_info.lose_connection();
@@ -174,6 +177,14 @@ impl HostSource for PcqSource {
 }
 
 impl PcqSource {
+    /// Forgets what the host did not answer or refused.
+    fn forget_failures(&mut self) {
+        self.poller.forget_stalls();
+        self.registry.forget();
+        self.classic.forget();
+        self.host_info.forget();
+    }
+
     /// Lists the host's countersets if it is time to do so. If there are more than the 256 that PCQ can list, reads
     /// them from its registry.
     async fn enumerate(

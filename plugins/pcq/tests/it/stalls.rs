@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use plugin_contract::CredentialVerdict::Accepted;
 
 use crate::orchard::{host, settings};
-use crate::world::Plugin;
+use crate::world::{Plugin, SimHost, countersets};
 
 /// Of which a question about one counterset gets a quarter.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -48,4 +48,21 @@ fn a_watched_counterset_whose_provider_hangs_is_missing_alone_and_comes_back() {
         watch.collect_within(DEADLINE);
     }
     assert_eq!(watch.full().series().len(), 3 + 15 + 9);
+}
+
+#[test]
+fn what_did_not_answer_while_the_host_was_silent_is_asked_for_as_soon_as_it_answers() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch(&sim, countersets(&["Memory"]));
+    let series = watch.full().series().len();
+    let thaw = sim.freeze();
+    for _ in 0..2 {
+        plugin.advance(Duration::from_secs(15));
+        let ended = watch.collect_within(Duration::from_secs(3));
+        // At first it may be the provider that hangs.
+        assert_eq!(ended.failure().reason.as_str(), "timeout");
+    }
+    drop(thaw);
+    plugin.advance(Duration::from_secs(15));
+    assert_eq!(watch.full().series().len(), series);
 }

@@ -113,6 +113,9 @@ impl HostSource for RpcEndpointsSource {
         collection: &mut Collection,
         deadline: Instant,
     ) -> Result<Coverage, AttemptError> {
+        if self.mapper.take_was_away() {
+            self.servers.cut_pauses_short();
+        }
         let mut session = self.mapper.take(collection, deadline).await?;
         collection.enter(Stage::Query);
         let timer = session.start_stage(host_session::Stage::Query);
