@@ -15,6 +15,8 @@ pub(crate) struct Notes {
     provider: Option<FamilyId>,
     absent_family: Option<FamilyId>,
     series: Vec<Note>,
+    /// Of earlier settings; they have to be ended.
+    outdated: Vec<SeriesId>,
     /// What is optional and was not there in the last collection.
     absent: Vec<String>,
     /// Of each choice what was taken.
@@ -33,13 +35,24 @@ enum Subject {
     LeftOut(&'static str),
     UnknownTypes,
     Provider(&'static str),
-    Absent,
+    /// By which of the wanted ones.
+    Absent(usize),
 }
 
 impl Notes {
     /// The families that were registered.
     pub(crate) fn families(&self) -> impl Iterator<Item = FamilyId> {
         [self.left_out, self.unknown_types, self.provider, self.absent_family].into_iter().flatten()
+    }
+
+    /// The settings have changed: what was reported may not be wanted any more.
+    pub(crate) fn forget(&mut self) {
+        self.outdated.extend(self.series.drain(..).filter_map(|note| note.series));
+    }
+
+    /// Ends what was reported of earlier settings.
+    pub(crate) fn end_outdated(&mut self, output: &mut Output) {
+        output.retire(&std::mem::take(&mut self.outdated));
     }
 
     /// Reports how many selected instances of a counterset are not shown, and how many of its counters have an
@@ -74,8 +87,14 @@ impl Notes {
         self.set(counterset, Subject::Provider(now), 1, output);
     }
 
-    /// Reports what is optional and not there; the log says it once.
-    pub(crate) fn report_absent(&mut self, absent: &[Missing<Unlisted>], output: &mut Output) {
+    /// Reports what is optional and not there; the log says it once. Of what is `missing` for another reason nobody knows whether
+    /// it is there.
+    pub(crate) fn report_absent(
+        &mut self,
+        absent: &[Missing<Unlisted>],
+        missing: &[Missing<Unlisted>],
+        output: &mut Output,
+    ) {
         let mut names = std::mem::take(&mut self.absent);
         if !absent.iter().map(|missing| &missing.name).eq(&names) {
             for missing in absent.iter().filter(|missing| !names.contains(&missing.name)) {
@@ -84,9 +103,14 @@ impl Notes {
             }
             names = absent.iter().map(|missing| missing.name.clone()).collect();
         }
-        names.iter().for_each(|name| self.set(name, Subject::Absent, 1, output));
-        let is_there = |note: &Note| note.subject == Subject::Absent && !names.contains(&note.counterset);
-        for series in self.series.iter().filter(|note| is_there(note)).filter_map(|note| note.series) {
+        for one in absent {
+            self.set(&one.name, Subject::Absent(one.wanted), 1, output);
+        }
+        let is_there = |note: &&Note| {
+            matches!(note.subject, Subject::Absent(wanted)
+                if !names.contains(&note.counterset) && missing.iter().all(|one| one.wanted != wanted))
+        };
+        for series in self.series.iter().filter(is_there).filter_map(|note| note.series) {
             output.push_u64(series, 0);
         }
         self.absent = names;
@@ -125,7 +149,7 @@ impl Notes {
             Subject::LeftOut(_) => (&mut self.left_out, LEFT_OUT),
             Subject::UnknownTypes => (&mut self.unknown_types, UNKNOWN_TYPES),
             Subject::Provider(_) => (&mut self.provider, PROVIDER),
-            Subject::Absent => (&mut self.absent_family, ABSENT),
+            Subject::Absent(_) => (&mut self.absent_family, ABSENT),
         };
         if place.is_none() {
             *place = output.register_families(&[definition]).into_iter().next().flatten();
@@ -135,7 +159,7 @@ impl Notes {
         match subject {
             Subject::LeftOut(reason) => labels.push(("reason", reason)),
             Subject::Provider(provider) => labels.push(("provider", provider)),
-            Subject::UnknownTypes | Subject::Absent => {}
+            Subject::UnknownTypes | Subject::Absent(_) => {}
         }
         let offered = [Series { family, labels: &labels, start: None }];
         output.register_series(&offered).into_iter().next().flatten()
@@ -194,6 +218,7 @@ const PROVIDER: Family<'_> = Family {
 const ABSENT: Family<'_> = Family {
     object: "Optional Counterset",
     item: "Missing",
-    help: "1 if the host does not have an optional counterset, or none whose name matches an optional pattern.",
+    help: "1 if the host does not have an optional counterset, or none whose name matches an optional pattern. No \
+           value while that is not known.",
     ..LEFT_OUT
 };

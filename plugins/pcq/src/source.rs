@@ -76,12 +76,14 @@ impl Source for PcqSource {
         self.poller.select(wanted, config::language(&settings));
         self.registry.forget();
         self.classic.forget();
+        self.notes.forget();
         self.host_info.select(config::facts(&settings));
         self.connection.reconfigure(settings.transport);
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         self.poller.begin(collection.began(), collection.output());
+        self.notes.end_outdated(collection.output());
         self.host_info.begin(collection.output());
         plugin_session::collect(self, collection).await
     }
@@ -226,7 +228,7 @@ impl PcqSource {
             }
             self.notes.report(&counterset.name, poller.left_out(), unknown_types(counterset), output);
         }
-        self.notes.report_absent(&seen.absent, output);
+        self.notes.report_absent(&seen.absent, &seen.missing, output);
         self.notes.report_choices(
             self.poller.choices().filter_map(|(wanted, taken)| Some((self.poller.label(wanted)?, taken))),
         );

@@ -85,6 +85,52 @@ fn an_optional_counterset_that_cannot_be_read_fails_all_the_same() {
 }
 
 #[test]
+fn of_an_optional_counterset_it_is_said_whether_it_is_missing_only_while_that_is_known() {
+    let noted = |ended: &Ended| {
+        let of = |(series, object, _): (&RecordedSeries, &str, &str)| {
+            (object == "Optional Counterset").then_some(series.value).flatten()
+        };
+        live(ended).find_map(of)
+    };
+    // What is not sent keeps its last value here.
+    let (absent, there) = (Some(Value::U64(1)), Some(Value::U64(0)));
+    // One whose name is nearly another one, one that is known as a classic object, a pattern and a choice.
+    for (counterset, change) in [
+        (json!({"name": "HTTP Servise", "optional": true}), None),
+        (json!({"name": "Memory", "optional": true}), Some("Memory=absent@4d/2d")),
+        (json!({"name": {"wildcard": "Memor?"}}), Some("Memory=absent@4d/2d")),
+        (json!({"first_of": ["DHCP Server", "Memory"], "optional": true}), Some("Memory=absent@4d/2d")),
+    ] {
+        // The first half of each four days it is there.
+        let sim = SimHost::with_options(|options| {
+            options.changes = change.iter().map(|change| change.parse().expect("a change")).collect();
+            options.boot = Some(FileTime(NOON.0 - 3 * 86_400 * FileTime::INTERVALS_PER_SECOND));
+        });
+        let refuse = |refuses| {
+            sim.behave(|behaviour| behaviour.refuses_performance_data = refuses);
+            sim.cut();
+        };
+        let plugin = Plugin::new();
+        let watch = plugin.watch(&sim, json!({"countersets": [counterset, {"name": "HTTP Service"}]}));
+        assert_eq!(noted(&watch.collect()), absent, "{counterset}");
+        refuse(true);
+        for _ in 0..2 {
+            plugin.advance(Duration::from_secs(1_200));
+            let ended = watch.collect();
+            assert!(ended.partial().1.message.contains("cannot be read"), "{counterset}");
+            assert_eq!(noted(&ended), absent, "{counterset}");
+        }
+        refuse(false);
+        sim.clock.advance(Duration::from_secs(86_400));
+        plugin.advance(Duration::from_secs(1_200));
+        watch.collect();
+        plugin.advance(Duration::from_secs(1_200));
+        let expected = if change.is_some() { there } else { absent };
+        assert_eq!(noted(&watch.collect()), expected, "{counterset}");
+    }
+}
+
+#[test]
 fn the_first_counterset_that_the_host_has_is_taken_whichever_provider_gives_it() {
     let taken = |names: [&str; 2], absent: &[&str]| {
         let sim = SimHost::with_options(|options| {
