@@ -5,7 +5,7 @@ use std::fmt;
 use counter_types::{nearest, same_name};
 
 use crate::registration::Trouble;
-use crate::{Counterset, Nameless, Wanted};
+use crate::{Counterset, CountersetPoller, Nameless, SeriesIds, SeriesSink, Wanted};
 
 /// A counterset that the host does not have now.
 #[derive(Clone, Debug)]
@@ -148,6 +148,30 @@ impl<U> Why<U> {
             other => other.nameless().map(|nameless| &nameless.trouble),
         }
     }
+}
+
+/// What is `absent` of the `watched`, each with which of the wanted ones it is, need not be there: it is covered, without series.
+pub(crate) fn excuse<'a, I: SeriesIds + 'a, S: SeriesSink<I>>(
+    watched: impl Iterator<Item = (usize, &'a Counterset, &'a mut CountersetPoller<I>)>,
+    absent: &[Missing<I::Unlisted>],
+    covered: &mut [bool],
+    output: &mut S,
+) {
+    for ((wanted, counterset, poller), covered) in watched.zip(covered).filter(|(_, covered)| !**covered) {
+        if absent.iter().any(|absent| absent.wanted == wanted && absent.name == counterset.name) {
+            poller.clear(output);
+            *covered = true;
+        }
+    }
+}
+
+/// Remembers what is `covered`. Returns whether something is not that was.
+pub(crate) fn note_losses<'a>(were_there: impl Iterator<Item = &'a mut bool>, covered: &[bool]) -> bool {
+    let mut has_lost_some = false;
+    for (was_there, covered) in were_there.zip(covered) {
+        has_lost_some |= std::mem::replace(was_there, *covered) && !covered;
+    }
+    has_lost_some
 }
 
 /// Counters that the settings name and the counterset does not have.

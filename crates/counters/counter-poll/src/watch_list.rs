@@ -10,7 +10,7 @@ use ms_pcq::wire::{Body, QueryData};
 use rpc_stub::Pause;
 
 use crate::classic::Unmet;
-use crate::missing::{Missing, Why, unknown_counters, warn_of_nothing};
+use crate::missing::{self, Missing, Why, unknown_counters, warn_of_nothing};
 use crate::reading::clocks_of;
 use crate::registration::Trouble;
 use crate::{
@@ -123,15 +123,8 @@ impl<I: SeriesIds> WatchList<I> {
         covered: &mut [bool],
         output: &mut S,
     ) {
-        for (one, covered) in self.watched.iter_mut().zip(covered).filter(|(_, covered)| !**covered) {
-            let is_it = |absent: &Missing<I::Unlisted>| {
-                absent.wanted == one.wanted && absent.name == one.counterset.name
-            };
-            if absent.iter().any(is_it) {
-                one.poller.clear(output);
-                *covered = true;
-            }
-        }
+        let watched = self.watched.iter_mut().map(|one| (one.wanted, &*one.counterset, &mut one.poller));
+        missing::excuse(watched, absent, covered, output);
     }
 
     /// What is seen where there is no reply.
@@ -302,9 +295,8 @@ impl<I: SeriesIds> WatchList<I> {
             }
         }
         self.lacks_some = missing.len() > known || covered.iter().any(|covered| !covered);
-        for (one, covered) in self.watched.iter_mut().zip(&covered) {
-            self.has_lost_some |= std::mem::replace(&mut one.was_there, *covered) && !covered;
-        }
+        let were_there = self.watched.iter_mut().map(|one| &mut one.was_there);
+        self.has_lost_some |= missing::note_losses(were_there, &covered);
         let exchanged = self.watched.iter_mut().filter_map(Watched::take_exchanged).collect();
         let (absent, classic_covered) = (Vec::new(), Vec::new());
         Seen { missing, absent, exchanged, has_malformed, covered, classic_covered }

@@ -9,7 +9,7 @@ use super::candidates::Candidate;
 use super::counterset::counterset_of;
 use super::search::{ClassicSeen, Search};
 use super::tables::Tables;
-use crate::missing::{Missing, Why, unknown_counters, warn_of_nothing};
+use crate::missing::{self, Missing, Why, unknown_counters, warn_of_nothing};
 use crate::pace::Pace;
 use crate::poller::labels::numbers_of;
 use crate::reading::{Identities, Numbers, ObjectReading, classic_clocks_of, with_clock_of};
@@ -201,11 +201,7 @@ impl<I: SeriesIds> WatchedObjects<I> {
     /// Remembers what was lacking. Returns whether something was there the last time.
     pub(super) fn note_losses(&mut self, seen: &ClassicSeen<I::Unlisted>) -> bool {
         self.lacks_some = !seen.missing.is_empty();
-        let mut has_lost_some = false;
-        for (one, covered) in self.watched.iter_mut().zip(&seen.covered) {
-            has_lost_some |= std::mem::replace(&mut one.was_there, *covered) && !covered;
-        }
-        has_lost_some
+        missing::note_losses(self.watched.iter_mut().map(|one| &mut one.was_there), &seen.covered)
     }
 
     /// What is `absent` need not be there: it is covered, without series.
@@ -215,15 +211,8 @@ impl<I: SeriesIds> WatchedObjects<I> {
         covered: &mut [bool],
         output: &mut S,
     ) {
-        for (one, covered) in self.watched.iter_mut().zip(covered).filter(|(_, covered)| !**covered) {
-            let is_it = |absent: &Missing<I::Unlisted>| {
-                absent.wanted == one.wanted && absent.name == one.counterset.name
-            };
-            if absent.iter().any(is_it) {
-                one.poller.clear(output);
-                *covered = true;
-            }
-        }
+        let watched = self.watched.iter_mut().map(|one| (one.wanted, &*one.counterset, &mut one.poller));
+        missing::excuse(watched, absent, covered, output);
     }
 
     /// Objects whose values `covered` tells of.
