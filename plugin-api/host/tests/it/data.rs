@@ -249,6 +249,17 @@ fn a_log_without_end_is_cut_to_what_a_second_may_hold() {
 }
 
 #[test]
+fn records_about_one_host_have_a_share_of_those_of_the_library() {
+    let world = World::limited(|limits| limits.log_bytes_per_second_max = 20_000);
+    let library = world.load("zoo/noisy_hosts.c");
+    let (instance, sink) = instance(&library, "a");
+    collect(&world, &instance, &sink);
+    // Of ten each; a quarter is for one host, by whichever field it is named.
+    let taken = ["target", "host", "set"].map(|field| world.log.last_said(field));
+    assert_eq!(taken, [4, 4, 10]);
+}
+
+#[test]
 fn a_batch_above_the_limit_is_taken_in_parts() {
     let world = World::limited(|limits| limits.register_rows_max = 100);
     let library = world.load("zoo/registers_without_end.c");
