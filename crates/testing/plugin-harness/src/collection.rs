@@ -1,6 +1,6 @@
 //! How a collection ended, and all that had arrived by then.
 
-use plugin_contract::{Failure, Stage, StageReport};
+use plugin_contract::{Failure, Level, Stage, StageReport};
 use plugin_host::testing::{Recorded, RecordedFamily, RecordedOutcome, RecordedSeries, Value};
 
 use crate::lender::PASSWORD;
@@ -90,7 +90,13 @@ impl Collection {
     /// How often this was logged, so far.
     #[must_use]
     pub fn logged(&self, message: &str) -> usize {
-        self.recorded.logs.iter().filter(|log| log.message == message).count()
+        self.lines(message).count()
+    }
+
+    /// Levels and fields of the lines with this message, so far.
+    pub fn lines(&self, message: &str) -> impl Iterator<Item = (Level, Vec<(&str, &str)>)> {
+        let lines = self.recorded.logs.iter().filter(move |log| log.message == message);
+        lines.map(|log| (log.level, log.fields.iter().map(|(name, value)| (&**name, &**value)).collect()))
     }
 }
 

@@ -182,6 +182,7 @@ mod tests {
         };
         check("Thermal Zone Information", "Temperature", "Degrees Celsius, where Windows shows kelvin.");
         check("Process V2", "Working Set", "Bytes.");
+        check("Network Interface", "Current Bandwidth", "Bits a second.");
         check("X", "% Performance Limit", "A ratio: 1 is the 100 % of Windows.");
     }
 }

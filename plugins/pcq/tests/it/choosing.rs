@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ms_dtyp::FileTime;
 use ms_pcq::types::Lcid;
-use plugin_contract::StartTimeKind;
+use plugin_contract::{Level, StartTimeKind};
 use plugin_host::testing::{RecordedOutcome, RecordedSeries, Value};
 use serde_json::{Value as Json, json};
 use windows_sim::model::Moment;
@@ -71,6 +71,33 @@ fn what_must_be_there_and_is_not_fails_and_what_is_optional_does_not() {
             expected.sort_unstable();
             assert_eq!(objects(&ended), expected, "{counterset}");
         }
+    }
+}
+
+#[test]
+fn what_is_missing_on_purpose_and_what_is_taken_instead_is_logged_once_as_information() {
+    for (counterset, message, fields) in [
+        (
+            json!({"name": "DHCP Server", "optional": true}),
+            "Host lacks an optional counterset",
+            [("counterset", "DHCP Server")].as_slice(),
+        ),
+        (
+            json!({"first_of": ["DHCP Server", "Memory"]}),
+            "First counterset that the host has",
+            &[("first_of", "DHCP Server, Memory"), ("taken", "Memory")],
+        ),
+    ] {
+        let (sim, plugin) = (SimHost::new(), Plugin::new());
+        let watch = plugin.watch(&sim, json!({"countersets": [counterset, {"name": "System"}]}));
+        let _ = watch.full();
+        let _ = watch.full();
+        let ended = watch.full();
+        let said: Vec<_> = ended.lines(message).collect();
+        let [(Level::Info, found)] = &said[..] else { panic!("once: {said:?} of {:?}", ended.recorded.logs) };
+        assert!(fields.iter().all(|field| found.contains(field)), "{found:?}");
+        let louder = ended.recorded.logs.iter().filter(|log| matches!(log.level, Level::Warn | Level::Error));
+        assert_eq!(louder.count(), 0, "{:?}", ended.recorded.logs);
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterType, DetailLevel, InstanceType};
+use plugin_contract::Level;
 use plugin_host::testing::{RecordedOutcome, Value as Shown};
 use serde_json::json;
 use windows_sim::model::{Clock, Counter, Counterset, Moment, Provider, Sample, Value, ValueSource};
@@ -146,6 +147,13 @@ fn of_two_instances_with_one_name_one_is_shown_until_it_goes() {
     assert_eq!(shown(&watch), [left_out(1), visits("hall", 10)]);
     house.rooms(&[(2, "hall", 21, "")]);
     assert_eq!(shown(&watch), [left_out(0), visits("hall", 21)]);
+    house.rooms(&[(2, "hall", 20, ""), (1, "hall", 10, "")]);
+    let ended = watch.full();
+    let said: Vec<_> = ended.lines("Instances are left out").collect();
+    let [(Level::Warn, fields)] = &said[..] else { panic!("once, as a warning: {said:?}") };
+    assert!(fields.contains(&("counterset", "Rooms")) && fields.contains(&("instances", "1")), "{fields:?}");
+    let next_step = fields.iter().find(|(name, _)| *name == "next_step");
+    assert!(next_step.is_some_and(|(_, step)| step.contains("`instance_id: true`")), "{fields:?}");
 }
 
 #[test]
