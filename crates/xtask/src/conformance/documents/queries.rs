@@ -14,22 +14,27 @@ use crate::{Result, http};
 
 const LISTEN: &str = "127.0.0.1:0";
 
-/// Has promtool read each query, and each configuration of Prometheus, and looks for the metrics that they name.
+/// Has promtool read each query, each configuration of Prometheus and each file of alerts, and looks for the metrics of queries.
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let known = known_names(&stage)?;
-    let (mut queries, mut files) = (0, 0);
+    let (mut queries, mut files, mut rules) = (0, 0, 0);
     for block in pages(workspace)?.iter().flat_map(|(_, blocks)| blocks) {
         let checked = match &block.what {
             What::Queries => check_queries(&stage, block, &known).map(|count| queries += count),
             What::File(name) if name == "prometheus.yml" => {
-                check_prometheus(&stage, block).map(|()| files += 1)
+                check_file(&stage, block, "config").map(|()| files += 1)
+            }
+            What::File(name) if name == "alerts.yml" => {
+                check_file(&stage, block, "rules").map(|()| rules += 1)
             }
             _ => Ok(()),
         };
         checked.map_err(|error| format!("{}: {error}", block.place))?;
     }
-    Ok(Outcome::Ran(format!("{queries} queries, {files} configurations of Prometheus")))
+    Ok(Outcome::Ran(format!(
+        "{queries} queries, {files} configurations of Prometheus, {rules} files of rules"
+    )))
 }
 
 fn check_queries(stage: &Stage<'_>, block: &Block, known: &BTreeSet<String>) -> Result<usize> {
@@ -84,10 +89,10 @@ fn check_new_host(stage: &Stage<'_>, queries: &[&str]) -> Result<()> {
     tested.map(drop).map_err(|error| format!("not right for a new host, or without a value: {error}").into())
 }
 
-fn check_prometheus(stage: &Stage<'_>, block: &Block) -> Result<()> {
-    let file = stage.path("prometheus.yml");
+fn check_file(stage: &Stage<'_>, block: &Block, what: &str) -> Result<()> {
+    let file = stage.path(&format!("{what}.yml"));
     fs::write(&file, &block.text)?;
-    capture(Command::new("promtool").args(["check", "config"]).arg(file)).map(drop)
+    capture(Command::new("promtool").args(["check", what]).arg(file)).map(drop)
 }
 
 /// The words of a query that are names of our metrics.
