@@ -173,6 +173,7 @@ otlp: [{{endpoint: 'https://localhost:{port}', protocol: {word}, interval: 1s, t
         ));
         let line = exporter.wait_for_line("Collector accepts no data for now");
         assert!(line.contains("reason=\"tls\"") || line.contains("reason=tls"), "{line}");
+        assert!(line.contains(&format!("localhost:{port}")), "{line}");
         assert!(line.contains("name one in `tls.cert_file`, and its key in `tls.key_file`"), "{line}");
     }
 }

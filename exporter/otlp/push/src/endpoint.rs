@@ -170,10 +170,8 @@ impl Delivery {
         self.sender.counts().lose(points, Loss::TooLarge);
         if !std::mem::replace(&mut self.is_size_told, true) {
             let next_step = "raise the request size limit of the collector, or of a proxy in front of it";
-            warn!(
-                endpoint = self.sender.name(),
-                bytes, next_step, "A single point is too large for the collector"
-            );
+            let (endpoint, at) = (self.sender.name(), self.sender.at());
+            warn!(endpoint, at, bytes, next_step, "A single point is too large for the collector");
         }
     }
 

@@ -159,12 +159,19 @@ impl Sender {
         &self.settings.name
     }
 
+    /// Where the collector is.
+    pub(super) fn at(&self) -> String {
+        let OtlpEndpoint { host, port, .. } = &*self.settings;
+        format!("{host}:{port}")
+    }
+
     /// The collector is reachable.
     fn here(&mut self) {
         self.backoff.reset();
         self.all_counts.up.store(1, Ordering::Relaxed);
         if self.away.take().is_some() {
-            info!(endpoint = self.name(), signal = self.signal.as_str(), "Collector accepts data again");
+            let (endpoint, at, signal) = (self.name(), self.at(), self.signal.as_str());
+            info!(endpoint, at, signal, "Collector accepts data again");
         }
     }
 
@@ -173,9 +180,7 @@ impl Sender {
         self.all_counts.up.store(0, Ordering::Relaxed);
         if self.away.replace(trouble) != Some(trouble) {
             let (endpoint, signal, reason) = (self.name(), self.signal.as_str(), trouble.as_str());
-            let OtlpEndpoint { host, port, .. } = &*self.settings;
-            let next_step = trouble.next_step();
-            let at = format!("{host}:{port}");
+            let (at, next_step) = (self.at(), trouble.next_step());
             warn!(
                 endpoint,
                 at,
@@ -200,7 +205,12 @@ impl Sender {
         if is_told {
             debug!(endpoint, what, count = items, reason, error = message, "Data refused again");
         } else {
-            warn!(endpoint, what, count = items, reason, error = message, "Data refused");
+            let at = self.at();
+            let next_step = match loss {
+                Loss::Refused(trouble) => trouble.next_step(),
+                _ => "Read the error: the collector says what it does not take.",
+            };
+            warn!(endpoint, at, what, count = items, reason, error = message, next_step, "Data refused");
         }
     }
 }
