@@ -1,5 +1,6 @@
 //! The whole program, with a collector on a socket.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -8,6 +9,7 @@ use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use otlp_push::OtlpProtocol;
 use tokio::net::TcpListener;
 
+use crate::command_plugin::{self, Installed, Sim};
 use crate::otlp_collector::{Collector, Received};
 use crate::otlp_records::{bodies, pairs, spans};
 use crate::program::Folder;
@@ -53,6 +55,58 @@ otlp: [{{endpoint: 'http://127.0.0.1:{port}', interval: 1s}}]
     let received = runtime.block_on(collector.received(1));
     let expected = ["service.name=perfmon-exporter", "service.instance.id=heart", "host.name=heart"];
     assert_eq!(resource(&received[0]), expected);
+}
+
+#[test]
+fn a_windows_host_has_the_name_and_the_numbers_that_the_semantic_conventions_want() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let collector = Collector::new(OtlpProtocol::Grpc, []);
+    let port = runtime.block_on(async { tokio::spawn(listen(Arc::clone(&collector))).await.unwrap() });
+    let (installed, sim) = (Installed::new(), Sim::new());
+    installed.folder.write(
+        "perfmon.yml",
+        &command_plugin::config(
+            sim.port,
+            &format!(
+                "web: {{listen: ['127.0.0.1:0']}}
+normalize: {{naming: otel}}
+otlp: [{{endpoint: 'http://127.0.0.1:{port}', interval: 1s}}]"
+            ),
+        )
+        .replace("{name: Process V2}]", "{name: Process V2}, {name: Processor Information}], host_info: true")
+        .replace("modules: [os]}", "modules: [os], interval: 1s}"),
+    );
+    let program = &mut installed.command(&[]);
+    let _exporter = installed.folder.begin(program, &[]);
+    let named = |received: &Received| {
+        !received.message.resource_metrics.is_empty()
+            && resource(received).contains(&"host.name=web1.corp.example".to_owned())
+    };
+    let received = runtime.block_on(async {
+        for count in 1.. {
+            let received = collector.received(count).await;
+            if let Some(found) = received.into_iter().find(named) {
+                return found;
+            }
+        }
+        unreachable!("a collector waits for ever")
+    });
+    let mut found = BTreeMap::new();
+    let scopes = received.message.resource_metrics.iter().flat_map(|resource| &resource.scope_metrics);
+    for metric in scopes.flat_map(|scope| &scope.metrics) {
+        let points = match &metric.data {
+            Some(Data::Gauge(gauge)) => &gauge.data_points,
+            Some(Data::Sum(sum)) => &sum.data_points,
+            _ => continue,
+        };
+        for pair in points.iter().flat_map(|point| &point.attributes) {
+            let is_integer = matches!(pair.value.as_ref().unwrap().value, Some(Value::IntValue(_)));
+            assert_eq!(*found.entry(pair.key.clone()).or_insert(is_integer), is_integer, "{}", pair.key);
+        }
+    }
+    for (name, is_integer) in [("process.pid", true), ("cpu.logical_number", true), ("cpu.mode", false)] {
+        assert_eq!(found.get(name), Some(&is_integer), "{name}: {found:?}");
+    }
 }
 
 #[test]
