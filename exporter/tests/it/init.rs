@@ -58,6 +58,46 @@ fn what_it_writes_passes_the_check_that_it_names_as_the_next_command() {
 }
 
 #[test]
+fn what_it_writes_is_what_the_unit_the_commands_and_the_documents_name() {
+    let installed = Installed::new();
+    fs::create_dir(installed.folder.path("new")).unwrap();
+    let (code, _, err) = init(&installed, &[&ACCOUNT[..], &["--output", "new"]].concat(), PASSWORD);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let entries = fs::read_dir(installed.folder.path("new")).unwrap();
+    let mut written: Vec<_> = entries.map(|one| one.unwrap().file_name().into_string().unwrap()).collect();
+    written.sort();
+    let [config, secret] = &written[..] else { panic!("{written:?}") };
+    let text = read(&installed, &format!("new/{config}")).replace('\'', "");
+    assert!(text.contains(&format!("password_file: {secret} ")), "{text}");
+
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let text = |file: &str| fs::read_to_string(root.join(file)).unwrap();
+    let unit = text("deploy/systemd/perfmon-exporter.service");
+    let value = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+    let (_, path) = value("ExecStart=").split_once(" --config ").unwrap();
+    let folder = path.strip_suffix(config).unwrap();
+    assert_eq!(value("LoadCredential="), format!("{secret}:{folder}{secret}"));
+
+    // Whatever is named there besides is for somebody's further files.
+    let (_, help, _) = told(&installed.run(&["--help"]));
+    assert!(help.contains("init --host web1.corp.example.com") && help.contains(path), "{help}");
+    let operating = text("docs/operating.md");
+    for (file, mode) in [(config, "644"), (secret, "600")] {
+        assert!(operating.contains(&format!("install -D -m {mode} {file} {folder}{file}\n")), "{file}");
+    }
+    for (name, text) in
+        [("--help", help), ("docs/commands.md", text("docs/commands.md")), ("README.md", text("README.md"))]
+    {
+        let is_end = |c: char| !(c.is_ascii_alphanumeric() || "-_./".contains(c));
+        let named = text
+            .match_indices(folder)
+            .map(|(at, _)| text[at..].split(is_end).next().unwrap().trim_end_matches('.'));
+        let others: Vec<_> = named.filter(|named| named.ends_with("ml") && *named != path).collect();
+        assert!(others.is_empty(), "{name}: {others:?}");
+    }
+}
+
+#[test]
 fn a_password_file_that_is_there_is_named_and_not_copied() {
     let installed = Installed::new();
     let arguments = [&ACCOUNT[..], &["--password-file", "password"]].concat();
