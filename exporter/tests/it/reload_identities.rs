@@ -82,6 +82,27 @@ fn a_connection_outlives_a_reload_and_a_changed_account_does_not() {
     wait_for_collections(&exporter, "web1", before + 1);
 }
 
+#[test]
+fn a_reload_tries_a_refused_password_once_and_at_once() {
+    let (installed, sim) = (Installed::new(), Sim::new());
+    let more =
+        "web: {listen: ['127.0.0.1:0'], enable_lifecycle: true}\nscrape: {interval: 1h, deadline: 10s}\n";
+    let text = config(sim.port, more).replace("password_file: password", "password_file: wrong");
+    let exporter = begin(&installed, &text);
+    let failed = "perfmon_exporter_collections_total{target=\"web1\",outcome=\"failed\"} ";
+    let failures = |page: &str| page.lines().find_map(|line| line.strip_prefix(failed)?.parse::<u64>().ok());
+    exporter.wait_for_page(|page| failures(page) == Some(1));
+    assert_eq!(sim.logons(), (0, 1));
+    // The next collection is in an hour. The first reload asks the host, and the second one only whether that is allowed.
+    for expected in [2, 3] {
+        assert!(exporter.reload().body.starts_with("reloaded: 1 targets, 0 added, 0 changed"));
+        exporter.wait_for_page(|page| failures(page) == Some(expected));
+        assert_eq!(sim.logons(), (0, 2));
+    }
+    let page = exporter.get("/targets/web1").body;
+    assert!(page.contains("withheld until "), "{page}");
+}
+
 async fn listen(collector: Arc<Collector>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
