@@ -178,6 +178,19 @@ fn open_alerts_survive_a_reload_and_end_with_their_target() {
 }
 
 #[test]
+fn alerts_of_one_name_have_one_line_in_the_log_and_one_with_their_number() {
+    let folder = Folder::new();
+    folder.write("alarm", "m");
+    let mut exporter =
+        folder.plugin("alarm", "alarm.c").serve(&config("{}", "[{host: heart, modules: [disks]}]"));
+    let line = exporter.wait_for_line("More alerts of the same name");
+    for part in ["ERROR", "alert=\"Low disk\"", "state=\"opened\"", "alerts=2", "target=\"heart\""] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert_eq!(open_alerts(&exporter), "perfmon_exporter_alerts_open 3");
+}
+
+#[test]
 fn a_probe_has_no_alerts() {
     let runtime = Runtime::new().unwrap();
     let (receiver, port) = Receiver::listen(&runtime);

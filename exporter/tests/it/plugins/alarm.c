@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has an alert as the file "alarm" in the folder of the program says: `f` fires, `c` is over, anything else is no news. */
+/* Has an alert as the file "alarm" in the folder of the program says: `f` fires, `c` is over, `m` is three of one name that fire,
+   anything else is no news. */
 #include "common.h"
 #define NAME STR("alarm")
 #define COLLECT collect
@@ -22,6 +23,15 @@ static perfmon_status collect(const perfmon_collect *request) {
                                  .alert_labels = 1, .alert = STR("low disk")};
     if (state == 'f' || state == 'c')
         host->event(request->instance, &event);
+    const perfmon_label names[] = {{STR("alert"), STR("Low disk")}};
+    const perfmon_str ids[] = {STR("low disk/C:"), STR("low disk/D:"), STR("low disk/E:")};
+    for (int each = 0; state == 'm' && each < 3; each++) {
+        perfmon_event one = event;
+        one.fields = (perfmon_array)ARRAY(names);
+        one.alert_state = PERFMON_ALERT_OPENED;
+        one.alert = ids[each];
+        host->event(request->instance, &one);
+    }
     say(request->instance, "Collected", state);
     return complete_full(request->instance, request->collection);
 }
