@@ -97,6 +97,8 @@
 //! | [`ObjectCall`], 9 | 8–23: IPID; 24–39: causality id |
 //! | [`ConnectionTotals`], 10 | 8–15: fragments sent; 16–23: fragments received; 24–31: bytes sent; 32–39: bytes received |
 //!
+//! A name that does not fit ends in `…`.
+//!
 //! The call id, a server call's connection and a connection's peer are not in the list of fields that the documentation
 //! has, but in the output of its tools. Ours are names of interfaces and operations, what a call of a DCOM object has besides,
 //! the totals of a connection, and where a client's connection leads.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::logging::{LEVEL, LOAD, Place, TURNS, cells, written};
 use crate::steered::Mill;
-use crate::world::Plugin;
+use crate::world::{Plugin, SimHost};
 
 #[test]
 fn a_log_has_the_values_that_alerts_compare() {
@@ -107,4 +107,27 @@ fn fifty_logs_are_one_call() {
     for number in 0..50 {
         assert_eq!(place.lines(&format!("Set {number}")).len(), 3);
     }
+}
+
+#[test]
+fn alerts_and_logs_have_all_of_an_aggregate_counterset_as_one() {
+    let (sim, plugin, place) = (SimHost::new(), Plugin::new(), Place::new());
+    let (all, each) = (r"\Workers Together\Queue Length", r"\Workers Together(*)\Queue Length");
+    let set = json!([{
+        "name": "Mill",
+        "counters": [all],
+        "alerts": [{"name": "all", "counter": all, "above": -1}, {"name": "each", "counter": each, "above": -1}],
+    }]);
+    let watch = plugin.watch(&sim, place.settings(&set));
+    watch.full();
+    let ended = written(&watch, "Mill", 1.0);
+    let (of_all, of_each): (Vec<_>, Vec<_>) =
+        ended.of("Alert", "Value").into_iter().partition(|(labels, _)| labels.contains("all"));
+    let sum: f64 = of_each.iter().map(|(_, value)| value).sum();
+    assert!(of_each.len() > 1 && sum > 0.0, "{}", ended.page());
+    assert_eq!(of_all.iter().map(|(_, value)| *value).collect::<Vec<_>>(), [sum], "{}", ended.page());
+    let lines = place.lines("Mill");
+    assert_eq!(cells(&lines[0])[1], r"\\web1\Workers Together\Queue Length");
+    assert_eq!(cells(&lines[1])[1].parse(), Ok(sum), "{lines:?}");
+    plugin.end(watch);
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// The first `N` bytes of a name, or all of it. A character that does not fit as a whole is left out.
+/// A name of at most `N` bytes, or the front of a longer one and `…`. A character that does not fit as a whole is left out.
 ///
 /// It may contain control characters; escape them before a terminal gets them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,14 +11,17 @@ pub struct Name<const N: usize> {
 }
 
 impl<const N: usize> Name<N> {
-    /// The front of `name`.
+    /// `name`, as far as it fits.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        const { assert!(N <= 255) };
-        let end = name.floor_char_boundary(N);
+        const { assert!(N >= CUT.len() && N <= 255) };
+        let (end, cut) =
+            if name.len() <= N { (name.len(), "") } else { (name.floor_char_boundary(N - CUT.len()), CUT) };
+        let len = end + cut.len();
         let mut bytes = [0; N];
         bytes[..end].copy_from_slice(&name.as_bytes()[..end]);
-        Self { len: u8::try_from(end).expect("at most N, which is at most 255"), bytes }
+        bytes[end..len].copy_from_slice(cut.as_bytes());
+        Self { len: u8::try_from(len).expect("at most N, which is at most 255"), bytes }
     }
 
     /// The name, as far as it was kept.
@@ -50,6 +53,9 @@ impl<const N: usize> Name<N> {
         Some(Self::new(std::str::from_utf8(padded.get(..usize::from(len))?).ok()?))
     }
 }
+
+/// At the end of a name that is not all of it.
+const CUT: &str = "…";
 
 impl<const N: usize> Default for Name<N> {
     fn default() -> Self {

@@ -134,12 +134,21 @@ fn each_field_stands_where_the_tables_say() {
 }
 
 #[test]
-fn names_are_cut_between_characters() {
-    let long = "é".repeat(20);
-    assert_eq!(Name::<28>::new(&long).as_str(), "é".repeat(14));
-    assert_eq!(Name::<12>::new("0123456789aé").as_str(), "0123456789a");
-    assert_eq!(Name::<24>::new("host").as_str(), "host");
-    assert!(Name::<12>::new("\\PIPE\\svcctl").is_front_of("\\PIPE\\svcctl2"));
+fn names_are_cut_between_characters_and_show_that_they_are_cut() {
+    fn check<const N: usize>(name: &str, expected: &str) {
+        let cut = Name::<N>::new(name);
+        assert_eq!(cut.as_str(), expected);
+        assert_eq!(Name::from_padded(cut.len(), cut.padded()), Some(cut), "it is read as it was written");
+    }
+    check::<24>("host", "host");
+    check::<12>("0123456789ab", "0123456789ab");
+    check::<12>("0123456789abc", "012345678…");
+    check::<12>("0123456789é", "0123456789é");
+    check::<12>("01234567éabc", "01234567…");
+    check::<28>(&"é".repeat(20), &format!("{}…", "é".repeat(12)));
+    check::<12>("𝄞𝄞𝄞", "𝄞𝄞𝄞");
+    check::<12>("𝄞𝄞𝄞𝄞", "𝄞𝄞…");
+    assert!(Name::<12>::new("\\PIPE\\svcctl2").is_front_of("\\PIPE\\svcctl2"));
     assert!(!Name::<12>::new("1120").is_front_of("11201"));
 }
 
@@ -178,8 +187,13 @@ proptest! {
     #[test]
     fn a_name_is_the_longest_front_that_fits(text: String) {
         let name = Name::<28>::new(&text);
-        prop_assert!(text.starts_with(name.as_str()));
-        let rest = &text[name.as_str().len()..];
-        prop_assert!(rest.chars().next().is_none_or(|next| name.as_str().len() + next.len_utf8() > 28));
+        if text.len() > 28 {
+            let front = name.as_str().strip_suffix('…').expect("it shows that it was cut");
+            let rest = text.strip_prefix(front).expect("the front of the name");
+            let next = rest.chars().next().expect("there is more");
+            prop_assert!(name.as_str().len() <= 28 && name.as_str().len() + next.len_utf8() > 28);
+        } else {
+            prop_assert_eq!(name.as_str(), text);
+        }
     }
 }

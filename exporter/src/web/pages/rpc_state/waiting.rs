@@ -76,7 +76,7 @@ impl Waiting {
         }
         html.ours("</p>");
         match &self.calls {
-            Ok(calls) if !calls.is_empty() => self.write_calls(html, calls),
+            Ok(calls) if !calls.is_empty() => self.write_calls(html, calls, &entry.host),
             Ok(_) if self.has_client_calls => {
                 html.ours("<p class=\"empty\">No RPC call to ").name(&entry.host);
                 html.ours(" is in flight: the collection finds the host, connects or logs on, or has its answer.</p>");
@@ -90,7 +90,7 @@ impl Waiting {
         html.ours("</section>");
     }
 
-    fn write_calls(&self, html: &mut Html, calls: &[Aged<ClientCallRow>]) {
+    fn write_calls(&self, html: &mut Html, calls: &[Aged<ClientCallRow>], host: &str) {
         html.ours("<ul class=\"counted\">");
         for call in calls.iter().take(CALLS_SHOWN) {
             let row = &call.row;
@@ -116,11 +116,11 @@ impl Waiting {
                 html.ours("<p class=\"note\">Another target is on the same host: calls may be of its collection.</p>");
             }
             Others::OfLikeName => {
-                html.ours("<p class=\"note\">Calls are known by the first ").text(FRONT_BYTES);
+                html.ours("<p class=\"note\">Calls are known by the name ").name(front(host).as_str());
                 html.ours(
-                    " characters of a host's name: they go to this host, or to another host whose name ",
+                    ", which is what fits of longer ones: they go to this host, or to another host whose ",
                 );
-                html.ours("begins alike.</p>");
+                html.ours("name begins alike.</p>");
             }
         }
     }
@@ -175,7 +175,9 @@ mod tests {
         check("web1", &["web2", "WEB1"], Others::OfSameHost);
         check(LONG, &[], Others::OfLikeName);
         check(&LONG[..24], &[], Others::None);
-        check(&LONG[..24], &[LIKE], Others::OfLikeName);
-        check(&LONG[..24], &[&LONG[..24], LIKE], Others::OfLikeName);
+        check(LONG, &[LIKE], Others::OfLikeName);
+        // A name that is all there is no front of another one.
+        check(&LONG[..24], &[LIKE], Others::None);
+        check(&LONG[..24], &[&LONG[..24], LIKE], Others::OfSameHost);
     }
 }
