@@ -3,11 +3,11 @@
 mod ended;
 
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use plugin_contract::AlertState;
+use plugin_contract::{AlertState, Level, LibraryLog};
 use plugin_harness::{CounterHost, Lender};
 pub(crate) use plugin_harness::{NOON, PASSWORD, USER, at_noon};
 use plugin_host::{HostOptions, InstanceConfig, monotonic_ns};
@@ -59,7 +59,21 @@ impl SimHost {
 }
 
 /// The plugin.
-pub(crate) struct Plugin(plugin_harness::Plugin);
+pub(crate) struct Plugin(plugin_harness::Plugin, Arc<Lines>);
+
+/// What it says beside collections, with the level.
+#[derive(Default)]
+struct Lines(Mutex<Vec<(Level, String)>>);
+
+impl LibraryLog for Lines {
+    fn log_enabled(&self, _plugin: &str, level: Level) -> bool {
+        matches!(level, Level::Error | Level::Warn | Level::Info)
+    }
+
+    fn log(&self, _plugin: &str, level: Level, message: &str, _fields: &[(&str, &str)]) {
+        self.0.lock().expect("nobody panicked").push((level, message.to_owned()));
+    }
+}
 
 impl Deref for Plugin {
     type Target = plugin_harness::Plugin;
@@ -74,13 +88,26 @@ impl Plugin {
         let ahead_ns = AHEAD_NS.with(Arc::clone);
         let started_ns = monotonic_ns();
         let clock = Arc::new(move || started_ns + ahead_ns.load(Ordering::Relaxed));
-        let options = HostOptions { clock, ..HostOptions::default() };
-        Self(plugin_harness::Plugin::with("pla", plugin_pla::entry, Lender::default(), options))
+        let lines = Arc::new(Lines::default());
+        let log = Some(Arc::<Lines>::clone(&lines) as Arc<dyn LibraryLog>);
+        let options = HostOptions { clock, log, ..HostOptions::default() };
+        Self(plugin_harness::Plugin::with("pla", plugin_pla::entry, Lender::default(), options), lines)
+    }
+
+    /// The levels at which this was said beside collections, so far.
+    pub(crate) fn said(&self, message: &str) -> Vec<Level> {
+        let lines = self.1.0.lock().expect("nobody panicked");
+        lines.iter().filter(|(_, said)| said == message).map(|(level, _)| *level).collect()
     }
 
     /// An instance for a simulated host.
     pub(crate) fn watch(&self, sim: &SimHost, settings: Value) -> Watch {
-        Watch(self.0.watch("pla", config(sim, settings)))
+        self.watch_as(config(sim, settings))
+    }
+
+    /// An instance for another target.
+    pub(crate) fn watch_as(&self, config: InstanceConfig) -> Watch {
+        Watch(self.0.watch("pla", config))
     }
 
     /// As for a probe.
