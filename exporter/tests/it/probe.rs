@@ -219,6 +219,39 @@ fn too_many_at_a_time_are_told_when_to_come_back() {
 }
 
 #[test]
+fn hosts_that_hang_leave_places_for_those_that_answered_before() {
+    let folder = folder();
+    let exporter = serve(&folder, &MOODY.replace("probe: {", "probe: {max_concurrent: 4, "));
+    let ask = |host: &str, seconds: &str| {
+        ask_within(&exporter, &format!("/probe?target={host}&module=all"), seconds).status
+    };
+    let begun = |count: u64| {
+        let line = format!("perfmon_exporter_probe_collections_total {count}\n");
+        exporter.wait_for_page(|page| page.contains(&line));
+    };
+    let (answered, failed, new) =
+        ("127.0.0.5", ["127.0.0.6", "127.0.0.7"], ["127.0.0.10", "127.0.0.11", "127.0.0.12"]);
+    assert_eq!(ask(answered, "10"), 200);
+    folder.write("mood", "f");
+    assert_eq!(failed.map(|host| ask(host, "10")), [200, 200]);
+    folder.write("mood", "h");
+    let ask = &ask;
+    std::thread::scope(|scope| {
+        scope.spawn(move || ask(failed[0], "10"));
+        begun(4);
+        assert_eq!(ask(failed[1], "0.5"), 503, "a quarter is for hosts that failed");
+        for (host, count) in [(new[0], 5), (new[1], 6)] {
+            scope.spawn(move || ask(host, "10"));
+            begun(count);
+        }
+        assert_eq!(ask(new[2], "0.5"), 503, "a half is for hosts that are new");
+        folder.write("mood", "g");
+        assert_eq!(ask(answered, "5"), 200);
+        folder.write("go", "");
+    });
+}
+
+#[test]
 fn an_answer_is_given_again_where_that_is_asked_for() {
     let configuration = MOODY.replace("probe: {", "probe: {cache: 5m, ");
     let exporter = serve(&folder(), &configuration);

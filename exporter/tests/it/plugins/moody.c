@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects as the file "mood" in the folder of the program says: `f` fails, `s` takes a second, anything else is well.
-   Its one number is how many collections there were, over all targets. */
+/* Collects as the file "mood" in the folder of the program says: `f` fails, `s` takes a second, `h` hangs until there
+   is a file "go", anything else is well. Its one number is how many collections there were, over all targets. */
 #include "common.h"
 #include <unistd.h>
 #define COLLECT collect
@@ -44,6 +44,8 @@ static perfmon_status collect(const perfmon_collect *request) {
         return host->complete(request->instance, request->collection, &failed);
     }
     if (now == 's')
+        sleep(1);
+    while (now == 'h' && access("go", F_OK) != 0)
         sleep(1);
     const double value = __atomic_add_fetch(&collections, 1, __ATOMIC_SEQ_CST);
     const uint32_t id = series_of(request->instance);
