@@ -76,21 +76,19 @@ fn a_set_that_is_removed_finishes_and_does_not_go_on_when_it_comes_back() {
     watch.full();
     written(&watch, "Nightly", 1.0);
     watch.reconfigure(settings(json!([{"name": "Other", "counters": [LEVEL]}])));
-    let mut ended = watch.full();
-    for _ in 0..2_000 {
-        // The shell makes the file before it writes into it.
-        if fs::read(&told).is_ok_and(|text| !text.is_empty()) {
-            break;
-        }
+    let state = || -> Value {
+        let text = fs::read_to_string(place.directory().join("Nightly/.run.json")).expect("it is stored");
+        serde_json::from_str(&text).expect("it is JSON")
+    };
+    // The task, the other set and the state are beside the collections. The shell makes the file before it writes into it.
+    until(&watch, |ended| {
         mill.pass(1);
-        ended = watch.full();
-    }
+        let has_run = fs::read(&told).is_ok_and(|text| !text.is_empty());
+        has_run && status(ended) == "Other|running" && state()["run"]["running"] == Value::Null
+    });
     let path = fs::read_to_string(&told).expect("its task ran");
     assert!(path.ends_with("Counters.csv"), "{path}");
-    assert_eq!(status(&ended), "Other|running");
-    let state = fs::read_to_string(place.directory().join("Nightly/.run.json")).expect("it is stored");
-    let state: Value = serde_json::from_str(&state).expect("it is JSON");
-    assert_eq!((&state["run"]["running"], &state["run"]["serial_number"]), (&Value::Null, &json!(1)));
+    assert_eq!(state()["run"]["serial_number"], json!(1));
     plugin.end(watch);
 }
 
@@ -190,11 +188,13 @@ fn come_late(has_other_folder: bool) -> BTreeSet<String> {
         files.into_iter().collect::<BTreeMap<_, _>>()
     };
     let watch = plugin.watch(&mill.sim, settings.clone());
-    // Twenty segments.
-    for _ in 0..40 {
-        watch.full();
+    // Twenty segments, once it is known that there was none.
+    until(&watch, |ended| status(ended) == "Mill|running");
+    for _ in 0..39 {
         mill.pass(15);
+        watch.full();
     }
+    written(&watch, "Mill", 40.0);
     plugin.end(watch);
     let before = runs(&mount);
     assert_eq!(before.keys().filter(|name| name.ends_with(".csv")).count(), 20, "{:?}", before.keys());
@@ -220,6 +220,8 @@ fn come_late(has_other_folder: bool) -> BTreeSet<String> {
         mill.pass(15);
         numbered(ended)
     });
+    // Writers wait for a moment before they look for a folder again.
+    written(&watch, "Mill", 0.0);
     plugin.end(watch);
     let after = runs(&mount);
     for (name, text) in &before {
