@@ -8,6 +8,7 @@ mod row;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use counter_poll::Pace;
 use counter_poll::paths::Frame;
 
 pub(crate) use self::alert::{Fired, Place, Watched};
@@ -21,6 +22,10 @@ use crate::model::Set;
 pub(crate) struct Board {
     alerts: Vec<Watched>,
     by_name: ByName,
+    /// Whether instances find no room.
+    is_full: bool,
+    /// What fired and was not returned: a collection may be cut off while alerts are judged.
+    fired: Vec<Fired>,
 }
 
 impl Board {
@@ -34,6 +39,8 @@ impl Board {
         paths: &mut Paths,
         is_own: impl Fn(&str) -> bool,
     ) -> Vec<Watched> {
+        // Their places are others now.
+        self.fired.clear();
         let before = std::mem::take(&mut self.alerts).into_iter();
         let mut before: HashMap<_, Watched> = before.map(|alert| (alert.key(), alert)).collect();
         for set in sets {
@@ -61,25 +68,44 @@ impl Board {
 
     /// Judges what is due on the values of `frame`, which are of now where `replied` says so. What is due without values stays
     /// due. Returns what fired of alerts that do something then.
-    pub(crate) fn judge(
+    pub(crate) async fn judge(
         &mut self,
         found: &Found,
         frame: &Frame,
         replied: Kinds,
         now: Duration,
     ) -> Vec<Fired> {
-        let Self { alerts, by_name } = self;
+        let Self { alerts, by_name, fired, .. } = self;
         let mut room = INSTANCES_MAX.saturating_sub(alerts.iter().map(Watched::instances).sum());
-        let mut fired = Vec::new();
+        let mut pace = Pace::default();
         for (index, alert) in alerts.iter_mut().enumerate().filter(|(_, alert)| alert.is_due(now)) {
             if replied.have(alert.needs(found)) {
                 let mut take = |instance, trigger| fired.push(Fired::new(index, instance, trigger));
-                alert.judge(found, frame, by_name, now, &mut room, &mut take);
+                alert.judge((found, frame), by_name, now, &mut room, &mut take, &mut pace).await;
             } else {
                 alert.lack_values(now);
             }
         }
-        fired
+        self.tell_room();
+        std::mem::take(&mut self.fired)
+    }
+
+    /// Says when instances begin to find no room, and when all have it again.
+    fn tell_room(&mut self) {
+        let full = self.alerts.iter().find(|alert| alert.leaves_out_instances());
+        match (full, self.is_full) {
+            (Some(alert), false) => tracing::warn!(
+                set = &*alert.set,
+                alert = &*alert.name,
+                instances_max = INSTANCES_MAX,
+                next_step =
+                    "name fewer instances in the counters of alerts, or split the sets between modules",
+                "Instances of alerts are not judged: there are too many"
+            ),
+            (None, true) => tracing::info!("All instances of alerts are judged again"),
+            _ => {}
+        }
+        self.is_full = full.is_some();
     }
 
     /// Only the alerts of sets that run are judged. What is known of others is forgotten.

@@ -14,6 +14,8 @@ use crate::board::{AlertRow, Watched};
 pub(crate) struct Reporter {
     handle: Handle,
     open: usize,
+    /// Whether it was said that there are too many.
+    is_full: bool,
     /// Bytes of texts that this collection may still report; what is above waits for the next one.
     room: usize,
     /// Set and alert of each event that was reported, but for those that are repeated.
@@ -22,7 +24,7 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     pub(crate) const fn new(handle: Handle) -> Self {
-        Self { handle, open: 0, room: BYTES_MAX, reported: Vec::new() }
+        Self { handle, open: 0, is_full: false, room: BYTES_MAX, reported: Vec::new() }
     }
 
     /// A collection begins.
@@ -44,6 +46,7 @@ impl Reporter {
                     row.reported = Some(now);
                     self.send(alert, instance, &row.judgement, AlertState::Opened);
                 }
+                (None, true) => self.tell_full(alert),
                 (Some(at), true) if now.saturating_sub(at) >= REPEATED_AFTER => {
                     row.reported = Some(now);
                     self.send(alert, instance, &row.judgement, AlertState::Open);
@@ -55,10 +58,24 @@ impl Reporter {
         alert.rows = rows;
     }
 
+    /// An alert fires that is not reported.
+    fn tell_full(&mut self, alert: &Watched) {
+        if !std::mem::replace(&mut self.is_full, true) {
+            tracing::warn!(
+                set = &*alert.set,
+                alert = &*alert.name,
+                open_max = OPEN_MAX,
+                next_step = "have alerts name fewer instances, or write `event: false` at some; metrics show all of them",
+                "Alerts that fire are not reported: too many are open"
+            );
+        }
+    }
+
     /// An instance that is not known any more fires no more.
     pub(crate) fn close(&mut self, alert: &Watched, instance: &Arc<str>, row: &mut AlertRow) {
         if row.reported.take().is_some() {
             self.open = self.open.saturating_sub(1);
+            self.is_full &= self.open > OPEN_MAX / 2;
             self.send(alert, instance, &row.judgement, AlertState::Closed);
         }
     }

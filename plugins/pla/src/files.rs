@@ -88,13 +88,13 @@ pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<FileSet, String
     let set = judge(path, &document, overrides);
     // A threshold that cannot be read would be an alert that never fires.
     let unread = |kind| matches!(kind, ProblemKind::Threshold | ProblemKind::Limit);
-    let wrong: Vec<String> = set
-        .problems
-        .iter()
-        .filter(|problem| unread(problem.kind))
-        .take(SHOWN_MAX)
-        .map(Problem::sentence)
-        .collect();
+    let mut wrong: Vec<String> =
+        set.problems.iter().filter(|problem| unread(problem.kind)).map(Problem::sentence).collect();
+    let more = wrong.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        wrong.truncate(SHOWN_MAX);
+        wrong.push(format!("and {more} more: `pla validate` lists them"));
+    }
     if wrong.is_empty() {
         Ok(FileSet { set, stamp })
     } else {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use counter_poll::Pace;
 use counter_poll::paths::{PathPlan, PathQuery};
 use counter_types::CounterPath;
 use jiff::Timestamp;
@@ -30,6 +31,7 @@ pub struct Alerts {
     recorder: Option<Recorder>,
     log_factory: Option<LogFactory>,
     log: Option<OpenLog>,
+    turns: usize,
 }
 
 impl Alerts {
@@ -56,6 +58,7 @@ impl Alerts {
             logs: None,
             collectors: Default::default(),
             problems: Vec::new(),
+            problems_left_out: 0,
         };
         let mut paths = Paths::default();
         self.board.select(std::iter::once(&set), &mut paths, |_| true);
@@ -72,7 +75,8 @@ impl Alerts {
         run(self.counters.read(Some((query, data)), false));
         if let Some(found) = self.counters.found() {
             let replied = Kinds { version_2: true, classic: false };
-            self.board.judge(found, self.counters.frame(), replied, now);
+            let (_, turns) = run(self.board.judge(found, self.counters.frame(), replied, now));
+            self.turns = turns;
         }
     }
 
@@ -94,9 +98,18 @@ impl Alerts {
         let Some((found, recorder)) = self.counters.found().zip(self.recorder.as_mut()) else { return 0 };
         let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
         let opening = HeaderContext { machine: "web1", zone: &TimeZone::UTC, description: "" };
-        let _ = recorder.begin(found, frame, replied, now, &opening);
-        let record = recorder.sample(found, frame, replied, (now, Timestamp::UNIX_EPOCH));
+        let mut pace = Pace::default();
+        let (_, began) = run(recorder.begin(found, frame, replied, now, &opening, &mut pace));
+        let time = (now, Timestamp::UNIX_EPOCH);
+        let (record, sampled) = run(recorder.sample(found, frame, replied, time, &mut pace));
+        self.turns = began + sampled;
         record.map_or(0, |(_, samples)| samples.iter().filter(|sample| sample.value.is_some()).count())
+    }
+
+    /// How often the last judging, or the last record, let other tasks run.
+    #[must_use]
+    pub const fn turns(&self) -> usize {
+        self.turns
     }
 
     /// Instances that are not in the log, or not with all of their counters.
@@ -118,9 +131,9 @@ impl Alerts {
         let (frame, replied) = (self.counters.frame(), Kinds { version_2: true, classic: false });
         let opening = HeaderContext { machine: "web1", zone: &TimeZone::UTC, description: "" };
         let began = Timestamp::UNIX_EPOCH;
-        if let (Some(header), Some(log_factory)) =
-            (recorder.begin(found, frame, replied, now, &opening), &self.log_factory)
-        {
+        let mut pace = Pace::default();
+        let (header, _) = run(recorder.begin(found, frame, replied, now, &opening, &mut pace));
+        if let (Some(header), Some(log_factory)) = (header, &self.log_factory) {
             let name = Name { base: "counters".to_owned(), ..Name::default() };
             let destination =
                 Destination::File { format: LogFormat::Csv, name, overwrites: false, is_circular: false };
@@ -129,9 +142,8 @@ impl Alerts {
             let of = (&TimeZone::UTC, &collector);
             self.log = log_factory.open(state.as_ref(), of, (1, "run", began, None), &mut Vec::new(), header);
         }
-        if let (Some((time, samples)), Some(log)) =
-            (recorder.sample(found, frame, replied, (now, began + now)), &mut self.log)
-        {
+        let (record, _) = run(recorder.sample(found, frame, replied, (now, began + now), &mut pace));
+        if let (Some((time, samples)), Some(log)) = (record, &mut self.log) {
             log.push(time, samples);
         }
     }
@@ -151,12 +163,13 @@ impl Alerts {
 
 const CLOSE_MAX: Duration = Duration::from_secs(60);
 
-/// Runs what lets other tasks run in between; there are none here.
-fn run<T>(work: impl Future<Output = T>) -> T {
-    let mut work = pin!(work);
+/// Runs what lets other tasks run in between; there are none here. Returns how often it did.
+fn run<T>(work: impl Future<Output = T>) -> (T, usize) {
+    let (mut work, mut turns) = (pin!(work), 0);
     loop {
         if let Poll::Ready(output) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return output;
+            return (output, turns);
         }
+        turns += 1;
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct Set {
     pub(crate) collectors: [usize; COLLECTOR_KINDS.len()],
     /// What of it is not done here.
     pub(crate) problems: Vec<Problem>,
+    /// Further ones, which the last one counts.
+    pub(crate) problems_left_out: usize,
 }
 
 /// When the alerts of a set are judged.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::config::SetSource;
 use crate::files::{self, FileSet, Overrides, Stamp};
 use crate::host::HostSet;
-use crate::model::{ALERTS_MAX, Problem, Set};
+use crate::model::{ALERTS_MAX, Origin, Problem, Set};
 use crate::threads::SET_FILES;
 
 /// A set with the state of its file.
@@ -81,11 +81,22 @@ pub(crate) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
     sources.into_iter().map(load).collect()
 }
 
-/// Logs what of a set is not done.
-pub(crate) fn log(Set { name, .. }: &Set, problems: &[Problem]) {
-    for Problem { alert, kind, message } in problems {
+/// Logs what of a set is not done: the first of `problems`, and how many more there are. `left_out` are not among them.
+pub(crate) fn log(set: &Set, problems: &[Problem], left_out: usize) {
+    let name = &set.name;
+    let what = match set.origin {
+        Origin::Host => "A part of a set of the host is not done here",
+        Origin::Configuration | Origin::File(_) => "A part of a set is not done here",
+    };
+    for Problem { alert, kind, message } in problems.iter().take(SAID_MAX) {
         let kind = kind.as_str();
-        tracing::warn!(set = name, alert, kind, problem = message, "A part of a set is not done here");
+        tracing::warn!(set = name, alert, kind, problem = message, "{what}");
+    }
+    if problems.len() > SAID_MAX {
+        // Of those that are left out one stands for all.
+        let problem = format!("and {} more", problems.len() - SAID_MAX + left_out.saturating_sub(1));
+        let next_step = "mend those before first, or leave the set out";
+        tracing::warn!(set = name, problem, next_step, "{what}");
     }
 }
 
@@ -140,7 +151,7 @@ impl LoadedSet {
             Ok(content) => {
                 tracing::info!(set = name, "The file of a set was read again");
                 if content.set.problems != read.set.problems {
-                    log(&content.set, &content.set.problems);
+                    log(&content.set, &content.set.problems, content.set.problems_left_out);
                 }
                 self.problem = None;
                 let is_other = content.set != read.set;
@@ -159,3 +170,6 @@ impl LoadedSet {
         }
     }
 }
+
+/// Problems of a set that the log lists at a time: more would leave no room for what others have to say.
+const SAID_MAX: usize = 20;

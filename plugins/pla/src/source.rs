@@ -200,7 +200,7 @@ impl HostSource for PlaSource {
         self.clock.pass(collection.began());
         if !self.needs_host() {
             // The values that are shown stay those of the last samples.
-            self.judge_and_show(&Fetched::default(), collection);
+            self.judge_and_show(&Fetched::default(), collection).await;
             return Ok(self.coverage(None));
         }
         let mut open = self.connection.take(collection, deadline).await?;
@@ -241,8 +241,9 @@ impl HostSource for PlaSource {
             let query = open.handles().as_ref();
             self.counters.read(query.zip(fetched.data.as_ref()), fetched.has_classic).await;
         }
-        self.judge_and_show(&fetched, collection);
+        // Judging may be cut off, which costs no connection.
         self.connection.put_back(open);
+        self.judge_and_show(&fetched, collection).await;
         Ok(self.coverage(fetched.classic_failure))
     }
 }

@@ -38,6 +38,7 @@ pub use self::channel::{Client, Error, HostChannel};
 pub use self::classic::ClassicError;
 pub use self::forms::{FormAnswer, Forms};
 pub use self::missing::{Missing, Why, sentences};
+pub use self::pace::Pace;
 pub use self::poller::{CountersetPoller, InstanceLabels, LeftOut};
 pub use self::query::{OpenQuery, Refusal};
 pub use self::reading::{InstanceReading, Instances, Reading, Values, clocks_of};

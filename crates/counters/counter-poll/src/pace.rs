@@ -5,14 +5,14 @@ use std::task::Poll;
 
 /// Counts the steps of loops.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub struct Pace {
     steps: usize,
 }
 
 impl Pace {
     /// Counts `steps`, each of which takes as long as the value of a counter. After [`STEPS_MAX`] other tasks run first.
     #[inline]
-    pub(crate) async fn step(&mut self, steps: usize) {
+    pub async fn step(&mut self, steps: usize) {
         self.steps += steps;
         if self.steps >= STEPS_MAX {
             self.steps = 0;

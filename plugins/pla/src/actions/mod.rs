@@ -55,8 +55,12 @@ pub(crate) struct Actions {
     set_tasks: Vec<Key>,
     /// Made when the first task is started.
     runner: Option<Runner>,
+    /// Whether tasks found no room.
+    tasks_skipped: Skipping,
     /// Sets that the host is to start.
     host_starts: Vec<HostStart>,
+    /// Whether there are too many of these.
+    starts_skipped: Skipping,
     /// When a task, or a set of the host, was last started for an instance of an alert, where that is not long ago.
     started: HashMap<(Key, Arc<str>, String), Duration>,
 }
@@ -68,6 +72,24 @@ pub(crate) struct HostStart {
     pub(crate) set: String,
     /// What is counted.
     pub(crate) key: Key,
+}
+
+/// Whether something is skipped in this collection, and was in the one before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Skipping {
+    now: bool,
+    before: bool,
+}
+
+impl Skipping {
+    /// Something is skipped. Returns whether that is to be said.
+    fn begins(&mut self) -> bool {
+        !std::mem::replace(&mut self.now, true) && !self.before
+    }
+
+    fn end_collection(&mut self) {
+        self.before = std::mem::take(&mut self.now);
+    }
 }
 
 /// The moment of a sample, by three clocks.
@@ -92,7 +114,9 @@ impl Actions {
             counts: Counts::default(),
             set_tasks: Vec::new(),
             runner: None,
+            tasks_skipped: Skipping::default(),
             host_starts: Vec::new(),
+            starts_skipped: Skipping::default(),
             started: HashMap::new(),
         }
     }
@@ -157,7 +181,7 @@ impl Actions {
     }
 
     /// Judges what is due, and does what follows. A set that is started is judged at once: it may not last until the next samples.
-    pub(crate) fn judge(
+    pub(crate) async fn judge(
         &mut self,
         board: &mut Board,
         (found, frame, replied): (&Found, &Frame, Kinds),
@@ -166,7 +190,7 @@ impl Actions {
         self.started.retain(|_, at| moment.at.saturating_sub(*at) < PAUSE);
         // Each time but the last one starts a set, and none is started twice.
         loop {
-            let fired = board.judge(found, frame, replied, moment.sample);
+            let fired = board.judge(found, frame, replied, moment.sample).await;
             let mut has_started = false;
             for fired in &fired {
                 let alert = &board.alerts()[fired.alert];
@@ -202,7 +226,18 @@ impl Actions {
         let instance = (key.clone(), Arc::clone(&alert.counter), fired.instance.clone());
         let is_recent = self.started.contains_key(&instance);
         let is_queued = self.host_starts.iter().any(|start| start.set == set);
-        if is_recent || is_queued || self.host_starts.len() >= HOST_STARTS_MAX {
+        let is_full = self.host_starts.len() >= HOST_STARTS_MAX;
+        if is_full && !is_recent && !is_queued && self.starts_skipped.begins() {
+            let (of, alert) = (&*alert.set, &*alert.name);
+            tracing::warn!(
+                set = of,
+                alert,
+                starts = set,
+                next_step = "have fewer alerts start sets of the host",
+                "The host is not told to start a set: {HOST_STARTS_MAX} others begin with the same collection"
+            );
+        }
+        if is_recent || is_queued || is_full {
             return self.counts.add(key, ActionResult::Skipped);
         }
         self.started.insert(instance, moment.at);
@@ -210,8 +245,12 @@ impl Actions {
     }
 
     /// What the host is to start next.
-    pub(crate) fn next_host_start(&self) -> Option<HostStart> {
-        self.host_starts.first().cloned()
+    pub(crate) fn next_host_start(&mut self) -> Option<HostStart> {
+        let next = self.host_starts.first().cloned();
+        if next.is_none() {
+            self.starts_skipped.end_collection();
+        }
+        next
     }
 
     /// Counts what became of the set that the host was to start next. Before that it stays the next one: a collection may be
@@ -267,9 +306,14 @@ impl Actions {
         let target = self.target.0.clone();
         let refused = match program {
             Ok(program) => {
-                let job = Job { key: key.clone(), task: task.to_owned(), target, program };
+                let job = Job { key: key.clone(), task: task.to_owned(), target: target.clone(), program };
                 if self.runner.get_or_insert_with(Runner::new).start(job) {
                     return true;
+                }
+                if self.tasks_skipped.begins() {
+                    let (set, alert, next_step) =
+                        (&*key.set, &*key.alert, "let tasks end sooner, or fewer alerts start them");
+                    tracing::warn!(target, set, alert, task, next_step, "Tasks are skipped: too many wait");
                 }
                 ActionResult::Skipped
             }
@@ -288,6 +332,7 @@ impl Actions {
         for (set, alert) in reported {
             self.counts.add(Key { set, alert, action: Action::Event }, ActionResult::Done);
         }
+        self.tasks_skipped.end_collection();
         for (key, result) in self.runner.iter_mut().flat_map(Runner::ended) {
             self.counts.add(key, result);
         }

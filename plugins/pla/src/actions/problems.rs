@@ -23,7 +23,7 @@ impl Problems {
         for set in sets {
             let now = self.of(&set.name);
             if before.of(&set.name) != now {
-                sets::log(set, now);
+                sets::log(set, now, 0);
             }
         }
     }

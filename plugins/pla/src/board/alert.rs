@@ -182,6 +182,11 @@ impl Watched {
         self.left_out + self.judge.left_out()
     }
 
+    /// Whether an instance with a number finds no room.
+    pub(super) const fn leaves_out_instances(&self) -> bool {
+        self.bound.leaves_out_some
+    }
+
     /// How many of its samples triggered.
     pub(crate) fn triggered(&self) -> u64 {
         self.judge.judgements().map(|(_, judgement)| judgement.triggered).sum()

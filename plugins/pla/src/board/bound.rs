@@ -5,7 +5,7 @@ use pla_engine::{Judge, Slot};
 #[derive(Debug, Default)]
 pub(super) struct Bound {
     /// Of the counterset, and of the judge.
-    versions: (u64, u64),
+    versions: Option<(u64, u64)>,
     /// Whether an instance found no room or had no number, so that it is looked for again.
     pub(super) lacks_some: bool,
     /// Whether an instance with a number found no room.
@@ -20,14 +20,18 @@ pub(super) struct Bound {
 impl Bound {
     /// Whether it is still right.
     pub(super) fn holds(&self, frame: &CountersetFrame, judge: &Judge) -> bool {
-        !self.lacks_some && self.versions == (frame.version(), judge.generation())
+        !self.lacks_some && self.versions == Some((frame.version(), judge.generation()))
     }
 
-    /// Begins anew.
-    pub(super) fn begin(&mut self, frame: &CountersetFrame, judge: &Judge, columns: Option<Columns>) {
+    /// Begins anew. It is not right before it [ends](Self::end): a collection may be cut off meanwhile.
+    pub(super) fn begin(&mut self, columns: Option<Columns>) {
         self.samples.clear();
         (self.lacks_some, self.leaves_out_some, self.is_there) = (false, false, false);
-        self.versions = (frame.version(), judge.generation());
-        self.columns = columns;
+        (self.versions, self.columns) = (None, columns);
+    }
+
+    /// All places were found for these versions of the counterset and of the judge.
+    pub(super) const fn end(&mut self, versions: (u64, u64)) {
+        self.versions = Some(versions);
     }
 }

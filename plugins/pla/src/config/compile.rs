@@ -33,7 +33,10 @@ pub(crate) fn compile(settings: &Settings) -> Result<Module, Vec<Problem>> {
     if compiled.problems.is_empty() {
         compiled.link(settings);
     }
-    let Compiled { sets, places, wanted, problems, .. } = compiled;
+    let Compiled { sets, places, wanted, mut problems, left_out, .. } = compiled;
+    if left_out > 0 {
+        problems.push(Problem::new("/sets", format!("and {left_out} more: mend those before first")));
+    }
     if problems.is_empty() { Ok(Module { sets, places, wanted, control }) } else { Err(problems) }
 }
 
@@ -44,6 +47,8 @@ pub(super) struct Compiled {
     places: Vec<String>,
     wanted: Vec<Wanted>,
     problems: Vec<Problem>,
+    /// Further problems.
+    left_out: usize,
     /// Where each name is.
     names: HashMap<String, String>,
     alerts: usize,
@@ -144,6 +149,8 @@ impl Compiled {
     pub(super) fn refuse(&mut self, place: impl Into<String>, message: String) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(Problem::new(place, message));
+        } else {
+            self.left_out += 1;
         }
     }
 }

@@ -99,6 +99,7 @@ pub(super) fn written_here(
         logs: logs.map(Arc::new),
         collectors: Default::default(),
         problems: Vec::new(),
+        problems_left_out: 0,
     };
     check_duration(set, &made)?;
     Ok(SetSource::Here(made))

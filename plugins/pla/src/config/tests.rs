@@ -229,3 +229,10 @@ fn a_set_of_the_configuration_says_when_it_runs() {
     let next = definition.next_start("2026-11-30T12:00:00Z".parse().unwrap());
     assert_eq!(next, Some("2026-12-06T21:00:00Z".parse().unwrap()));
 }
+
+#[test]
+fn problems_above_those_that_are_shown_are_counted() {
+    let text = (0..101).map(|_| r#"{"name": "High"}"#).collect::<Vec<_>>().join(", ");
+    let found = problems(&format!(r#"{{"sets": [{{"name": "a", "alerts": [{text}]}}]}}"#));
+    assert_eq!((found.len(), &*found[100]), (101, "/sets: and 1 more: mend those before first"));
+}

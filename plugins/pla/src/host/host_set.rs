@@ -119,20 +119,6 @@ impl HostSet {
         (self.set.alerts, self.set.problems, self.schedules) = (Vec::new(), Vec::new(), Vec::new());
         (self.is_admitted, self.is_cut) = (false, false);
     }
-
-    /// Says what is not done of a set that is new.
-    pub(super) fn tell_problems(&self) {
-        for problem in &self.set.problems {
-            let (set, alert, kind) = (&self.set.name, &problem.alert, problem.kind.as_str());
-            tracing::warn!(
-                set,
-                alert,
-                kind,
-                problem = problem.message,
-                "A part of a set of the host is not done here"
-            );
-        }
-    }
 }
 
 /// Whether something was above. The memory of that is given back.

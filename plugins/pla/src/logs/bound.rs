@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use counter_poll::Pace;
 use counter_poll::paths::{Columns, Frame};
 use counter_types::{CounterType, Reading};
 
@@ -72,7 +73,7 @@ impl Bound {
     }
 
     /// Finds the places again where the instances are others.
-    pub(super) fn update(&mut self, paths: &Paths, found: &Found, frame: &Frame) {
+    pub(super) async fn update(&mut self, paths: &Paths, found: &Found, frame: &Frame, pace: &mut Pace) {
         let version =
             |counterset| frame.of(counterset).map_or(0, counter_poll::paths::CountersetFrame::version);
         let is_same = |(counterset, before): &(usize, u64)| version(*counterset) == *before;
@@ -87,12 +88,17 @@ impl Bound {
         let mut places: HashMap<usize, HashMap<(String, u32), usize>> = HashMap::new();
         for counterset in &countersets {
             let all = frame.of(*counterset).map_or(&[][..], |frame| frame.instances());
-            let keys = all.iter().map(|instance| instance.as_ref().map(key).unwrap_or_default());
-            places.insert(*counterset, keys.zip(0..).collect());
+            let mut by_key = HashMap::with_capacity(all.len());
+            for (place, instance) in all.iter().enumerate() {
+                by_key.insert(instance.as_ref().map(key).unwrap_or_default(), place);
+                pace.step(1).await;
+            }
+            places.insert(*counterset, by_key);
         }
         let mut with_column = WithColumn::new();
         for slot in &mut self.slots {
             slot.place = None;
+            pace.step(1).await;
             let Some(meaning) = meanings.get(slot.path).and_then(Option::as_ref) else { continue };
             let counterset = meaning.path.counterset;
             let counters = &meaning.counterset.counters;
@@ -111,24 +117,26 @@ impl Bound {
                     needs: meaning.needs,
                 });
         }
-        self.left_out = left_out(meanings.iter().flatten(), frame, &with_column);
+        self.left_out = left_out(&meanings, frame, &with_column, pace).await;
         self.versions.clear();
         self.versions.extend(countersets.into_iter().map(|counterset| (counterset, version(counterset))));
     }
 }
 
 /// How many instances are wanted and lack a column. Each is counted once.
-fn left_out<'a>(
-    meanings: impl Iterator<Item = &'a Meaning<'a>>,
+async fn left_out(
+    meanings: &[Option<Meaning<'_>>],
     frame: &Frame,
     with_column: &WithColumn<'_>,
+    pace: &mut Pace,
 ) -> u64 {
     let mut left_out: HashSet<(usize, usize)> = HashSet::new();
-    for Meaning { path, counterset, .. } in meanings {
+    for Meaning { path, counterset, .. } in meanings.iter().flatten() {
         let counters = path.counters.iter().filter_map(|counter| counterset.counters.get(*counter));
         let counters = counters.filter(|counter| !is_text(counter.info.counter_type));
         let instances = frame.of(path.counterset).map_or(&[][..], |frame| frame.instances());
         for (place, instance) in instances.iter().enumerate() {
+            pace.step(1 + path.counters.len()).await;
             let lacks_column = |name: &str| !with_column.contains(&(path.counterset, place, name));
             if wants(path, instance.as_ref()) && counters.clone().any(|counter| lacks_column(&counter.name)) {
                 left_out.insert((path.counterset, place));

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use counter_log::Column;
+use counter_poll::Pace;
 use counter_poll::paths::{CountersetFrame, Frame};
 use counter_types::{CounterPath, InstanceIndex};
 
@@ -19,12 +20,20 @@ pub(super) struct Expanded {
     pub(super) columns: Vec<Column>,
     /// By column.
     pub(super) slots: Vec<Slot>,
+    /// Counters of instances that found no room.
+    pub(super) left_out: usize,
     seen: HashSet<(usize, String, u32, String)>,
 }
 
 /// Finds the columns of `paths`: each counter of each instance that is there now. A path that names one counter of one instance
 /// is a column also while the host does not have it.
-pub(super) fn expand(paths: &Paths, found: &Found, frame: &Frame, machine: &str) -> Expanded {
+pub(super) async fn expand(
+    paths: &Paths,
+    found: &Found,
+    frame: &Frame,
+    machine: &str,
+    pace: &mut Pace,
+) -> Expanded {
     let mut expanded = Expanded::default();
     for (order, (place, path)) in paths.iter().enumerate() {
         let meaning = found.meaning(*place);
@@ -32,7 +41,7 @@ pub(super) fn expand(paths: &Paths, found: &Found, frame: &Frame, machine: &str)
         if let Some(meaning) = &meaning {
             let frame = frame.of(meaning.path.counterset);
             for counter in &meaning.path.counters {
-                expanded.add_counter((order, meaning), *counter, frame, machine);
+                expanded.add_counter((order, meaning), *counter, frame, machine, pace).await;
             }
         }
         if expanded.columns.len() == before && !has_wildcard(path) {
@@ -43,21 +52,24 @@ pub(super) fn expand(paths: &Paths, found: &Found, frame: &Frame, machine: &str)
 }
 
 impl Expanded {
-    fn add_counter(
+    async fn add_counter(
         &mut self,
         (order, meaning): (usize, &Meaning<'_>),
         counter: usize,
         frame: Option<&CountersetFrame>,
         machine: &str,
+        pace: &mut Pace,
     ) {
         let Some(counter) = meaning.counterset.counters.get(counter) else { return };
         if is_text(counter.info.counter_type) {
             return;
         }
         let all = frame.map_or(&[][..], CountersetFrame::instances);
-        for (place, instance) in
-            all.iter().enumerate().filter(|(_, instance)| wants(meaning.path, instance.as_ref()))
-        {
+        for (place, instance) in all.iter().enumerate() {
+            pace.step(1).await;
+            if !wants(meaning.path, instance.as_ref()) {
+                continue;
+            }
             let clocks = frame.and_then(|frame| frame.clocks(place)).unwrap_or_default();
             let (name, index) =
                 instance.as_ref().map_or(("", 0), |instance| (&*instance.name, instance.index));
@@ -113,9 +125,9 @@ impl Expanded {
 
     fn add(&mut self, counterset: usize, column: Column, slot: Slot) {
         let (name, index) = slot.instance.clone().unwrap_or_default();
-        if self.columns.len() < COLUMNS_MAX
-            && self.seen.insert((counterset, name, index, column.counter.clone()))
-        {
+        if self.columns.len() >= COLUMNS_MAX {
+            self.left_out += 1;
+        } else if self.seen.insert((counterset, name, index, column.counter.clone())) {
             self.columns.push(column);
             self.slots.push(slot);
         }

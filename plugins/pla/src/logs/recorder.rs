@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counter_log::{LogHeader, Sample};
+use counter_poll::Pace;
 use counter_poll::paths::Frame;
 use counter_types::{Cooked, CounterPath, cook};
 use jiff::Timestamp;
@@ -30,6 +31,8 @@ pub(crate) struct Recorder {
     /// The columns of the log that is open.
     open: Option<Bound>,
     row: Vec<Sample>,
+    /// Counters of instances for which the newest log has no column.
+    pub(crate) without_column: usize,
 }
 
 /// What the log of a segment is opened with.
@@ -50,7 +53,8 @@ impl Recorder {
         paths: Vec<(usize, CounterPath)>,
         of_other_hosts: usize,
     ) -> Self {
-        Self { collector, paths, of_other_hosts, last: None, waits_since: None, open: None, row: Vec::new() }
+        let (last, waits_since, open) = (None, None, None);
+        Self { collector, paths, of_other_hosts, last, waits_since, open, row: Vec::new(), without_column: 0 }
     }
 
     /// One that has sampled nothing yet.
@@ -98,13 +102,14 @@ impl Recorder {
 
     /// Begins the log if it has not begun: its columns are those of now. It waits for replies that did not come, but not for
     /// ever. Returns what is known of the log then.
-    pub(crate) fn begin(
+    pub(crate) async fn begin(
         &mut self,
         found: &Found,
         frame: &Frame,
         replied: Kinds,
         now: Duration,
         opening: &HeaderContext<'_>,
+        pace: &mut Pace,
     ) -> Option<LogHeader> {
         if self.open.is_some() {
             return None;
@@ -118,7 +123,7 @@ impl Recorder {
         if !replied.have(self.needs(found)) && now.saturating_sub(waits_since) < patience {
             return None;
         }
-        let expanded = expand(&self.paths, found, frame, opening.machine);
+        let expanded = expand(&self.paths, found, frame, opening.machine, pace).await;
         if expanded.columns.is_empty() {
             // There is nothing to write: none of its counters is there yet. That is looked for again after the interval.
             if let SampleInterval::Every(_) = self.collector.interval {
@@ -126,6 +131,7 @@ impl Recorder {
             }
             return None;
         }
+        self.without_column = expanded.left_out;
         self.row = Vec::with_capacity(expanded.columns.len());
         self.open = Some(Bound::new(expanded.slots));
         let (zone, description) = (opening.zone.clone(), opening.description.to_owned());
@@ -133,12 +139,13 @@ impl Recorder {
     }
 
     /// Takes a sample, if it is due and the replies of now have something of it. Returns its time and its values.
-    pub(crate) fn sample(
+    pub(crate) async fn sample(
         &mut self,
         found: &Found,
         frame: &Frame,
         replied: Kinds,
         (now, time): (Duration, Timestamp),
+        pace: &mut Pace,
     ) -> Option<(Timestamp, &[Sample])> {
         let needs = self.needs(found);
         let has_reply = replied.version_2 && needs.version_2 || replied.classic && needs.classic;
@@ -146,7 +153,9 @@ impl Recorder {
             return None;
         }
         let bound = self.open.as_mut()?;
-        bound.update(&self.paths, found, frame);
+        bound.update(&self.paths, found, frame, pace).await;
+        // The columns of a log are not many.
+        pace.step(1 + bound.slots_mut().len()).await;
         self.last = Some(now);
         self.row.clear();
         for slot in bound.slots_mut() {

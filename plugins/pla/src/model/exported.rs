@@ -33,6 +33,7 @@ impl Set {
             logs: None,
             collectors,
             problems: Vec::new(),
+            problems_left_out: 0,
         };
         for error in document.unread() {
             let instead = if error.path.contains("/Schedule/") {
@@ -162,10 +163,16 @@ impl Set {
         }
     }
 
+    /// The last one says how many more there are.
     pub(super) fn report(&mut self, alert: &str, kind: ProblemKind, message: String) {
         if self.problems.len() < PROBLEMS_MAX {
-            self.problems.push(Problem { alert: alert.to_owned(), kind, message });
+            return self.problems.push(Problem { alert: alert.to_owned(), kind, message });
         }
+        self.problems_left_out += 1;
+        self.problems.truncate(PROBLEMS_MAX);
+        // One of them may be an alert that is not judged.
+        let message = format!("and {} more: mend those before first", self.problems_left_out);
+        self.problems.push(Problem { alert: String::new(), kind: ProblemKind::Limit, message });
     }
 }
 
@@ -185,7 +192,7 @@ pub(crate) fn clean(name: &str) -> String {
 
 /// What is read of a set.
 pub(crate) const LIMITS: Limits = Limits { bytes_max: 8 << 20, names_max: 200_000, depth_max: 64 };
-/// Problems of one set.
+/// Problems of one set that are listed.
 const PROBLEMS_MAX: usize = 1_000;
 const THRESHOLD_CHARS_SHOWN: usize = 256;
 
@@ -273,6 +280,24 @@ mod tests {
                 "/collector: 1 data collectors of traces are not run here: only counters and alerts are",
             ]
         );
+    }
+
+    #[test]
+    fn problems_above_the_limit_are_counted_in_the_last_one() {
+        let alerts = |count: usize| {
+            let alerts = r"<Alert>\A\B&gt;1,5</Alert>".repeat(count);
+            read(&format!("<AlertDataCollector><Name>High</Name>{alerts}</AlertDataCollector>"))
+        };
+        for (count, listed, last) in [
+            (1_000, 1_000, None),
+            (1_001, 1_001, Some("and 1 more: mend those before first")),
+            (1_234, 1_001, Some("and 234 more: mend those before first")),
+        ] {
+            let set = alerts(count);
+            assert_eq!(set.problems.len(), listed);
+            let said = set.problems.last().filter(|problem| problem.kind == ProblemKind::Limit);
+            assert_eq!(said.map(|problem| &*problem.message), last);
+        }
     }
 
     #[test]

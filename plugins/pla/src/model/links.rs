@@ -169,6 +169,7 @@ mod tests {
             logs: None,
             collectors: Default::default(),
             problems: Vec::new(),
+            problems_left_out: 0,
         }
     }
 

@@ -73,11 +73,21 @@ impl SetFolder {
     /// Brings the Parquet files to an end that a process left behind.
     pub(crate) fn recover(&self, target: &str) -> io::Result<()> {
         let root = self.open()?;
-        for entry in root.entries()?.take(FOLDERS_MAX) {
+        let mut entries = root.entries()?;
+        for entry in entries.by_ref().take(FOLDERS_MAX) {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
                 self.report(target, &log_writer::recover(&entry.open_dir()?)?);
             }
+        }
+        if entries.next().is_some() {
+            tracing::warn!(
+                target,
+                set = &*self.name,
+                folders_max = FOLDERS_MAX,
+                next_step = "let the set keep fewer folders with `keep`",
+                "Logs of an earlier process are not looked for in all folders: there are too many"
+            );
         }
         Ok(())
     }

@@ -34,6 +34,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use counter_poll::Pace;
 use counter_poll::paths::Frame;
 use pla_engine::Moment;
 use tokio::time::Instant;
@@ -213,17 +214,18 @@ impl Runs {
     }
 
     /// Takes the samples that are due from the replies of now.
-    pub(crate) fn sample(
+    pub(crate) async fn sample(
         &mut self,
         values: (&Found, &Frame, Kinds),
         is_triggered: impl Fn(&str) -> bool,
         now: Duration,
         moment: Moment,
     ) {
+        let mut pace = Pace::default();
         for run in &mut self.runs {
             // An alert may have started it just now.
             run.follow(is_triggered(&run.name), moment);
-            run.sample(values, now, moment);
+            run.sample(values, now, moment, &mut pace).await;
         }
     }
 

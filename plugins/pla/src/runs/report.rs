@@ -59,7 +59,8 @@ pub(super) fn write(
 /// Nothing if it has a report, or nothing else.
 pub(super) fn write_cut_off(folder: &Dir, about: &SegmentInfo, manager: &xml::DataManager) -> Vec<String> {
     let names = Names::of(manager, 1);
-    let (files, ended) = match files(folder) {
+    let mut failures = Vec::new();
+    let (files, ended) = match files(folder, &mut failures) {
         Ok((files, _))
             if files.is_empty()
                 || files.iter().any(|file| [&names.xml, &names.html].contains(&&file.name)) =>
@@ -84,15 +85,15 @@ pub(super) fn write_cut_off(folder: &Dir, about: &SegmentInfo, manager: &xml::Da
     };
     let source = Source { columns: &[], statistics: &Statistics::new(0), facts: &facts };
     let report = Report::build(manager.report_schema.as_ref(), &source, &Options::default());
-    let mut failures = Vec::new();
     save(folder, &names, &report, &mut failures);
     failures
 }
 
 /// The files of a folder, and when the newest of them was changed.
-fn files(folder: &Dir) -> io::Result<(Vec<RunFile>, Option<Timestamp>)> {
+fn files(folder: &Dir, failures: &mut Vec<String>) -> io::Result<(Vec<RunFile>, Option<Timestamp>)> {
     let (mut files, mut newest) = (Vec::new(), None);
-    for entry in folder.entries()?.take(FILES_MAX) {
+    let mut entries = folder.entries()?;
+    for entry in entries.by_ref().take(FILES_MAX) {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let found = entry.metadata()?;
@@ -101,6 +102,9 @@ fn files(folder: &Dir) -> io::Result<(Vec<RunFile>, Option<Timestamp>)> {
             newest = newest.max(modified);
             files.push(RunFile { name, bytes: found.len(), records: None });
         }
+    }
+    if entries.next().is_some() {
+        failures.push(format!("only {FILES_MAX} of its files are listed"));
     }
     files.sort_by(|one, other| one.name.cmp(&other.name));
     Ok((files, newest))

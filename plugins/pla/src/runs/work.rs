@@ -89,6 +89,9 @@ pub(super) struct Upkeep {
 struct Said {
     before: HashSet<String>,
     now: HashSet<String>,
+    /// Failures of this run whose reasons are not said, because there are too many.
+    more: u64,
+    had_more: bool,
 }
 
 impl Upkeep {
@@ -109,16 +112,28 @@ impl Upkeep {
 
     /// Whether a reason is to be said.
     fn is_new(&self, reason: &str) -> bool {
-        let Said { before, now } = &mut *self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        now.len() < REASONS_MAX && now.insert(reason.to_owned()) && !before.contains(reason)
+        let Said { before, now, more, .. } = &mut *self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.len() >= REASONS_MAX {
+            *more += u64::from(!now.contains(reason));
+            return false;
+        }
+        now.insert(reason.to_owned()) && !before.contains(reason)
     }
 
-    /// A run of the data manager has ended. Returns whether all is done again.
-    fn end_run(&self) -> bool {
+    /// Failures whose reasons are not known.
+    fn add_more(&self, failures: u64) {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).more += failures;
+    }
+
+    /// A run of the data manager has ended. Returns whether all is done again, and how many failures were not said, unless that
+    /// was so before.
+    fn end_run(&self) -> (bool, u64) {
         let said = &mut *self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let was_failing = !said.before.is_empty();
         said.before = std::mem::take(&mut said.now);
-        was_failing && said.before.is_empty()
+        let more = std::mem::take(&mut said.more);
+        let had_more = std::mem::replace(&mut said.had_more, more > 0);
+        (was_failing && said.before.is_empty(), if had_more { 0 } else { more })
     }
 
     /// Per segment there is one entry, so that no panic leaves half of something.
@@ -211,8 +226,16 @@ fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
         }
         None => {}
     }
-    if job.upkeep.end_run() {
-        let (target, set) = (&*job.target, &*job.set);
+    let (is_done_again, more) = job.upkeep.end_run();
+    let (target, set) = (&*job.target, &*job.set);
+    if more > 0 {
+        tracing::warn!(
+            target,
+            set,
+            "The data manager of a set could not do all, and {more} more: mend those before first"
+        );
+    }
+    if is_done_again {
         tracing::info!(target, set, "The data manager of a set has done all again");
     }
     compiled.took_s = began.elapsed().as_secs_f64();
@@ -270,6 +293,7 @@ impl Compiled {
             let (target, set, error) = (&*job.target, &*job.set, &failure.error);
             tracing::warn!(target, set, folder = failure.folder, %error, "The data manager of a set could not do all");
         }
+        job.upkeep.add_more(managed.failures_left_out);
         self.failures +=
             u64::try_from(managed.failures.len()).unwrap_or(u64::MAX) + managed.failures_left_out;
     }

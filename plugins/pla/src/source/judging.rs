@@ -13,16 +13,16 @@ use crate::series;
 
 impl PlaSource {
     /// What was fetched was read before.
-    pub(super) fn judge_and_show(&mut self, fetched: &Fetched, collection: &mut Collection) {
+    pub(super) async fn judge_and_show(&mut self, fetched: &Fetched, collection: &mut Collection) {
         collection.enter(Stage::Decode);
         if !self.is_on_demand {
-            self.judge(fetched, collection.began());
+            self.judge(fetched, collection.began()).await;
             self.show(collection);
         }
         self.show_sets(collection);
     }
 
-    fn judge(&mut self, fetched: &Fetched, at: Duration) {
+    async fn judge(&mut self, fetched: &Fetched, at: Duration) {
         let Self { counters, board, clock, actions, runs, is_gap, .. } = self;
         let replied = fetched.replied();
         let mut is_new_boot = false;
@@ -41,12 +41,13 @@ impl PlaSource {
         } else if let Some(found) = counters.found() {
             let moment = Moment { sample: now, at, time: SystemTime::now() };
             let values = (found, counters.frame(), replied);
-            actions.judge(board, values, moment);
-            runs.sample(values, |set| actions.is_running(set), now, calendar::moment(at));
+            actions.judge(board, values, moment).await;
+            runs.sample(values, |set| actions.is_running(set), now, calendar::moment(at)).await;
         }
     }
 
-    /// Reports what changed, and sends what is known of all alerts.
+    /// Reports what changed, and sends what is known of all alerts. All have a limit together, and it is not cut off in between:
+    /// series that are gone are retired.
     fn show(&mut self, collection: &mut Collection) {
         self.round += 1;
         let (now, unix_s) = (self.clock.now(), unix_seconds());

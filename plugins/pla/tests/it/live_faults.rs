@@ -131,6 +131,62 @@ fn a_set_that_cannot_be_read_costs_itself_alone() {
 }
 
 #[test]
+fn a_set_whose_text_is_too_long_costs_itself_alone() {
+    for (chars, is_read) in [(1_000_000, true), (1_048_577, false)] {
+        let (mill, plugin) = (Mill::new(), Plugin::new());
+        let objects = Objects::of(&mill.sim);
+        objects.store("Mill small", &[r"\Water\Level<60"]);
+        objects.store_described("Mill large", &"d".repeat(chars));
+        let watch = plugin.watch(&mill.sim, objects.settings(&each_time()));
+        let ended = watch.collect();
+        let shown: Vec<_> = ended.of("Set", "Info").into_iter().map(|(labels, _)| labels).collect();
+        if is_read {
+            assert_eq!(ended.outcome, RecordedOutcome::Full);
+            assert_eq!(shown, ["Mill large|host|", "Mill small|host|"]);
+            continue;
+        }
+        let message = ended.partial();
+        assert!(message.starts_with("set `Mill large`: "), "{message}");
+        assert_eq!(ended.reason(), "pla_set_not_read");
+        assert!(ended.next_step().contains("more than 1,048,576 characters"), "{}", ended.next_step());
+        assert_eq!(shown, ["Mill small|host|"]);
+        assert_eq!(ended.states(), ["High() firing"]);
+        assert_eq!(ended.logged("A set of the host cannot be read"), 1);
+        mill.pass(15);
+        let ended = watch.collect();
+        ended.partial();
+        assert_eq!(ended.logged("A set of the host cannot be read"), 1, "it is said once");
+    }
+}
+
+#[test]
+fn problems_of_a_set_above_the_limit_are_counted_and_said_once() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let objects = Objects::of(&mill.sim);
+    let thresholds = vec![r"\Water\Level<6,0"; 1_100];
+    objects.store("Mill some", &thresholds[..25]);
+    objects.store("Mill watch", &thresholds);
+    let watch = plugin.watch(&mill.sim, objects.settings(&each_time()));
+    for _ in 0..2 {
+        let ended = watch.full();
+        let said = |set: &str| -> Vec<String> {
+            let logs = ended.recorded.logs.iter().filter(|log| log.level == plugin_contract::Level::Warn);
+            let fields = logs.map(|log| log.fields.iter().map(|(name, value)| (&**name, &**value)).collect());
+            let fields =
+                fields.filter(|fields: &std::collections::HashMap<_, _>| fields.get("set") == Some(&set));
+            fields.filter_map(|fields| fields.get("problem").map(|&problem| problem.to_owned())).collect()
+        };
+        for (set, last) in [("Mill some", "and 5 more"), ("Mill watch", "and 1080 more")] {
+            assert_eq!((said(set).len(), said(set).last().map(String::as_str)), (21, Some(last)));
+        }
+        let problems = ended.of("Set", "Problems");
+        assert!(problems.contains(&("Mill watch|limit".to_owned(), 1.0)), "{problems:?}");
+        assert!(problems.contains(&("Mill watch|threshold".to_owned(), 1_000.0)), "{problems:?}");
+        mill.pass(15);
+    }
+}
+
+#[test]
 fn a_right_that_is_granted_counts_after_a_while() {
     let (mill, plugin) = (Mill::new(), Plugin::new());
     let objects = Objects::of(&mill.sim);

@@ -11,6 +11,8 @@ use plugin_contract::{
 use plugin_host::{InstanceConfig, Violation, monotonic_ns};
 use serde_json::{Value, json};
 
+use crate::logging::Place;
+use crate::objects::Objects;
 use crate::steered::Mill;
 use crate::world::{Plugin, config, set};
 
@@ -30,6 +32,8 @@ struct Counts {
     series_all: u32,
     completions: usize,
     full: usize,
+    /// What is said at the level WARN.
+    warnings: Vec<String>,
 }
 
 impl Tally {
@@ -86,11 +90,14 @@ impl InstanceSink for Tally {
 
     fn reset(&self) {}
 
-    fn log_enabled(&self, _level: Level) -> bool {
-        false
+    fn log_enabled(&self, level: Level) -> bool {
+        level == Level::Warn
     }
 
-    fn log(&self, _level: Level, _message: &str, _fields: &[(&str, &str)]) {}
+    fn log(&self, _level: Level, message: &str, fields: &[(&str, &str)]) {
+        let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        self.change(|counts| counts.warnings.push(format!("{message} {}", fields.join(" "))));
+    }
 
     fn event(&self, event: &Event<'_>) {
         let state = event.alert.as_ref().expect("all are about alerts").state;
@@ -162,4 +169,62 @@ fn instances_above_the_limit_are_not_judged() {
     instance.collect(monotonic_ns() + 60_000_000_000).expect("the collection begins");
     let judged = tally.wait(1).series["Firing"];
     assert!((19_000..=20_100).contains(&judged), "{judged} instances");
+}
+
+#[test]
+fn what_a_limit_leaves_out_is_said_once_with_the_next_step() {
+    let place = Place::new();
+    let tasks = json!({"Wait": {"command": ["/bin/sleep", "1000"]}});
+    let alert = json!({"name": "High", "counter": r"\Wheels(*)\Load", "above": 80});
+    let with = |key: &str, value: &str| {
+        let mut alert = alert.clone();
+        alert[key] = json!(value);
+        alert
+    };
+    let alerts = |alerts: Vec<Value>| json!([{"name": "Mill", "alerts": alerts}]);
+    let starts = (0..10).map(|number| with("start_set", &format!("Trace {number}"))).enumerate();
+    let starts = starts.map(|(number, mut alert)| {
+        alert["name"] = json!(number.to_string());
+        alert
+    });
+    for (wheels, sets, said) in [
+        (
+            300,
+            alerts((0..100).map(|number| with("name", &number.to_string())).collect()),
+            "Instances of alerts are not judged",
+        ),
+        (1_100, alerts(vec![alert.clone()]), "Alerts that fire are not reported"),
+        (100, alerts(vec![with("task", "Wait")]), "Tasks are skipped"),
+        (1, alerts(starts.collect()), "The host is not told to start a set"),
+        (
+            7_000,
+            json!([{"name": "Mill", "counters": [r"\Wheels(*)\*"]}]),
+            "A log has no room for all of its counters",
+        ),
+    ] {
+        let (mill, plugin) = (Mill::new(), Plugin::new());
+        for number in 0..wheels {
+            mill.wheel(&number.to_string(), |wheel| wheel.load = 90);
+        }
+        let objects = Objects::of(&mill.sim);
+        let mut settings = objects.settings(&sets);
+        settings["tasks"] = tasks.clone();
+        settings["control"] = json!(["*"]);
+        settings["storage"] = json!({"directory": place.directory()});
+        let tally = Arc::new(Tally::default());
+        let config = config(&mill.sim, settings);
+        let instance = plugin
+            .library
+            .create("pla", &config, Arc::<Tally>::clone(&tally))
+            .expect("the settings are good");
+        for round in 1..=5 {
+            instance.collect(monotonic_ns() + 60_000_000_000).expect("the collection begins");
+            tally.wait(round);
+            mill.pass(15);
+        }
+        let counts = tally.wait(5);
+        let (warnings, full) = (&counts.warnings, counts.full);
+        let about = warnings.iter().filter(|warning| warning.starts_with(said)).collect::<Vec<_>>();
+        assert!(about.len() == 1 && about[0].contains("next_step="), "{said}: {full} full: {warnings:?}");
+    }
 }

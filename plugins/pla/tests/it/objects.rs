@@ -68,6 +68,14 @@ impl Objects {
         stored.expect("a set can be stored");
     }
 
+    /// Stores a set with this description alone.
+    pub(crate) fn store_described(&self, name: &str, description: &str) {
+        let description = Some(description.to_owned());
+        let set =
+            DataCollectorSet { name: Some(name.to_owned()), description, ..DataCollectorSet::default() };
+        self.put(name, set);
+    }
+
     /// Stores a set with one alert collector of these thresholds.
     pub(crate) fn store(&self, name: &str, thresholds: &[&str]) {
         let texts = thresholds.iter().map(|&text| text.to_owned()).collect();

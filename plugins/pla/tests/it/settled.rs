@@ -51,3 +51,24 @@ async fn all_records_that_are_made_are_in_the_file() {
     let text = std::fs::read_to_string(file).expect("a log");
     assert_eq!(text.lines().map(|line| line.split(',').count()).collect::<Vec<_>>(), [201; 61]);
 }
+
+#[test]
+fn many_alerts_of_many_instances_let_other_tasks_run_in_between() {
+    let thresholds: Vec<String> = (0..100).map(|limit| format!(r"\Works(*)\Load>{limit}")).collect();
+    let mut target = Target::new(2_000, &thresholds);
+    for _ in 0..3 {
+        target.round();
+        // Not all instances have room, so that each round looks at 200,000 of them.
+        assert!(target.alerts.turns() >= 24, "{} turns", target.alerts.turns());
+    }
+    let by_name: Vec<String> = (0..100).map(|number| format!(r"\Works({number})\Load>5")).collect();
+    let mut target = Target::new(50_000, &by_name);
+    target.round();
+    assert!(target.alerts.turns() >= 6, "{} turns", target.alerts.turns());
+    target.round();
+    assert_eq!(target.alerts.turns(), 0, "the names are looked up once");
+    let mut target = Target::new(50_000, &[r"\Works(*)\Load>50".to_owned()]);
+    target.record();
+    // The columns are found, and then their places.
+    assert!(target.alerts.turns() >= 12, "{} turns", target.alerts.turns());
+}

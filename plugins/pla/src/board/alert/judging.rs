@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use counter_poll::Pace;
 use counter_poll::paths::{CountersetFrame, Frame, Instance};
 use pla_engine::{AlertState, Trigger};
 
@@ -13,33 +14,34 @@ use crate::model::SampleInterval;
 impl Watched {
     /// Judges the samples of `frame`, with `room` for so many more instances. Calls `fired` for those that trigger, if that has
     /// consequences.
-    pub(in crate::board) fn judge(
+    pub(in crate::board) async fn judge(
         &mut self,
-        found: &Found,
-        frame: &Frame,
+        (found, frame): (&Found, &Frame),
         by_name: &mut ByName,
         now: Duration,
         room: &mut usize,
         fired: &mut impl FnMut(String, Trigger),
+        pace: &mut Pace,
     ) {
-        if let (Some(last), SampleInterval::Every(interval)) = (self.last_judged, self.interval) {
-            self.lag = now.saturating_sub(last).saturating_sub(interval);
-        }
-        let first = *self.first_judged.get_or_insert(now);
-        self.last_judged = Some(now);
         let Some(pick) = self.pick(found) else {
             let state = match self.place {
                 Place::Path(path) => found.state_without(path),
                 Place::OtherHost => AlertState::Unresolved,
             };
+            self.begin_sample(now);
             return self.judge.without_counter(state, now);
         };
         let Some(frame) = frame.of(pick.path.counterset) else {
+            let first = self.begin_sample(now);
             return self.finish((false, false), first, now);
         };
         if !self.bound.holds(frame, &self.judge) {
-            self.bind(&pick, frame, by_name, now, room);
+            self.bind(&pick, frame, by_name, now, room, pace).await;
         }
+        // They have room, and so are not many.
+        pace.step(1 + self.bound.samples.len()).await;
+        // What follows is not cut off: before this, it is still due.
+        let first = self.begin_sample(now);
         let acts = self.task.is_some() || self.start_set.is_some();
         let Self { bound, judge, .. } = self;
         let mut is_number = bound.leaves_out_some;
@@ -56,33 +58,49 @@ impl Watched {
         self.finish((is_there, is_number), first, now);
     }
 
+    /// Returns when its first sample was.
+    fn begin_sample(&mut self, now: Duration) -> Duration {
+        if let (Some(last), SampleInterval::Every(interval)) = (self.last_judged, self.interval) {
+            self.lag = now.saturating_sub(last).saturating_sub(interval);
+        }
+        self.last_judged = Some(now);
+        *self.first_judged.get_or_insert(now)
+    }
+
     /// Finds where its values are.
-    fn bind(
+    async fn bind(
         &mut self,
         pick: &Pick<'_>,
         frame: &CountersetFrame,
         by_name: &mut ByName,
         now: Duration,
         room: &mut usize,
+        pace: &mut Pace,
     ) {
         let columns = frame.columns(pick.info);
-        self.bound.begin(frame, &self.judge, columns);
+        let versions = (frame.version(), self.judge.generation());
+        self.bound.begin(columns);
         let all = frame.instances();
         let wants = |instance: &Option<Instance>| pick.path.wants(instance.as_ref());
         match pick.path.only_instance() {
             Some(name) => {
-                for place in by_name.places(pick.path.counterset, frame, name) {
+                for place in by_name.places(pick.path.counterset, frame, name, pace).await {
+                    pace.step(1).await;
                     if wants(&all[*place]) {
                         self.bind_instance(*place, frame, now, room);
                     }
                 }
             }
             None => {
-                for (place, _) in all.iter().enumerate().filter(|(_, instance)| wants(instance)) {
-                    self.bind_instance(place, frame, now, room);
+                for (place, instance) in all.iter().enumerate() {
+                    pace.step(1).await;
+                    if wants(instance) {
+                        self.bind_instance(place, frame, now, room);
+                    }
                 }
             }
         }
+        self.bound.end(versions);
     }
 
     fn bind_instance(&mut self, place: usize, frame: &CountersetFrame, now: Duration, room: &mut usize) {

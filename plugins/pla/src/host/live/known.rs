@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::host_set::{HostSet, Size};
 use super::super::list::Listed;
 use crate::model::clean;
+use crate::sets;
 
 /// The sets of one category.
 #[derive(Debug, Default)]
@@ -85,7 +86,7 @@ impl Known {
                 is_other
             }
             None => {
-                new.tell_problems();
+                sets::log(&new.set, &new.set.problems, new.set.problems_left_out);
                 self.sets.push(new);
                 true
             }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use counter_poll::Pace;
 use counter_poll::paths::Frame;
 use pla_engine::{Moment, Written};
 
@@ -9,6 +10,7 @@ use super::super::active_collector::ActiveCollector;
 use super::{Run, Segment};
 use crate::counters::{Found, Kinds};
 use crate::logs::HeaderContext;
+use crate::model::COLUMNS_MAX;
 
 impl Run {
     /// Whether its collectors are at work.
@@ -26,11 +28,12 @@ impl Run {
     }
 
     /// Takes the samples that are due.
-    pub(in crate::runs) fn sample(
+    pub(in crate::runs) async fn sample(
         &mut self,
         (found, frame, replied): (&Found, &Frame, Kinds),
         now: Duration,
         moment: Moment,
+        pace: &mut Pace,
     ) {
         for index in 0..self.collectors.len() {
             // A segment may end with any sample.
@@ -44,7 +47,19 @@ impl Run {
                 zone: &self.logs.zone,
                 description: &self.logs.description,
             };
-            if let Some(header) = active.recorder.begin(found, frame, replied, now, &opening) {
+            let had_all = active.recorder.without_column == 0;
+            if let Some(header) = active.recorder.begin(found, frame, replied, now, &opening, pace).await {
+                let left_out = active.recorder.without_column;
+                if had_all && left_out > 0 {
+                    tracing::warn!(
+                        set = &*self.name,
+                        log = active.name(),
+                        columns_max = COLUMNS_MAX,
+                        left_out,
+                        next_step = "name fewer counters or instances, or make several logs of it",
+                        "A log has no room for all of its counters"
+                    );
+                }
                 let parts = (
                     segment.serial_number,
                     &*segment.folder,
@@ -62,9 +77,8 @@ impl Run {
                 active.begin(log);
             }
             let ActiveCollector { recorder, log: Some(log), .. } = active else { continue };
-            let Some((time, samples)) = recorder.sample(found, frame, replied, (now, moment.wall)) else {
-                continue;
-            };
+            let sampled = recorder.sample(found, frame, replied, (now, moment.wall), pace).await;
+            let Some((time, samples)) = sampled else { continue };
             log.push(time, samples);
             // [MS-PLA] 2.2.2.11: a circular file that is full goes on with its oldest records.
             let bytes = if recorder.collector.is_circular() { 0 } else { log.bytes() };

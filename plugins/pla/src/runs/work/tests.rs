@@ -104,3 +104,22 @@ async fn the_folder_of_a_segment_that_is_written_is_spared() {
     assert!(folder.earlier_run("000001").expect("it can be read").is_none());
     assert!(folder.earlier_run("000002").expect("it can be read").is_some(), "it is the largest one");
 }
+
+#[test]
+fn reasons_above_the_limit_are_counted_and_said_once_until_that_is_over() {
+    let upkeep = Arc::default();
+    let said = logged(|| {
+        for failures in [130, 120, 0, 101] {
+            let job = job(7, &upkeep);
+            for reason in 0..failures {
+                job.upkeep.is_new(&reason.to_string());
+            }
+            run(&job, &[]);
+        }
+    });
+    let counts: Vec<_> = said.iter().filter_map(|line| line.split("and ").nth(1)).collect();
+    assert!(
+        counts.len() == 2 && counts[0].starts_with("30 more") && counts[1].starts_with("1 more"),
+        "{said:?}"
+    );
+}
