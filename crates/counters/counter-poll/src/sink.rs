@@ -46,6 +46,18 @@ pub enum FamilyGroup {
     Aggregate,
 }
 
+impl FamilyGroup {
+    /// What is written behind the counterset's name.
+    #[must_use]
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::Instances => "",
+            Self::Totals => " Total",
+            Self::Aggregate => " Aggregate",
+        }
+    }
+}
+
 /// A family with the type of its values.
 #[derive(Clone, Copy, Debug)]
 pub struct PolledFamily {

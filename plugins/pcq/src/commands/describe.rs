@@ -206,7 +206,8 @@ fn counter_json(Found { counterset, metrics, .. }: &Found, counter: &Counter) ->
         "id": info.counter_id.0, "name": counter.name, "local_name": counter.local_name, "help": counter.help,
         "type": info.counter_type.to_string(), "detail": info.detail_level.to_string(),
         "default_scale": info.default_scale, "is_helper": counterset.is_helper(counter),
-        "base_id": (base != CounterId::NONE).then_some(base.0), "metrics": metrics,
+        "base_id": (base != CounterId::NONE).then_some(base.0), "aggregate": info.aggregate_func.to_string(),
+        "metrics": metrics,
     })
 }
 

@@ -36,15 +36,6 @@ pub(super) fn register(
     output.register_families(&offered)
 }
 
-/// The suffix of a counterset's name.
-const fn suffix(group: FamilyGroup) -> &'static str {
-    match group {
-        FamilyGroup::Instances => "",
-        FamilyGroup::Totals => " Total",
-        FamilyGroup::Aggregate => " Aggregate",
-    }
-}
-
 /// The origin of a family: its path with the counter's type, also in the language of the settings.
 fn describe<'a>(counterset: &'a Counterset, family: &counter_types::Family, group: FamilyGroup) -> Texts<'a> {
     let is_item = |counter: &&Counter| counter.info.counter_id == family.item;
@@ -69,7 +60,7 @@ fn describe<'a>(counterset: &'a Counterset, family: &counter_types::Family, grou
     Texts {
         counter,
         display: display_of(family),
-        object: format!("{}{}", counterset.name, suffix(group)),
+        object: format!("{}{}", counterset.name, group.suffix()),
         help,
         origin,
     }

@@ -137,6 +137,12 @@ fn discover_for_programs_has_everything() {
     let helper = counters.iter().find(|counter| counter["type"] == "PERF_AVERAGE_BASE").unwrap();
     assert_eq!(helper["is_helper"], true);
     assert_eq!(of("Average Timer")["metrics"], json!(["named_Counter_Types_Average_Timer"]));
+    let ran = run(&plugin, &sim, "discover", &["--counterset", "Workers", "--format", "json"]);
+    let all: Value = serde_json::from_str(&ran.out).unwrap();
+    let counters = all["countersets"][0]["counters"].as_array().unwrap();
+    let functions = ["Queue Length", "Version"]
+        .map(|name| &counters.iter().find(|counter| counter["name"] == name).unwrap()["aggregate"]);
+    assert_eq!(functions, ["TOTAL", "UNDEFINED"]);
 }
 
 #[test]

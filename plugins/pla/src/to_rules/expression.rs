@@ -1,5 +1,7 @@
 //! The value of a counter as Windows shows it, unscaled, in PromQL.
 
+use counter_poll::FamilyGroup;
+use counter_types::aggregate::Accumulator;
 use counter_types::{Exposition, Formula, Kind, Part, Scale, properties};
 use plugin_sdk::{Display, ValueKind};
 
@@ -52,7 +54,7 @@ const RANGE_INTERVALS: u64 = 4;
 pub(super) fn cooked(
     counterset: &Counterset,
     counter: &Counter,
-    matchers: &[Matcher],
+    (matchers, group): (&[Matcher], FamilyGroup),
     window: Window,
     names: Names<'_>,
 ) -> Result<Expression, String> {
@@ -78,7 +80,10 @@ pub(super) fn cooked(
                 ));
             }
         };
-        let name = name_of(counterset, counter, &exposition, names).ok_or_else(|| {
+        if group == FamilyGroup::Aggregate {
+            check_aggregate(counterset, counter, &exposition)?;
+        }
+        let name = name_of(counterset, (counter, group), &exposition, names).ok_or_else(|| {
             format!("the configuration drops the metric of `{}`, by `normalize`", counter.name)
         })?;
         metrics.push(name.clone());
@@ -111,6 +116,25 @@ pub(super) fn cooked(
     Ok(Expression { text, metrics })
 }
 
+/// Whether the exporter adds up the instances' values of a part of a counter.
+fn check_aggregate(
+    counterset: &Counterset,
+    counter: &Counter,
+    exposition: &Exposition,
+) -> Result<(), String> {
+    let Counter { name, info, knows_function, .. } = counter;
+    if !knows_function {
+        return Err(format!(
+            "how the instances of `{name}` are added up is not known: run `discover` of this version again"
+        ));
+    }
+    Accumulator::new(info, exposition, counterset.instance_type).map(|_| ()).ok_or_else(|| {
+        format!(
+            "the instances of `{name}` cannot be added up: name one, or write `(*)` behind the counterset"
+        )
+    })
+}
+
 /// A momentary value, which goes out in base units. What Windows shows is a whole number.
 fn raw(selector: &str, scale: Scale) -> String {
     match scale {
@@ -130,13 +154,14 @@ fn raw(selector: &str, scale: Scale) -> String {
 /// The name of the metric of one part of a counter.
 pub(super) fn name_of(
     counterset: &Counterset,
-    counter: &Counter,
+    (counter, group): (&Counter, FamilyGroup),
     exposition: &Exposition,
     names: Names<'_>,
 ) -> Option<String> {
+    let object = format!("{}{}", counterset.name, group.suffix());
     names(&plugin_sdk::Family {
         namespace: "",
-        object: &counterset.name,
+        object: &object,
         item: &counter.name,
         part: exposition.part.as_str(),
         kind: match exposition.kind {

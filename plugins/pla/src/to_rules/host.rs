@@ -5,7 +5,7 @@ use counter_poll::{InstanceLabels, Provider, survey};
 use counter_types::{
     CounterPath, CounterType, Family, NamePattern, PatternText, nearest, plan_of, same_name,
 };
-use ms_pcq::types::{Attrib, CounterId, InstanceType};
+use ms_pcq::types::{AggregateFunc, Attrib, CounterId, InstanceType};
 use ms_pcq::wire::{CounterRegInfo, InstanceInfo};
 use serde::Deserialize;
 
@@ -35,6 +35,8 @@ pub(super) struct Counterset {
 pub(super) struct Counter {
     pub(super) name: String,
     pub(super) info: CounterRegInfo,
+    /// Whether its function of aggregation is known.
+    pub(super) knows_function: bool,
     is_helper: bool,
 }
 
@@ -132,6 +134,7 @@ impl Counterset {
         let of_counter = |counter: &counter_poll::registration::Counter| Counter {
             name: counter.name.clone(),
             info: counter.info,
+            knows_function: true,
             is_helper: read.is_helper(counter),
         };
         let counters = read.counters.iter().map(of_counter).collect();
@@ -158,10 +161,13 @@ impl Counter {
         let base = read.base_id.map_or(CounterId::NONE, CounterId);
         // A helper without a metric is hidden, or exported as the base of others only.
         let is_hidden = read.is_helper && read.metrics.is_empty();
+        let function = read.aggregate.as_deref().map(aggregate_func);
         Self {
+            knows_function: function.is_some(),
             info: CounterRegInfo {
                 attrib: if is_hidden { Attrib::NO_DISPLAYABLE } else { Attrib(0) },
                 base_counter_id: base,
+                aggregate_func: function.unwrap_or(AggregateFunc::UNDEFINED),
                 multi_id: base,
                 ..CounterRegInfo::new(CounterId(read.id), counter_type(&read.kind))
             },
@@ -176,6 +182,14 @@ fn counter_type(text: &str) -> CounterType {
     let named = counter_types::ALL.iter().map(|row| row.counter_type).find(|known| known.to_string() == text);
     let number = || u32::from_str_radix(text.strip_prefix("0x")?, 16).ok().map(CounterType);
     named.or_else(number).unwrap_or(CounterType(u32::MAX))
+}
+
+/// The function with this name.
+fn aggregate_func(text: &str) -> AggregateFunc {
+    let known =
+        [AggregateFunc::TOTAL, AggregateFunc::AVERAGE, AggregateFunc::MINIMUM, AggregateFunc::MAXIMUM];
+    let named = known.into_iter().find(|function| function.name() == Some(text));
+    named.unwrap_or(AggregateFunc::UNDEFINED)
 }
 
 fn compiled(pattern: &PatternText) -> Result<NamePattern, String> {
@@ -224,7 +238,8 @@ struct CounterJson {
     #[serde(rename = "type")]
     kind: String,
     is_helper: bool,
-    /// What earlier versions do not write.
+    /// What earlier versions do not write; so is `aggregate`.
     base_id: Option<u32>,
+    aggregate: Option<String>,
     metrics: Vec<String>,
 }

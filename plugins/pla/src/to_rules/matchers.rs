@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use counter_types::aggregate::Scope;
 use counter_types::{InstanceIndex, InstancePath, same_name};
 use ms_pcq::types::InstanceType;
 
@@ -23,6 +24,8 @@ pub(super) struct Instances {
     pub(super) varying: Vec<&'static str>,
     /// How they differ from what Windows watches.
     pub(super) note: Option<&'static str>,
+    /// Whether what they are added up to is meant.
+    pub(super) is_aggregate: bool,
 }
 
 impl Matcher {
@@ -81,15 +84,13 @@ impl Instances {
             (Some(_), InstanceType::SINGLE) => {
                 return Err(format!("`{name}` has no instances: write the path without one"));
             }
-            (None, InstanceType::MULTIPLE) => {
+            (None, kind) if Scope::of(kind).is_some() => {
+                return Ok(Self { is_aggregate: true, ..Self::default() });
+            }
+            (None, _) => {
                 return Err(format!("`{name}` has instances: name one, or write `*`"));
             }
-            (Some(instance), InstanceType::MULTIPLE) => instance,
-            _ => {
-                return Err(format!(
-                    "`{name}` is a counterset that clients aggregate, which is not translated"
-                ));
-            }
+            (Some(instance), _) => instance,
         };
         let written = instance.to_string();
         if instance.index.is_some() && counterset.instances.iter().any(|known| same_name(known, &written)) {

@@ -33,12 +33,21 @@ pub(super) struct Group {
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) alert: String,
-    /// The counterset that the exporter has to collect, and whether with its totals.
-    pub(super) needs: (String, bool),
+    pub(super) needs: Need,
     pub(super) expr: String,
     pub(super) labels: Vec<(&'static str, String)>,
     pub(super) summary: String,
     pub(super) notes: Vec<String>,
+}
+
+/// What the exporter has to collect for a rule.
+#[derive(Clone, Debug)]
+pub(super) struct Need {
+    pub(super) counterset: String,
+    /// Whether with its totals.
+    pub(super) totals: bool,
+    /// Whether with what its instances are added up to.
+    pub(super) aggregate: bool,
 }
 
 /// Something that a rule does not say.

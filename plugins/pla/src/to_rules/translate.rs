@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use counter_poll::FamilyGroup;
 use counter_types::{CounterPath, InstancePath};
 use ms_pla::xml::{AlertDataCollector, Position};
 use pla_engine::{Comparison, Threshold};
@@ -10,7 +11,7 @@ use super::document::Document;
 use super::expression::{Names, Window, cooked};
 use super::host::{Counter, Counterset, Host};
 use super::matchers::{Instances, Matcher};
-use super::rules::{Group, Remark, Rule, Translated, TranslatedSet};
+use super::rules::{Group, Need, Remark, Rule, Translated, TranslatedSet};
 use crate::model::SampleInterval;
 
 /// What rules are made with.
@@ -236,7 +237,14 @@ impl Work<'_> {
                     .to_owned(),
             );
         }
-        let value = cooked(counterset, counter, &matchers, window, self.setting.names)?;
+        if instances.is_aggregate {
+            notes.push(
+                "sums of instances are not exported by default: write `aggregate: true` at the counterset"
+                    .to_owned(),
+            );
+        }
+        let group = if instances.is_aggregate { FamilyGroup::Aggregate } else { FamilyGroup::Instances };
+        let value = cooked(counterset, counter, (&matchers, group), window, self.setting.names)?;
         for name in value.metrics.iter().filter(|name| !name.starts_with("perfmon")) {
             notes.push(format!(
                 "`{name}` is not its native name: a profile may give it other labels and another unit"
@@ -254,7 +262,11 @@ impl Work<'_> {
         labels.extend(self.setting.severity.iter().map(|severity| ("severity", template(severity))));
         Ok(Rule {
             alert: String::new(),
-            needs: (counterset.name.clone(), is_total),
+            needs: Need {
+                counterset: counterset.name.clone(),
+                totals: is_total,
+                aggregate: instances.is_aggregate,
+            },
             expr: format!("{} {} {limit}", value.text, comparison.as_char()),
             labels,
             summary: format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rules::{Group, Rule, Translated};
+use super::rules::{Group, Need, Rule, Translated};
 use super::text::{one_line, quoted};
 
 /// The whole file.
@@ -18,9 +18,11 @@ pub(super) fn write(translated: &Translated, host: &str) -> String {
             comment(&mut text, "  ", &remark.without_file());
         }
     }
-    let mut needs: BTreeMap<&str, bool> = BTreeMap::new();
+    let mut needs: BTreeMap<&str, Need> = BTreeMap::new();
     for rule in translated.sets.iter().flat_map(|set| &set.groups).flat_map(|group| &group.rules) {
-        *needs.entry(&rule.needs.0).or_default() |= rule.needs.1;
+        let known = needs.entry(&rule.needs.counterset).or_insert_with(|| rule.needs.clone());
+        known.totals |= rule.needs.totals;
+        known.aggregate |= rule.needs.aggregate;
     }
     if !needs.is_empty() {
         text.push_str("#\n");
@@ -29,9 +31,8 @@ pub(super) fn write(translated: &Translated, host: &str) -> String {
             "",
             "The rules watch what a module of the plugin `pcq` exports with these countersets:",
         );
-        for (counterset, has_total) in needs {
-            let totals = if has_total { ", totals: keep" } else { "" };
-            comment(&mut text, "  ", &format!("- {{name: {}{totals}}}", quoted(counterset)));
+        for need in needs.values() {
+            comment(&mut text, "  ", &format!("- {}", need.setting()));
         }
     }
     let groups: Vec<&Group> = translated.sets.iter().flat_map(|set| &set.groups).collect();
@@ -46,6 +47,15 @@ pub(super) fn write(translated: &Translated, host: &str) -> String {
         group.rules.iter().for_each(|rule| write_rule(&mut text, rule));
     }
     text
+}
+
+impl Need {
+    /// The counterset as the settings of `pcq` have it.
+    fn setting(&self) -> String {
+        let totals = if self.totals { ", totals: keep" } else { "" };
+        let aggregate = if self.aggregate { ", aggregate: true" } else { "" };
+        format!("{{name: {}{totals}{aggregate}}}", quoted(&self.counterset))
+    }
 }
 
 fn write_rule(text: &mut String, rule: &Rule) {

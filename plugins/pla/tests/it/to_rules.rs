@@ -80,6 +80,23 @@ fn a_host_is_asked_for_the_types_of_its_counters() {
     let saved = fs::read_to_string(data("nightly.rules.yaml")).unwrap();
     let rules = |text: &str| text[text.find("groups:").unwrap()..].to_owned();
     assert_eq!(rules(&out), rules(&saved));
+    // Sums of instances, where the host says how they are added up.
+    let of = |counter: &str| {
+        file(
+            "sums.xml",
+            &format!(
+                "<DataCollectorSet><AlertDataCollector><Alert>\\Workers Together\\{counter}&gt;5</Alert>\
+                 </AlertDataCollector></DataCollectorSet>"
+            ),
+        )
+    };
+    let (code, out, _) = run(&[&target[..], &[of("Queue Length").to_str().unwrap()]].concat());
+    assert!(
+        code == 0 && out.contains("expr: 'perfmon_workers_together_aggregate_queue_length > 5'"),
+        "{out}"
+    );
+    let (code, _, err) = run(&[&target[..], &[of("Version").to_str().unwrap()]].concat());
+    assert!(code == 1 && err.contains("the instances of `Version` cannot be added up"), "{err}");
     let (code, out, err) = run(&["--target", "127.0.0.1", "--identity", "corp", "--port", "1", &set]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("connect"), "{err}");

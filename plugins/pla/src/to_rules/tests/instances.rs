@@ -1,6 +1,6 @@
 //! Instances as matchers.
 
-use super::{thresholds, told, told_of, translated_with};
+use super::{Host, thresholds, told, told_of, translated_by, translated_with, yaml};
 use crate::to_rules::matchers::Matcher;
 
 /// The matchers of a path, or why it has no rule.
@@ -72,6 +72,71 @@ fn a_path_needs_an_instance_exactly_where_there_are_some() {
         "`Memory` has no instances: write the path without one"
     );
     assert_eq!(matchers(r"\LogicalDisk\% Free Space"), "`LogicalDisk` has instances: name one, or write `*`");
+}
+
+#[test]
+fn a_path_without_an_instance_means_the_sum_of_an_aggregate_counterset() {
+    let host = |kind: &str, functions: [&str; 4]| {
+        let counter = |id: u32, name: &str, kind: &str, base: Option<u32>, function: &str| {
+            let mut counter = serde_json::json!({
+                "id": id, "name": name, "type": kind, "is_helper": false, "base_id": base, "metrics": ["m"],
+            });
+            if !function.is_empty() {
+                counter["aggregate"] = function.into();
+            }
+            counter
+        };
+        let [queue, version, size, base] = functions;
+        let counters = [
+            counter(3, "Queue Length", "PERF_COUNTER_RAWCOUNT", None, queue),
+            counter(8, "Version", "PERF_COUNTER_RAWCOUNT", None, version),
+            counter(9, "Request Size", "PERF_AVERAGE_BULK", Some(10), size),
+            counter(10, "Request Size Base", "PERF_AVERAGE_BASE", None, base),
+        ];
+        let instances = [serde_json::json!({"name": "one"})];
+        let counterset = serde_json::json!({
+            "name": "Workers", "provider": "v2", "instance_type": kind, "instances": instances, "counters": counters,
+        });
+        serde_json::json!({"host": "web1", "countersets": [counterset]}).to_string()
+    };
+    let known = ["TOTAL", "UNDEFINED", "TOTAL", "TOTAL"];
+    let sums = "# sums of instances are not exported by default: write `aggregate: true` at the counterset";
+    let mean = "(irate(perfmon_workers_aggregate_request_size_total[60s]) / \
+                (irate(perfmon_workers_aggregate_request_size_base_total[60s]) > 0) \
+                or irate(perfmon_workers_aggregate_request_size_base_total[60s]) == 0) > 1";
+    for (kind, functions, path, expected) in [
+        ("GLOBAL_AGGREGATE", known, r"\Workers\Queue Length", "perfmon_workers_aggregate_queue_length > 1"),
+        ("MULTIPLE_AGGREGATE", known, r"\Workers\Queue Length", "perfmon_workers_aggregate_queue_length > 1"),
+        ("GLOBAL_AGGREGATE_HISTORY", known, r"\Workers\Request Size", mean),
+        (
+            "GLOBAL_AGGREGATE",
+            known,
+            r"\Workers(ONE)\Queue Length",
+            "perfmon_workers_queue_length{counter_instance=\"one\"} > 1",
+        ),
+        (
+            "GLOBAL_AGGREGATE",
+            known,
+            r"\Workers\Version",
+            "the instances of `Version` cannot be added up: name one",
+        ),
+        ("GLOBAL_AGGREGATE", ["", "", "", ""], r"\Workers\Version", "run `discover` of this version again"),
+        (
+            "INSTANCE_AGGREGATE",
+            known,
+            r"\Workers\Queue Length",
+            "`Workers` has instances: name one, or write `*`",
+        ),
+    ] {
+        let read = Host::read(host(kind, functions).as_bytes()).unwrap();
+        let translated = translated_by(&read, thresholds(&[&format!("{path}>1")]));
+        let told = told(&translated);
+        assert!(told[0].contains(expected), "{kind} {path}: {told:?}");
+        let is_sum = told[0].contains("_aggregate_");
+        assert_eq!(told.iter().any(|line| line == sums), is_sum, "{told:?}");
+        let needs = "#   - {name: 'Workers', aggregate: true}\n";
+        assert_eq!(yaml::write(&translated, "web1").contains(needs), is_sum, "{path}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use counter_poll::FamilyGroup;
 use counter_types::{
     Clock, Cooked, Formula, Part, Properties, RawClocks, Reading, Size, Value, Widen, Width, cook, properties,
 };
@@ -178,7 +179,8 @@ fn test_file(counterset: &Counterset, watched: &[Watched<'_>], alerts: &[String]
     for one in watched {
         for family in counterset.families_of(one.counter) {
             let name =
-                name_of(counterset, one.counter, &family.exposition, &native).expect("nothing is dropped");
+                name_of(counterset, (one.counter, FamilyGroup::Instances), &family.exposition, &native)
+                    .expect("nothing is dropped");
             for (instance, readings) in INSTANCES.into_iter().zip(&one.samples) {
                 let series = select(
                     &name,

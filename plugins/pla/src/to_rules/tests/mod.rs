@@ -73,6 +73,11 @@ fn translated_with(document: Document, change: impl FnOnce(&mut Setting<'_>)) ->
     translate(&[document], &setting)
 }
 
+fn translated_by(host: &Host, document: Document) -> Translated {
+    let (severity, matchers) = (None, Vec::new());
+    translate(&[document], &Setting { host, names: &native, scrape_s: 15, severity, matchers })
+}
+
 /// The expressions, in order, and then what was said.
 fn told(translated: &Translated) -> Vec<String> {
     let groups = translated.sets.iter().flat_map(|set| &set.groups);
