@@ -70,15 +70,17 @@ pub enum ShownUnit {
 /// collection.
 ///
 /// `None` where there is nothing to show: the rule needs an earlier sample or a base that is not there, the counter began
-/// anew between the two, no time has passed, or nothing happened that could be divided by; there Windows shows 0, and a page
-/// has a word for it.
+/// anew between the two, or no time has passed. Where nothing happened that could be averaged, Windows shows 0.
 #[must_use]
 pub fn cooked(previous: Option<&Sample>, sample: &Sample, rule: DisplayRule) -> Option<Shown> {
     let previous = previous.filter(|previous| previous.start_time_unix_nanos == sample.start_time_unix_nanos);
     let now = sample.value.as_f64();
     let base = || sample.base.map(Value::as_f64);
     let gained = || previous.and_then(|previous| gained(previous.value, sample.value));
-    let base_gained = || gained_of_base(previous?, sample);
+    let per_base = || {
+        let (gained, base) = (gained()?, gained_of_base(previous?, sample)?);
+        Some(if base == 0.0 { 0.0 } else { gained / base })
+    };
     let per_second = || Some(gained()? / elapsed_s(previous?, sample)?);
     let (value, unit) = match rule {
         DisplayRule::None | DisplayRule::Value | DisplayRule::Base => (now, ShownUnit::Family),
@@ -94,8 +96,8 @@ pub fn cooked(previous: Option<&Sample>, sample: &Sample, rule: DisplayRule) -> 
             (100.0 * (base()? - per_second()?).max(0.0), ShownUnit::Percent)
         }
         DisplayRule::PercentOfBase => (100.0 * now / base()?, ShownUnit::Percent),
-        DisplayRule::PercentOfBaseDelta => (100.0 * gained()? / base_gained()?, ShownUnit::Percent),
-        DisplayRule::Average => (gained()? / base_gained()?, ShownUnit::Family),
+        DisplayRule::PercentOfBaseDelta => (100.0 * per_base()?, ShownUnit::Percent),
+        DisplayRule::Average => (per_base()?, ShownUnit::Family),
         DisplayRule::Elapsed => ((sample.unix_s - now).max(0.0), ShownUnit::Family),
     };
     value.is_finite().then_some(Shown { value, unit })
@@ -197,11 +199,12 @@ mod tests {
         for rule in DisplayRule::ALL {
             assert_eq!(cooked(Some(&older), &newer, rule).is_none(), rule.needs_base(), "{rule:?}");
         }
-        // A base that does not move, or is zero: no operation, no average.
+        // A base that does not move: no operation, for which Windows shows 0.
         for base in [4.0, 0.0] {
             let [older, newer] = samples([1.0, 3.0].map(Value::F64), [Some(Value::F64(base)); 2]);
             for rule in [DisplayRule::Average, DisplayRule::PercentOfBaseDelta] {
-                assert_eq!(cooked(Some(&older), &newer, rule), None, "{rule:?} {base}");
+                let shown = cooked(Some(&older), &newer, rule);
+                assert_eq!(shown.map(|shown| shown.value), Some(0.0), "{rule:?} {base}");
             }
         }
         let [older, newer] = samples([1.0, 3.0].map(Value::F64), [Some(Value::F64(0.0)); 2]);

@@ -130,7 +130,10 @@ impl Track {
         let earlier = Sample { at: Duration::ZERO, ..self.sample };
         self.sample = sample(series, passed);
         (self.collected, self.has_earlier) = (moment.collected, true);
-        self.show(cooked(Some(&earlier), &self.sample, series.rule), moment);
+        // An average of Windows is 0 then, the mean of a histogram is not.
+        let is_without_observations = series.point.histogram.is_some() && earlier.base == self.sample.base;
+        let shown = cooked(Some(&earlier), &self.sample, series.rule);
+        self.show(shown.filter(|_| !is_without_observations), moment);
     }
 
     fn show(&mut self, shown: Option<Shown>, moment: &Moment) {

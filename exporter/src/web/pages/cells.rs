@@ -63,9 +63,8 @@ impl<'a> Cell<'a> {
     fn why_nothing(&self) -> &'static str {
         match self.counter.rule() {
             _ if self.seen.needs_second => "–",
-            DisplayRule::Average | DisplayRule::PercentOfBase | DisplayRule::PercentOfBaseDelta => {
-                "no activity"
-            }
+            _ if self.point.histogram.is_some() => "no activity",
+            DisplayRule::PercentOfBase => "no activity",
             rule if needs_earlier(rule) => "restarted",
             _ => "not a number",
         }

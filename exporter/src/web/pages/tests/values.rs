@@ -115,7 +115,8 @@ async fn bytes_shares_and_times_are_in_the_unit_that_people_think_in() {
         "<strong>5.00 ms</strong>",
     )
     .await;
-    check("Mean", Kind::Counter, "seconds", mean, Some([10.0, 10.0]), &[1.0, 1.0], "no activity").await;
+    check("Mean", Kind::Counter, "seconds", mean, Some([10.0, 10.0]), &[1.0, 1.0], "<strong>0 s</strong>")
+        .await;
     check(
         "Reads",
         Kind::Counter,
