@@ -64,6 +64,8 @@ pub struct Judge {
 #[derive(Debug)]
 struct Instance {
     name: Arc<str>,
+    /// Its number at the host, as soon as that is known.
+    id: Option<Option<u32>>,
     older: Option<Reading>,
     judgement: Judgement,
     /// When a value was across first, of those that have been across since.
@@ -121,6 +123,15 @@ impl Judge {
         };
         self.slots.insert(name, slot);
         Some(slot)
+    }
+
+    /// The number by which the host tells the instance of this slot from others of its name. With another number than before it is
+    /// another instance: no value is made of samples of both, and none of the time that the other one was across counts.
+    pub fn identify(&mut self, slot: Slot, id: Option<u32>) {
+        let Some(instance) = self.instances.get_mut(slot.0).and_then(Option::as_mut) else { return };
+        if instance.id.replace(id).is_some_and(|before| before != id) {
+            (instance.older, instance.across_since) = (None, None);
+        }
     }
 
     /// Another number than before if an instance was forgotten, so that its slot may be that of another one.
@@ -218,7 +229,7 @@ impl Judge {
 impl Instance {
     fn new(name: Arc<str>, now: Duration) -> Self {
         let judgement = Judgement { since: now, ..Judgement::NONE };
-        Self { name, older: None, judgement, across_since: None, last_value: now, last_sample: now }
+        Self { name, id: None, older: None, judgement, across_since: None, last_value: now, last_sample: now }
     }
 
     fn judge(&mut self, rule: &Rule, value: f64, now: Duration) -> Option<Trigger> {

@@ -21,6 +21,10 @@ pub(super) struct Slot {
     place: Option<Place>,
     /// The sample before.
     pub(super) older: Option<Reading>,
+    /// The number of the instance at the host, as soon as that is known.
+    id: Option<Option<u32>>,
+    /// Whether another instance has taken the place of the one that was sampled before.
+    pub(super) is_other: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +51,22 @@ type WithColumn<'a> = HashSet<(usize, usize, &'a str)>;
 
 impl Slot {
     pub(super) fn new(path: usize, instance: Option<(String, u32)>, counter: &str) -> Self {
-        Self { path, instance, counter: counter.to_owned(), place: None, older: None }
+        Self {
+            path,
+            instance,
+            counter: counter.to_owned(),
+            place: None,
+            older: None,
+            id: None,
+            is_other: false,
+        }
+    }
+
+    /// It has this number at the host. Another one is another instance, of which no sample is before.
+    fn identify(&mut self, id: Option<u32>) {
+        if self.id.replace(id).is_some_and(|before| before != id) {
+            self.is_other = self.older.take().is_some();
+        }
     }
 
     /// Its sample, of a reply of now.
@@ -84,13 +103,15 @@ impl Bound {
         let mut countersets: Vec<usize> = meanings.iter().flatten().map(|it| it.path.counterset).collect();
         countersets.sort_unstable();
         countersets.dedup();
-        // By counterset, the places of the instances.
-        let mut places: HashMap<usize, HashMap<(String, u32), usize>> = HashMap::new();
+        // By counterset, the places of the instances with their numbers.
+        let mut places: HashMap<usize, HashMap<(String, u32), (usize, Option<u32>)>> = HashMap::new();
         for counterset in &countersets {
             let all = frame.of(*counterset).map_or(&[][..], |frame| frame.instances());
             let mut by_key = HashMap::with_capacity(all.len());
             for (place, instance) in all.iter().enumerate() {
-                by_key.insert(instance.as_ref().map(key).unwrap_or_default(), place);
+                let instance = instance.as_ref();
+                let number = instance.and_then(|instance| instance.id);
+                by_key.insert(instance.map(key).unwrap_or_default(), (place, number));
                 pace.step(1).await;
             }
             places.insert(*counterset, by_key);
@@ -106,7 +127,9 @@ impl Bound {
                 continue;
             };
             let instance = slot.instance.clone().unwrap_or_default();
-            let Some(instance) = places.get(&counterset).and_then(|all| all.get(&instance)) else { continue };
+            let found = places.get(&counterset).and_then(|all| all.get(&instance));
+            let Some((instance, id)) = found else { continue };
+            slot.identify(*id);
             with_column.insert((counterset, *instance, &counter.name));
             slot.place =
                 frame.of(counterset).and_then(|frame| frame.columns(&counter.info)).map(|columns| Place {

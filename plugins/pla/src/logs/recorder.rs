@@ -159,18 +159,22 @@ impl Recorder {
         self.last = Some(now);
         self.row.clear();
         for slot in bound.slots_mut() {
+            let is_other = std::mem::take(&mut slot.is_other);
             let Some((counter_type, reading)) = slot.reading(frame, replied) else {
                 // As with PDH, the next value has no sample before it.
                 slot.older = None;
                 self.row.push(Sample::default());
                 continue;
             };
-            let value = match cook(counter_type, slot.older.as_ref(), &reading) {
-                Cooked::Value(value) => Some(value),
-                Cooked::NeedsTwo | Cooked::Restarted | Cooked::Undefined | Cooked::NoValue => None,
+            let (value, needs_two) = match cook(counter_type, slot.older.as_ref(), &reading) {
+                Cooked::Value(value) => (Some(value), false),
+                Cooked::NeedsTwo => (None, true),
+                Cooked::Restarted | Cooked::Undefined | Cooked::NoValue => (None, false),
             };
             slot.older = Some(reading);
-            self.row.push(Sample { value, raw: Some(raw(counter_type, &reading)) });
+            // Who reads a log makes values of the numbers in two records, too: one between two instances has none.
+            let raw = (!(is_other && needs_two)).then(|| raw(counter_type, &reading));
+            self.row.push(Sample { value, raw });
         }
         Some((time, &self.row))
     }

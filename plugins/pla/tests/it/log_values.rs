@@ -131,3 +131,37 @@ fn alerts_and_logs_have_all_of_an_aggregate_counterset_as_one() {
     assert_eq!(cells(&lines[1])[1].parse(), Ok(sum), "{lines:?}");
     plugin.end(watch);
 }
+
+#[test]
+fn a_process_that_ends_leaves_its_name_to_another_one_and_no_value_is_of_both() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let (operations, bytes) =
+        (r"\Process(svchost#1)\IO Data Operations/sec", r"\Process(svchost#1)\Private Bytes");
+    let set = json!([{
+        "name": "Mill",
+        "counters": [operations, bytes],
+        "alerts": [{"name": "busy", "counter": operations, "above": 50}],
+    }]);
+    let watch = plugin.watch(&mill.sim, place.settings(&set));
+    // Of three processes of one name the second one ends, and the third one has its place from then on.
+    let rounds: [&[(&str, u64, u64, u64)]; 4] = [
+        &[("svchost", 700, 0, 1), ("svchost", 812, 0, 2), ("svchost", 900, 9_000, 3)],
+        &[("svchost", 700, 0, 1), ("svchost", 812, 150, 2), ("svchost", 900, 9_150, 3)],
+        &[("svchost", 700, 0, 1), ("svchost", 900, 9_300, 3)],
+        &[("svchost", 700, 0, 1), ("svchost", 900, 9_330, 3)],
+    ];
+    let states = rounds.map(|processes| {
+        mill.processes(processes);
+        let states = watch.full().states();
+        mill.pass(15);
+        states
+    });
+    assert_eq!(states.concat()[1..], ["busy(svchost#1) ok"; 3]);
+    assert_eq!(watch.alerts(), []);
+    written(&watch, "Mill", 4.0);
+    let lines = place.lines("Mill");
+    // To see that they are written takes another collection.
+    let rows: Vec<Vec<String>> = lines[1..5].iter().map(|line| cells(line)[1..3].to_vec()).collect();
+    assert_eq!(rows, [[" ", "2"], ["10", "2"], [" ", "3"], ["2", "3"]]);
+    plugin.end(watch);
+}

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
-use windows_sim::model::{Clock, Counter, Counterset, Moment, Provider, Sample, Value, ValueSource};
+use windows_sim::model::{
+    Clock, Counter, Counterset, Data, Instance, Moment, PerfCounter, PerfObject, Provider, Sample, Value,
+    ValueSource,
+};
 
 use crate::world::{NOON, SimHost};
 
@@ -41,7 +44,21 @@ static WATER: Counterset = Counterset {
     counters: &[Counter::new(1, T::PERF_COUNTER_LARGE_RAWCOUNT, "Level", "Level")],
 };
 
+static PROCESS: PerfObject = PerfObject::new(
+    230,
+    "Process",
+    "Processes",
+    &[
+        PerfCounter::new(784, T::PERF_COUNTER_RAWCOUNT, "ID Process", "Its number"),
+        PerfCounter::new(1423, T::PERF_COUNTER_BULK_COUNT, "IO Data Operations/sec", "Operations"),
+        PerfCounter::new(186, T::PERF_COUNTER_LARGE_RAWCOUNT, "Private Bytes", "Bytes"),
+    ],
+);
+
 static ALL: [&Counterset; 2] = [&WHEELS, &WATER];
+
+/// A process of the host: its name, its number, operations so far, and bytes.
+pub(crate) type Process = (&'static str, u64, u64, u64);
 
 /// What the counters of a wheel are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,6 +72,7 @@ pub(crate) struct Wheel {
 #[derive(Debug)]
 struct State {
     wheels: BTreeMap<String, Wheel>,
+    processes: Vec<Process>,
     level: u64,
     is_restarted: bool,
     is_water_away: bool,
@@ -76,8 +94,13 @@ impl Mill {
     pub(crate) fn new() -> Self {
         let clock = Clock::manual(NOON);
         let wheels = BTreeMap::from([("big".to_owned(), Wheel::default())]);
-        let state =
-            Arc::new(Mutex::new(State { wheels, level: 50, is_restarted: false, is_water_away: false }));
+        let state = Arc::new(Mutex::new(State {
+            wheels,
+            processes: Vec::new(),
+            level: 50,
+            is_restarted: false,
+            is_water_away: false,
+        }));
         let source = Source { clock: clock.clone(), state: Arc::clone(&state) };
         Self { sim: SimHost::with_source(Arc::new(source), clock), state }
     }
@@ -89,6 +112,11 @@ impl Mill {
 
     pub(crate) fn remove(&self, name: &str) {
         self.state.lock().expect("nobody panicked").wheels.remove(name);
+    }
+
+    /// The processes that run now, which classic counters tell of.
+    pub(crate) fn processes(&self, processes: &[Process]) {
+        self.state.lock().expect("nobody panicked").processes = processes.to_vec();
     }
 
     pub(crate) fn level(&self, level: u64) {
@@ -135,5 +163,19 @@ impl ValueSource for Source {
             sample
         };
         (counterset == WHEELS.guid).then(|| (0..).zip(&state.wheels).map(wheel).collect())
+    }
+
+    fn objects(&self) -> Vec<&'static PerfObject> {
+        vec![&PROCESS]
+    }
+
+    fn object_data(&self, _object: &PerfObject, _at: &Moment) -> Option<Data> {
+        let state = self.state.lock().expect("nobody panicked");
+        let process = |&(name, id, operations, bytes): &Process| Instance {
+            name: name.to_owned(),
+            values: vec![id, operations, bytes],
+            ..Instance::default()
+        };
+        Some(Data::Instances(state.processes.iter().map(process).collect()))
     }
 }

@@ -181,6 +181,31 @@ fn instances_are_judged_by_themselves_and_forgotten_long_after_they_ended() {
 }
 
 #[test]
+fn no_value_is_made_of_samples_of_two_instances_of_one_name() {
+    let mut one = One::new(r"\Process(svchost#1)\IO Data Operations/sec>5");
+    one.judge.identify(one.slot, Some(700));
+    one.sample(RATE, 15, 0);
+    assert_eq!(one.sample(RATE, 30, 150).map(|trigger| trigger.value), Some(10.0));
+    one.judge.identify(one.slot, Some(812));
+    assert_eq!(one.sample(RATE, 45, 9_000), None);
+    assert_eq!(one.state(), (AlertState::Firing, 30), "one sample says nothing");
+    one.judge.identify(one.slot, Some(812));
+    assert_eq!(one.sample(RATE, 60, 9_015), None);
+    assert_eq!((one.state(), one.judge.state(one.slot).value), ((AlertState::Ok, 60), Some(1.0)));
+}
+
+#[test]
+fn the_time_that_another_instance_was_across_does_not_count() {
+    let rule = Rule { hold: at(30), ..judge(r"\Process(svchost#1)\Private Bytes>80").rule().clone() };
+    let mut one = One::of(Judge::new(rule));
+    for (seconds, id) in [(15, 700), (30, 700), (45, 812), (60, 812)] {
+        one.judge.identify(one.slot, Some(id));
+        assert_eq!(one.sample(PLAIN, seconds, 90), None, "{seconds} s");
+    }
+    assert!(one.sample(PLAIN, 75, 90).is_some());
+}
+
+#[test]
 fn a_counter_that_the_host_lacks_is_unresolved_until_it_comes() {
     let mut one = judge(r"\Nothing\Here>1");
     let whole = |judge: &Judge| {

@@ -116,6 +116,7 @@ impl Watched {
         let slot = if is_known || *room > 0 { judge.instance(&shown, now) } else { None };
         match slot {
             Some(slot) => {
+                judge.identify(slot, instance_at(frame, place).and_then(|instance| instance.id));
                 *room = room.saturating_sub(usize::from(!is_known));
                 bound.samples.push((place, slot));
             }
@@ -151,6 +152,9 @@ impl Watched {
 
 /// The name of the instance at this place; empty where there is only one.
 fn shown(frame: &CountersetFrame, place: usize) -> String {
-    let instance = frame.instances().get(place).and_then(Option::as_ref);
-    instance.map(Instance::shown).unwrap_or_default()
+    instance_at(frame, place).map(Instance::shown).unwrap_or_default()
+}
+
+fn instance_at(frame: &CountersetFrame, place: usize) -> Option<&Instance> {
+    frame.instances().get(place).and_then(Option::as_ref)
 }
