@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits as MapLimits};
+use epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits as MapLimits, Lookup};
 use epm::types::Entry;
 use epm::wire::Binding;
 use host_session::{SessionError, Stage, TcpSession};
@@ -49,22 +49,42 @@ pub(super) struct Registered {
     pub(super) annotation: String,
 }
 
-/// Reads the map over `session`, which is bound to the mapper.
+/// How much of the map was read in one go.
+#[derive(Debug)]
+pub(super) enum Progress {
+    /// All of it, or as much as is read of one.
+    Ended,
+    /// The rest is read in the next collection, over the same connection.
+    GoesOn,
+}
+
+/// Goes on with `lookup` over `session`, which is bound to the mapper. The servers of the host need time, too: no page is begun
+/// in the second half of that until `deadline`.
 ///
 /// # Errors
-/// If a call failed. That there are more entries than the limit is no error.
+/// If a call failed, with which the lookup ends. That there are more entries than the limit is no error.
 pub(super) async fn read(
     session: &mut TcpSession,
+    lookup: &mut Lookup,
     entries_max: u32,
     deadline: Instant,
-) -> Result<EndpointMap, SessionError> {
+) -> Result<Progress, SessionError> {
     // A host that answers with less than half of what it is asked for is read as far as that goes.
     let defaults = MapLimits::default();
     let pages_max = entries_max.div_ceil(defaults.page_entries) * 2 + PAGES_MIN;
     let limits = MapLimits { entries_max, pages_max, ..defaults };
     let mut mapper = EndpointMapper::new(session.channel(0, deadline)).with_limits(limits);
-    let map = mapper.lookup(Inquiry::All).await;
-    map.map_err(|error| match error {
+    let began = Instant::now();
+    let half = began + deadline.saturating_duration_since(began) / 2;
+    let failed = loop {
+        match mapper.lookup_page(Inquiry::All, lookup).await {
+            Ok(false) => return Ok(Progress::Ended),
+            Ok(true) if Instant::now() >= half => return Ok(Progress::GoesOn),
+            Ok(true) => {}
+            Err(error) => break error,
+        }
+    };
+    Err(match failed {
         epm::Error::Rpc(error) => session.error_of_method(Stage::Decode, &error),
         error => {
             SessionError::of_answer(session.target(), Stage::Query, host_session::Reason::Internal, &error)

@@ -23,10 +23,11 @@ mod server;
 mod servers;
 mod services;
 
+use epm::ept::{EndpointMap, Lookup};
 use host_session::{Recovery, Target as HostTarget};
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, FamilyKey, Problem, Selects, Setup, Source, Stage, Target,
-    Transport,
+    Collection, Coverage, DeclaredReason, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup, Source,
+    Stage, Target, Transport,
 };
 use plugin_session::{
     AttemptError, DECLARED_REASONS, HostSource, KeptConnection as _, PortConnection, TCP_TRANSPORT,
@@ -35,7 +36,7 @@ use tokio::time::Instant;
 
 use self::config::{Limits, SHOWN, Settings};
 use self::filter::Filter;
-use self::map::HostMap;
+use self::map::{HostMap, Progress};
 use self::series::{HostSeries, is_of_hosts};
 use self::server::Round;
 use self::servers::Servers;
@@ -50,6 +51,11 @@ pub(crate) struct RpcEndpointsSource {
     limits: Limits,
     servers: Servers,
     series: HostSeries,
+    /// How far the map was read, over the connection of the mapper.
+    lookup: Lookup,
+    /// Whether that takes several collections, and the map that was read to its end the last time, if it did.
+    takes_several: bool,
+    whole: Option<HostMap>,
 }
 
 impl Source for RpcEndpointsSource {
@@ -84,11 +90,22 @@ impl Source for RpcEndpointsSource {
         let mapper =
             PortConnection::new(HostTarget::new(target.host, mapper_port), MAPPER, settings.transport);
         let (servers, series) = (Servers::default(), HostSeries::default());
-        Ok(Self { mapper, mapper_port, filter, limits, servers, series })
+        Ok(Self {
+            mapper,
+            mapper_port,
+            filter,
+            limits,
+            servers,
+            series,
+            lookup: Lookup::default(),
+            takes_several: false,
+            whole: None,
+        })
     }
 
     fn reconfigure(&mut self, settings: Settings) {
         (self.filter, self.limits) = (settings.filter(), settings.limits());
+        self.whole = None;
         if self.mapper.reconfigure(settings.transport) {
             self.servers.clear();
         } else {
@@ -99,6 +116,42 @@ impl Source for RpcEndpointsSource {
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         plugin_session::collect(self, collection).await
     }
+}
+
+impl RpcEndpointsSource {
+    fn host_map(&self, map: &EndpointMap) -> HostMap {
+        HostMap::new(map, self.mapper_port, &self.filter, &self.limits)
+    }
+
+    /// The map to show, and why that is not all of it. While it is read again, it is the one of the last time.
+    fn shown(&mut self, progress: &Progress) -> (HostMap, Option<Failure>) {
+        match progress {
+            Progress::Ended => {
+                let lookup = std::mem::take(&mut self.lookup);
+                let map = self.host_map(lookup.map());
+                // Only a map that takes several collections is shown again.
+                self.whole = std::mem::take(&mut self.takes_several).then(|| map.clone());
+                (map, None)
+            }
+            Progress::GoesOn => {
+                self.takes_several = true;
+                let map = self.lookup.map();
+                match &self.whole {
+                    Some(whole) => (whole.clone(), None),
+                    None => {
+                        let message = format!("{}; the next collection goes on there", words_of(map));
+                        let failure = Failure::new(Stage::Query, GeneralReason::Timeout, message);
+                        (self.host_map(map), Some(failure))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn words_of(map: &EndpointMap) -> String {
+    let read = map.entries.len();
+    format!("the first {read} entries of the endpoint map were read in the time that there was")
 }
 
 impl HostSource for RpcEndpointsSource {
@@ -116,22 +169,41 @@ impl HostSource for RpcEndpointsSource {
         if self.mapper.take_was_away() {
             self.servers.cut_pauses_short();
         }
+        let is_new = self.mapper.missing() != Recovery::Nothing;
         let mut session = self.mapper.take(collection, deadline).await?;
         collection.enter(Stage::Query);
         let timer = session.start_stage(host_session::Stage::Query);
-        let read = map::read(&mut session, self.limits.entries, deadline).await;
+        if is_new {
+            self.lookup = Lookup::default();
+        }
+        let before = self.lookup.map().entries.len();
+        let read = map::read(&mut session, &mut self.lookup, self.limits.entries, deadline).await;
         let report = session.stop_stage(timer);
         collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
-        let map = match read {
-            Ok(map) => HostMap::new(&map, self.mapper_port, &self.filter, &self.limits),
-            Err(error) => return Err(self.mapper.fail(session, &error)),
+        let (map, unread) = match read {
+            Ok(progress) => {
+                self.mapper.put_back(session);
+                self.shown(&progress)
+            }
+            Err(error) => {
+                let AttemptError { mut failure, retry } = self.mapper.fail(session, &error);
+                let lookup = std::mem::take(&mut self.lookup);
+                let read = lookup.map().entries.len();
+                // A connection that was lost in between is made again.
+                if read == 0 || read == before && Instant::now() < deadline {
+                    return Err(AttemptError { failure, retry });
+                }
+                // The next collection begins anew: nobody knows any more where this one was.
+                self.whole = None;
+                failure.message = format!("{}; {}", words_of(lookup.map()), failure.message);
+                (self.host_map(lookup.map()), Some(failure))
+            }
         };
-        self.mapper.put_back(session);
-        let mut failure = None;
+        let mut failure = unread;
         if let Some(host) = self.mapper.host().cloned() {
             let round = Round { host: &host, collection, time: self.limits.endpoint_time, deadline };
             let asked = self.servers.ask(&map, round).await;
-            failure = asked.failure;
+            failure = failure.or(asked.failure);
             if asked.is_logon_refused {
                 self.mapper.close(Recovery::Connection);
             }

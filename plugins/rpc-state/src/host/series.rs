@@ -32,7 +32,7 @@ static FAMILIES: &[Family<'static>] = &[
     },
     Family {
         item: "Complete",
-        help: "1 if the host's endpoint map was read to its end; 0 if it has more entries than max_entries.",
+        help: "1 if the host's endpoint map was read to its end; 0 if it has more entries than max_entries, or was read in part.",
         ..OF_MAP
     },
     // By `kind` and `reason`.

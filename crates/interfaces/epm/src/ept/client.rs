@@ -45,6 +45,22 @@ pub struct EndpointMap {
     pub is_whole: bool,
 }
 
+/// How far entries were listed. The server knows that by a handle, which is good for the connection that it came over.
+#[derive(Debug, Default)]
+pub struct Lookup {
+    entry_handle: ContextHandle,
+    pages: u32,
+    map: EndpointMap,
+}
+
+impl Lookup {
+    /// What was listed so far.
+    #[must_use]
+    pub const fn map(&self) -> &EndpointMap {
+        &self.map
+    }
+}
+
 /// A client of a host's endpoint mapper.
 #[derive(Debug)]
 pub struct EndpointMapper<C> {
@@ -70,9 +86,25 @@ impl<C: Channel> EndpointMapper<C> {
     /// # Errors
     /// When a call failed. That nothing is registered is none.
     pub async fn lookup(&mut self, inquiry: Inquiry) -> Result<EndpointMap, Error<C::Error>> {
-        let mut entry_handle = ContextHandle::NULL;
-        let walked = self.walk(inquiry, &mut entry_handle).await;
-        self.finish(entry_handle, walked).await
+        let mut lookup = Lookup::default();
+        while self.lookup_page(inquiry, &mut lookup).await? {}
+        Ok(lookup.map)
+    }
+
+    /// Lists the next page of entries. Returns whether there may be more; the lookup is over otherwise, and at the server, too.
+    ///
+    /// # Errors
+    /// When a call failed, which ends the lookup. What was listed before stays in it.
+    pub async fn lookup_page(
+        &mut self,
+        inquiry: Inquiry,
+        lookup: &mut Lookup,
+    ) -> Result<bool, Error<C::Error>> {
+        let listed = self.list_page(inquiry, lookup).await;
+        match listed {
+            Ok(true) => Ok(true),
+            ended => self.finish(lookup.entry_handle, ended).await,
+        }
     }
 
     /// Where servers are that serve a client of this tower; none if no such server is registered.
@@ -108,32 +140,29 @@ impl<C: Channel> EndpointMapper<C> {
         }))
     }
 
-    async fn walk(
-        &mut self,
-        inquiry: Inquiry,
-        entry_handle: &mut ContextHandle,
-    ) -> Result<EndpointMap, Error<C::Error>> {
-        let mut map = EndpointMap::default();
-        let mut room = self.limits.entries_max;
-        for _page in 0..self.limits.pages_max {
-            let request = inquiry.request(*entry_handle, room.min(self.limits.page_entries).min(ENTRIES_MAX));
-            let EptLookupReply { entry_handle: next, entries, status, .. } = self.rpc.reply(&request).await?;
-            *entry_handle = next;
-            let is_end =
-                is_end(status).ok_or(rpc_stub::Error::Status { method: EptLookupRequest::METHOD, status })?;
-            for entry in entries.elements {
-                room = room.saturating_sub(1);
-                match Entry::try_from(entry) {
-                    Ok(entry) => map.entries.push(entry),
-                    Err(_) => map.unreadable += 1,
-                }
-            }
-            map.is_whole = is_end || next.is_null();
-            if map.is_whole || room == 0 {
-                break;
+    async fn list_page(&mut self, inquiry: Inquiry, lookup: &mut Lookup) -> Result<bool, Error<C::Error>> {
+        let Lookup { entry_handle, pages, map } = lookup;
+        let Limits { entries_max, pages_max, page_entries, .. } = self.limits;
+        if *pages >= pages_max {
+            return Ok(false);
+        }
+        let listed = u32::try_from(map.entries.len()).unwrap_or(u32::MAX).saturating_add(map.unreadable);
+        let room = entries_max.saturating_sub(listed);
+        let request = inquiry.request(*entry_handle, room.min(page_entries).min(ENTRIES_MAX));
+        let EptLookupReply { entry_handle: next, entries, status, .. } = self.rpc.reply(&request).await?;
+        *entry_handle = next;
+        *pages += 1;
+        let is_end =
+            is_end(status).ok_or(rpc_stub::Error::Status { method: EptLookupRequest::METHOD, status })?;
+        let came = u32::try_from(entries.elements.len()).unwrap_or(u32::MAX);
+        for entry in entries.elements {
+            match Entry::try_from(entry) {
+                Ok(entry) => map.entries.push(entry),
+                Err(_) => map.unreadable += 1,
             }
         }
-        Ok(map)
+        map.is_whole = is_end || next.is_null();
+        Ok(!map.is_whole && came < room && *pages < pages_max)
     }
 
     /// Gives a handle back that the server still has. That this fails changes nothing for the caller, unless the connection

@@ -7,7 +7,7 @@ use ms_dtyp::Guid;
 use ndr::{ConformantVarying, ContextHandle};
 use rpc_stub::{ErrorStatus, RpcIfId};
 
-pub use self::client::{EndpointMap, EndpointMapper, Inquiry, Limits};
+pub use self::client::{EndpointMap, EndpointMapper, Inquiry, Limits, Lookup};
 use crate::types::{EptEntry, InquiryType, Twr, VersionOption};
 
 rpc_stub::interface! {

@@ -176,6 +176,58 @@ fn a_host_that_refuses_its_map_has_no_figures() {
 }
 
 #[test]
+fn pages_of_the_map_that_came_are_shown_when_the_host_hangs_at_the_next_one() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let objects = sim.objects;
+    sim.map.set((0..250).map(|number| at_port(number, objects, "Many")).collect());
+    let watch = plugin.watch(sim.port, json!({}));
+    sim.rule("epm/2+2x1=stall");
+    let ended = watch.collect_within(Duration::from_secs(4));
+    let (_, reason, message) = ended.partial();
+    assert!(
+        reason == "timeout" && message.starts_with("the first 200 entries of the endpoint map"),
+        "{message}"
+    );
+    assert_eq!((ended.entries("ncacn_ip_tcp"), ended.labels_of("Interface Info").len()), (Some(200.0), 200));
+    assert_eq!(ended.value("Endpoint Map", "Complete", &[]), Some(0.0));
+    sim.heal();
+    let ended = watch.full();
+    assert_eq!(ended.entries("ncacn_ip_tcp"), Some(250.0));
+    assert_eq!(ended.value("Endpoint Map", "Complete", &[]), Some(1.0));
+}
+
+#[test]
+fn the_map_of_a_slow_host_is_read_in_several_collections_and_shown_as_it_comes() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let objects = sim.objects;
+    sim.map.set((0..600).map(|number| at_port(number, objects, "Many")).collect());
+    let watch = plugin.watch(sim.port, json!({}));
+    sim.rule("epm/2=delay:400ms");
+    let (mut shown, mut collections) = (0.0, 0);
+    while shown < 600.0 {
+        // Half of it is for the map, which takes six calls.
+        let ended = watch.collect_within(Duration::from_secs(3));
+        let now = ended.entries("ncacn_ip_tcp").expect("some");
+        assert!(now > shown, "{now} after {shown}");
+        if now < 600.0 {
+            let (_, _, message) = ended.partial();
+            assert!(
+                message.starts_with(&format!("the first {now} entries of the endpoint map")),
+                "{message}"
+            );
+        }
+        assert_eq!(ended.server(objects, "Up"), Some(1.0), "servers have their share of the time");
+        (shown, collections) = (now, collections + 1);
+    }
+    assert!(collections > 1);
+    assert_eq!(sim.host.counts().calls("epm", 2), 6, "no page is read twice");
+    // While it is read again, what is known of it stays.
+    let ended = watch.collect_within(Duration::from_secs(3));
+    assert_eq!(ended.entries("ncacn_ip_tcp"), Some(600.0));
+    assert_eq!(ended.value("Endpoint Map", "Complete", &[]), Some(1.0));
+}
+
+#[test]
 fn a_wrong_password_is_shown_once_and_to_the_mapper_alone() {
     let (sim, plugin) = (SimHost::standard(), Plugin::new());
     plugin.lender.change_password("not this one");
