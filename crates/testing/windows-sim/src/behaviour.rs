@@ -29,6 +29,8 @@ pub struct Behaviour {
     pub registry: RegistryMode,
     /// Whether `HKEY_PERFORMANCE_DATA` is closed to all callers.
     pub refuses_performance_data: bool,
+    /// Whether the XML of its data collector sets lacks its end.
+    pub cuts_set_xml: bool,
     /// The answer to a client that activates an object.
     pub activation: ActivationMode,
     /// Where it says that its objects are.
@@ -53,6 +55,7 @@ impl Default for Behaviour {
             session_expires_after: None,
             registry: RegistryMode::Open,
             refuses_performance_data: false,
+            cuts_set_xml: false,
             activation: ActivationMode::Open,
             object_bindings: ObjectBindings::Reachable,
             rpc_security: RpcSecurity::Both,

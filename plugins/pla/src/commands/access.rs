@@ -12,7 +12,7 @@ use plugin_session::{ObjectService, ObjectStep};
 use tokio::time::Instant;
 
 use super::reasons::{SET_REASONS, explain};
-use crate::host::{HostXml, NamedError, is_behind_category, read_named, set_service};
+use crate::host::{HostXml, NamedError, export_named, is_behind_category, read_named, set_service};
 
 /// Options for the way to the host.
 #[derive(clap::Args)]
@@ -68,6 +68,14 @@ impl SetObject {
         }
     }
 
+    /// Gives the object back, with what was read over it.
+    async fn end<T>(self, run: &Run, read: Result<T, NamedError>) -> Result<T, CommandError> {
+        let read = read.map_err(|error| self.error(&error));
+        self.release().await;
+        run.progress("");
+        read
+    }
+
     /// Gives the object back. If the host is slow, it drops the object when no pings come.
     pub(super) async fn release(self) {
         let _ = self.object.release(Instant::now() + RELEASE_MAX).await;
@@ -81,14 +89,33 @@ pub(super) async fn read(
     category: Category,
     name: &str,
 ) -> Result<HostXml, CommandError> {
-    check_name(name)?;
-    let mut set = SetObject::activate(run, access, category).await?;
-    run.progress("the set…");
+    let mut set = begin(run, access, category, name).await?;
     let read = read_named(set.object(), name, Instant::now() + CALLS_MAX).await;
-    let read = read.map_err(|error| set.error(&error));
-    set.release().await;
-    run.progress("");
-    read
+    set.end(run, read).await
+}
+
+/// The XML of one set as the host sends it.
+pub(super) async fn export(
+    run: &Run,
+    access: &HostAccess,
+    category: Category,
+    name: &str,
+) -> Result<String, CommandError> {
+    let mut set = begin(run, access, category, name).await?;
+    let text = export_named(set.object(), name, Instant::now() + CALLS_MAX).await;
+    set.end(run, text).await
+}
+
+async fn begin(
+    run: &Run,
+    access: &HostAccess,
+    category: Category,
+    name: &str,
+) -> Result<SetObject, CommandError> {
+    check_name(name)?;
+    let set = SetObject::activate(run, access, category).await?;
+    run.progress("the set…");
+    Ok(set)
 }
 
 pub(super) fn check_name(name: &str) -> Result<(), CommandError> {

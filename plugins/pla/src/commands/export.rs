@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use ms_pla::xml::DataCollectorSet;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::CommandError;
 
 use super::access::{self, WayArguments};
 use crate::host::CategoryWord;
+use crate::model::LIMITS;
 
 /// Exports a data collector set of a host.
 #[derive(Debug)]
@@ -42,18 +44,27 @@ impl Command for Export {
 
 async fn export(run: &Run, arguments: ExportArguments) -> Result<(), CommandError> {
     let ExportArguments { set, output, category, way } = arguments;
-    let read = access::read(run, &way.access()?, category.category(), &set).await?;
+    let text = access::export(run, &way.access()?, category.category(), &set).await?;
+    if let Err(error) = DataCollectorSet::read_each(text.as_bytes(), &LIMITS) {
+        run.err(&format!("note: the XML of the set is as the host sent it, and cannot be read: {error}\n"));
+    }
     let Some(file) = output else {
-        run.out(&read.text);
+        run.out(&printable(&text));
         return Ok(());
     };
     // The text says that it is UTF-16, as the host sent it.
-    let units = std::iter::once(BYTE_ORDER_MARK).chain(read.text.encode_utf16());
+    let units = std::iter::once(BYTE_ORDER_MARK).chain(text.encode_utf16());
     let bytes: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();
     std::fs::write(&file, bytes).map_err(|error| {
         let next_step = "name a file in a directory that this user may write to";
         CommandError::failed(format!("{}: {error}", file.display()), next_step)
     })
+}
+
+/// XML has no control characters but blanks and ends of lines, and others are commands to a terminal. They stay in a file.
+fn printable(text: &str) -> String {
+    let is_foreign = |letter: &char| letter.is_control() && !letter.is_ascii_whitespace();
+    text.chars().filter(|letter| !is_foreign(letter)).collect()
 }
 
 const BYTE_ORDER_MARK: u16 = 0xfeff;

@@ -190,12 +190,19 @@ impl Reader<'_> {
     }
 }
 
+/// Reads the XML of a set as the host sends it, whatever it says.
+pub(super) async fn read_text(
+    proxy: &mut Proxy<BoundInterface<'_, TcpTransport>, IDataCollectorSet>,
+) -> Result<Result<String, String>, CallError> {
+    let xml = proxy.call(&GetXmlRequest {}).await?;
+    Ok(text_of(&xml.value, "XML"))
+}
+
 /// Reads the XML of a set, and its status where the XML does not say it.
 pub(super) async fn read_xml(
     proxy: &mut Proxy<BoundInterface<'_, TcpTransport>, IDataCollectorSet>,
 ) -> Result<Result<HostXml, String>, CallError> {
-    let xml = proxy.call(&GetXmlRequest {}).await?;
-    let text = match text_of(&xml.value, "XML") {
+    let text = match read_text(proxy).await? {
         Ok(text) => text,
         Err(why) => return Ok(Err(why)),
     };

@@ -25,7 +25,7 @@ pub(crate) use self::category::{CategoryWord, is_behind_category, may_control};
 pub(crate) use self::host_set::HostSet;
 pub(crate) use self::list::{HostXml, Listed, Which, list};
 pub(crate) use self::live::{LiveSets, Wanted};
-pub(crate) use self::named::{AUDIT, NamedError, Order, control, read_named};
+pub(crate) use self::named::{AUDIT, NamedError, Order, control, export_named, read_named};
 pub(crate) use self::progress::Progress;
 pub(crate) use self::schedules::LocalTime;
 pub(crate) use self::service::{collection_service, set_service};

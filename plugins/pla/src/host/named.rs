@@ -7,7 +7,7 @@ use ms_pla::IDataCollectorSet;
 use ms_pla::data_collector_set::{QueryRequest, StartRequest, StopRequest};
 use tokio::time::Instant;
 
-use super::list::{CallError, HostXml, read_xml};
+use super::list::{CallError, HostXml, read_text, read_xml};
 
 /// The field `audit` of records of who had which set started or stopped.
 pub(crate) const AUDIT: &str = "data_collector_set";
@@ -67,6 +67,21 @@ pub(crate) async fn read_named(
     query(set, name, deadline).await?;
     let mut proxy = set.proxy::<IDataCollectorSet>(deadline).await?;
     let read = read_xml(&mut proxy).await;
+    read.map_err(|error| set.error_of(&error))?.map_err(NamedError::Answer)
+}
+
+/// The XML of the set of this name as the host sends it, which nobody need be able to read.
+///
+/// # Errors
+/// If the host has none, or sends no text.
+pub(crate) async fn export_named(
+    set: &mut Object,
+    name: &str,
+    deadline: Instant,
+) -> Result<String, NamedError> {
+    query(set, name, deadline).await?;
+    let mut proxy = set.proxy::<IDataCollectorSet>(deadline).await?;
+    let read = read_text(&mut proxy).await;
     read.map_err(|error| set.error_of(&error))?.map_err(NamedError::Answer)
 }
 

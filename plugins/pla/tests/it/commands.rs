@@ -177,6 +177,21 @@ fn a_set_is_exported_as_the_host_sent_it() {
 }
 
 #[test]
+fn a_set_whose_xml_nobody_can_read_is_exported_all_the_same() {
+    let world = World::new();
+    let (_, sound, _) = world.run("export", &["Low Memory"], &json!([]));
+    world.sim.behave(|behaviour| behaviour.cuts_set_xml = true);
+    let (code, out, err) = world.run("show", &["Low Memory"], &json!([]));
+    assert!((code, out.as_str()) == (1, "") && err.contains("the XML of the set: "), "{err}");
+    let (code, out, err) = world.run("export", &["Low Memory"], &json!([]));
+    assert_eq!((code, out.as_str()), (0, sound.trim_end().strip_suffix("</DataCollectorSet>").unwrap()));
+    assert!(
+        err.starts_with("note: the XML of the set is as the host sent it, and cannot be read: "),
+        "{err}"
+    );
+}
+
+#[test]
 fn a_set_is_started_and_stopped_where_the_settings_have_its_name() {
     let world = World::new();
     let allowed = json!(["Low*"]);

@@ -167,7 +167,10 @@ impl IDataCollectorSetServer for Calls<'_, Item<Set>> {
     fn get_xml(&mut self, _: &GetXmlRequest) -> ServerResult<GetXmlReply, HResult> {
         let status = self.status();
         let record = DataCollectorSet { status: Some(status), ..self.set(|set| set.record()) };
-        let xml = record.to_xml().map_err(|_| HResult::E_FAIL)?;
+        let mut xml = record.to_xml().map_err(|_| HResult::E_FAIL)?;
+        if self.context.host.behaviour().cuts_set_xml {
+            xml.truncate(xml.rfind("</").unwrap_or_default());
+        }
         Ok(GetXmlReply { value: self.context.choices.text(Some(&xml))?, status: HResult::S_OK })
     }
 
