@@ -48,7 +48,7 @@ impl Board {
                 let path = &alert.threshold.path;
                 let place = match path.machine.as_deref() {
                     Some(machine) if !is_own(machine) => Place::OtherHost,
-                    _ => Place::Path(paths.add(path)),
+                    _ => Place::Path(paths.add(path, alert.is_optional)),
                 };
                 let new = Watched::new(&set.name, alert, place);
                 self.alerts.push(match before.remove(&new.key()) {

@@ -58,6 +58,7 @@ pub(crate) const SHOWN: &[&str] = &[
     "log_format",
     "log_memory",
     "name",
+    "optional",
     "port",
     "postgresql",
     "records",

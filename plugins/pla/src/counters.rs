@@ -32,6 +32,9 @@ pub(crate) type Open = OpenSession<PathQuery>;
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     paths: Vec<CounterPath>,
+    /// By path: whether hosts may lack what it means, and whether the log says that this host does.
+    are_optional: Vec<bool>,
+    are_reported: Vec<bool>,
     found: Option<Found>,
     /// By path: whether it meant something before.
     were_there: Vec<bool>,
@@ -78,11 +81,28 @@ impl Fetched {
 
 impl Counters {
     /// Takes other paths. What is open for the ones before is opened anew with the next collection.
-    pub(crate) fn select(&mut self, paths: Vec<CounterPath>) {
+    pub(crate) fn select(&mut self, paths: Paths) {
+        let (paths, are_optional) = paths.into_list();
+        self.are_optional = are_optional;
         if paths != self.paths {
             (self.were_there, self.losses) = (vec![false; paths.len()], 0);
+            self.are_reported = vec![false; paths.len()];
             self.paths = paths;
             self.search_again();
+        }
+        if let Some(found) = &mut self.found {
+            found.set_optional(&self.are_optional);
+        }
+    }
+
+    /// Says what the host lacks and may lack, once.
+    fn report_optional(&mut self, found: &Found) {
+        for (path, (is_reported, problem)) in self.are_reported.iter_mut().zip(&found.problems).enumerate() {
+            let is_excused = found.is_excused(path);
+            if let Some(reason) = problem.as_deref().filter(|_| is_excused && !*is_reported) {
+                tracing::info!(reason, "Host lacks a counter of an optional alert or log");
+            }
+            *is_reported = is_excused;
         }
     }
 
@@ -188,6 +208,8 @@ impl Counters {
         self.plan_search(&found);
         found.may_be_classic = !open_paths.is_empty();
         self.frame.change_plan(&found.plan);
+        found.set_optional(&self.are_optional);
+        self.report_optional(&found);
         self.found = Some(found);
         Ok(())
     }

@@ -211,6 +211,7 @@ mod tests {
             logs_events: true,
             task: None,
             start_set: None,
+            is_optional: false,
         };
         Watched::new(set, &alert, Place::OtherHost)
     }

@@ -36,6 +36,8 @@ pub(crate) struct Overrides {
     pub(crate) duration: Option<Duration>,
     /// How its counters are logged.
     pub(crate) logs: LogOverrides,
+    /// Whether hosts may lack its counters.
+    pub(crate) is_optional: bool,
 }
 
 /// The stamp of a file; none if there is no such file.
@@ -74,6 +76,8 @@ pub(crate) fn judge(path: &Path, document: &DataCollectorSet, overrides: &Overri
         name.clone_into(&mut set.name);
     }
     set.add_logs(document, &overrides.logs);
+    set.is_optional = overrides.is_optional;
+    set.alerts.iter_mut().for_each(|alert| alert.is_optional = overrides.is_optional);
     set.start = overrides.start;
     set.duration = overrides.duration.unwrap_or(set.duration);
     set

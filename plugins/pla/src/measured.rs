@@ -46,6 +46,7 @@ impl Alerts {
                 logs_events: false,
                 task: None,
                 start_set: None,
+                is_optional: false,
             })
         };
         let alerts = thresholds.iter().enumerate().filter_map(alert).collect();
@@ -56,13 +57,14 @@ impl Alerts {
             duration: Duration::ZERO,
             alerts,
             logs: None,
+            is_optional: false,
             collectors: Default::default(),
             problems: Vec::new(),
             problems_left_out: 0,
         };
         let mut paths = Paths::default();
         self.board.select(std::iter::once(&set), &mut paths, |_| true);
-        paths.into_list()
+        paths.into_list().0
     }
 
     /// The paths mean this.

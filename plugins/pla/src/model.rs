@@ -37,6 +37,8 @@ pub(crate) struct Set {
     pub(crate) alerts: Vec<Alert>,
     /// What it logs.
     pub(crate) logs: Option<Arc<Logs>>,
+    /// Whether hosts may lack what its logs are about.
+    pub(crate) is_optional: bool,
     /// How many data collectors it has of each kind, in the order of [`COLLECTOR_KINDS`].
     pub(crate) collectors: [usize; COLLECTOR_KINDS.len()],
     /// What of it is not done here.
@@ -85,6 +87,8 @@ pub(crate) struct Alert {
     pub(crate) task: Option<TaskCall>,
     /// The set that each sample across the threshold starts.
     pub(crate) start_set: Option<String>,
+    /// Whether hosts may lack its counter.
+    pub(crate) is_optional: bool,
 }
 
 /// A task as an alert names it.

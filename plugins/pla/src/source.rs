@@ -264,7 +264,7 @@ impl PlaSource {
         self.removed.extend(self.board.select(sets.iter().copied(), &mut paths, is_own));
         self.runs.select(sets.into_iter(), &mut paths, is_own);
         self.actions.watch(&mut self.board);
-        self.counters.select(paths.into_list());
+        self.counters.select(paths);
     }
 
     /// Whether this collection has to ask the host for something.

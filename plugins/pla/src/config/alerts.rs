@@ -11,7 +11,12 @@ use super::{actions, check_name};
 use crate::model::{self, Alert, NAME_CHARS_MAX};
 
 impl Compiled {
-    pub(super) fn alerts(&mut self, place: &str, settings: &[AlertSettings]) -> Vec<Alert> {
+    pub(super) fn alerts(
+        &mut self,
+        place: &str,
+        settings: &[AlertSettings],
+        is_optional: bool,
+    ) -> Vec<Alert> {
         if settings.is_empty() {
             self.refuse(format!("{place}/alerts"), "list at least one alert".to_owned());
         }
@@ -19,7 +24,7 @@ impl Compiled {
         let mut alerts = Vec::new();
         for (index, one) in settings.iter().enumerate() {
             let place = format!("{place}/alerts/{index}");
-            let alert = match alert(one) {
+            let alert = match alert(one, is_optional) {
                 Ok(alert) => alert,
                 Err((key, message)) => {
                     self.refuse(format!("{place}{key}"), message);
@@ -39,11 +44,20 @@ impl Compiled {
     }
 }
 
-/// The alert, or the key below it and what is wrong there.
-fn alert(settings: &AlertSettings) -> Result<Alert, (&'static str, String)> {
+/// The alert, or the key below it and what is wrong there. `of_set` is whether its set is optional.
+fn alert(settings: &AlertSettings, of_set: bool) -> Result<Alert, (&'static str, String)> {
     let AlertSettings { name, threshold, counter, above, below, .. } = settings;
-    let AlertSettings { hold, sample_interval, event, task, task_arguments, task_text, start_set, .. } =
-        settings;
+    let AlertSettings {
+        hold,
+        sample_interval,
+        event,
+        task,
+        task_arguments,
+        task_text,
+        start_set,
+        optional,
+        ..
+    } = settings;
     let (threshold, key) = match (threshold, counter, above, below) {
         (Some(text), None, None, None) => {
             let read: Result<Threshold, _> = text.parse();
@@ -69,6 +83,7 @@ fn alert(settings: &AlertSettings) -> Result<Alert, (&'static str, String)> {
         logs_events: *event,
         task: actions::call(task.as_ref(), task_arguments.as_ref(), task_text.as_ref())?,
         start_set: start_set.clone(),
+        is_optional: optional.unwrap_or(of_set),
     })
 }
 

@@ -66,7 +66,8 @@ impl Compiled {
         let source = match &set.file {
             Some(path) => sets::of_file(settings, set, path),
             None => {
-                let alerts = set.alerts.as_ref().map(|alerts| self.alerts(place, alerts));
+                let is_optional = set.optional.unwrap_or_default();
+                let alerts = set.alerts.as_ref().map(|alerts| self.alerts(place, alerts, is_optional));
                 sets::written_here(settings, set, alerts.unwrap_or_default())
             }
         };

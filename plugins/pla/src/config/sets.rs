@@ -14,9 +14,10 @@ fn refuse(key: &str, message: &str) -> Refusal {
 
 /// What of the settings of a set belongs to sets that are not the host's.
 pub(super) fn has_own_content(set: &SetSettings) -> bool {
-    let SetSettings { file, name, alerts, counters, log_format, database, time_zone, .. } = set;
+    let SetSettings { file, name, alerts, counters, log_format, database, time_zone, optional, .. } = set;
+    let is_own = file.is_some() || name.is_some() || alerts.is_some() || optional.is_some();
     let is_logged = counters.is_some() || log_format.is_some() || database.is_some() || time_zone.is_some();
-    file.is_some() || name.is_some() || alerts.is_some() || is_logged || key_of_logs(set).is_some()
+    is_own || is_logged || key_of_logs(set).is_some()
 }
 
 /// A key that only a set with `counters` has.
@@ -75,6 +76,7 @@ pub(super) fn of_file(settings: &Settings, set: &SetSettings, path: &Path) -> Re
         start: set.start,
         duration: set.duration.map(|LongHold(duration)| duration),
         logs: logs::overrides(settings, set)?,
+        is_optional: set.optional.unwrap_or_default(),
     };
     let read = files::read(path, &overrides).map_err(|message| ("/file".to_owned(), message))?;
     check_duration(set, &read.set)?;
@@ -97,6 +99,7 @@ pub(super) fn written_here(
         duration: set.duration.unwrap_or_default().0,
         alerts,
         logs: logs.map(Arc::new),
+        is_optional: set.optional.unwrap_or_default(),
         collectors: Default::default(),
         problems: Vec::new(),
         problems_left_out: 0,

@@ -100,6 +100,9 @@ pub(super) struct SetSettings {
     /// Its alerts, where there is no file.
     #[serde(default)]
     pub(super) alerts: Option<Vec<AlertSettings>>,
+    /// Whether hosts may lack its counters.
+    #[serde(default)]
+    pub(super) optional: Option<bool>,
     /// Names of sets of the host itself.
     #[serde(default)]
     pub(super) host: Option<Vec<String>>,
@@ -121,6 +124,9 @@ pub(super) struct AlertSettings {
     /// Its name; that of the counter otherwise.
     #[serde(default)]
     pub(super) name: Option<String>,
+    /// Whether hosts may lack its counter; as its set says otherwise.
+    #[serde(default)]
+    pub(super) optional: Option<bool>,
     #[serde(default)]
     pub(super) threshold: Option<String>,
     #[serde(default)]

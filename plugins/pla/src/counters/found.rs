@@ -14,9 +14,13 @@ pub(crate) struct Found {
     /// By path: the place of its match. A path names one counterset; where the host has several of the name, the first counts.
     matches: Vec<Option<usize>>,
     /// By path: why it means nothing.
-    pub(crate) problems: Vec<Option<String>>,
+    pub(super) problems: Vec<Option<String>>,
     /// By path: whether the host has the counterset, or may have it, and does not say what is in it.
     are_unusable: Vec<bool>,
+    /// By path: whether the host has no such counterset or counter, as far as it tells what it has.
+    are_absent: Vec<bool>,
+    /// By path: whether hosts may lack it.
+    are_optional: Vec<bool>,
     /// Whether it was searched in this collection.
     pub(super) is_new: bool,
     /// Whether paths may mean classic objects.
@@ -52,12 +56,13 @@ impl Found {
         for (place, one) in plan.matches.iter().enumerate() {
             matches[one.order()].get_or_insert(place);
         }
-        let mut are_unusable = vec![false; paths];
+        let (mut are_unusable, mut are_absent) = (vec![false; paths], vec![false; paths]);
         for (order, problem) in &plan.problems {
             problems[*order] = Some(problem.to_string());
             are_unusable[*order] = is_unusable(problem);
+            are_absent[*order] = problem.is_absence();
         }
-        Self { plan, matches, problems, are_unusable, is_new: false, may_be_classic: false }
+        Self { plan, matches, problems, are_unusable, are_absent, ..Self::default() }
     }
 
     /// Adds the problems of paths that may mean classic objects. `failure` says why those could not be read, and `unlisted` why
@@ -75,11 +80,14 @@ impl Found {
                     let (path, message) = (path.path(), &failure.message);
                     format!("{path}: the host's classic counters cannot be read: {message}")
                 });
+                let absent = path.problem().filter(|_| unread.is_none());
+                self.are_absent[order] = absent.is_some_and(PathProblem::is_absence);
                 self.problems[order] = unread.or_else(|| path.problem().map(ToString::to_string));
                 self.are_unusable[order] = path.problem().is_some_and(is_unusable);
             }
             if let (Some(problem), Some(unlisted)) = (&mut self.problems[order], unlisted) {
                 *problem += &format!("; {unlisted}");
+                self.are_absent[order] = false;
             }
         }
     }
@@ -103,8 +111,25 @@ impl Found {
     pub(crate) fn state_without(&self, path: usize) -> AlertState {
         match self.are_unusable.get(path) {
             Some(true) => AlertState::NoData,
+            _ if self.is_excused(path) => AlertState::Waiting,
             _ => AlertState::Unresolved,
         }
+    }
+
+    /// Hosts may lack what these paths mean.
+    pub(super) fn set_optional(&mut self, are_optional: &[bool]) {
+        are_optional.clone_into(&mut self.are_optional);
+    }
+
+    /// Whether the host lacks what the path means, and may.
+    pub(super) fn is_excused(&self, path: usize) -> bool {
+        [&self.are_absent, &self.are_optional].iter().all(|flags| flags.get(path) == Some(&true))
+    }
+
+    /// Why paths mean nothing that must not.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = &str> {
+        let failed = self.problems.iter().enumerate().filter(|(path, _)| !self.is_excused(*path));
+        failed.filter_map(|(_, problem)| problem.as_deref())
     }
 
     /// Whether a path means nothing.

@@ -31,6 +31,7 @@ impl Set {
             duration: Duration::from_secs(document.duration_s.unwrap_or_default().into()),
             alerts: Vec::new(),
             logs: None,
+            is_optional: false,
             collectors,
             problems: Vec::new(),
             problems_left_out: 0,
@@ -107,6 +108,7 @@ impl Set {
                 logs_events,
                 task: task.clone(),
                 start_set: start_set.clone(),
+                is_optional: false,
             });
         }
         true

@@ -159,6 +159,7 @@ mod tests {
             logs_events: true,
             task: None,
             start_set: Some((*other).to_owned()),
+            is_optional: false,
         };
         Set {
             name: name.to_owned(),
@@ -167,6 +168,7 @@ mod tests {
             duration: Duration::ZERO,
             alerts: starts.iter().map(alert).collect(),
             logs: None,
+            is_optional: false,
             collectors: Default::default(),
             problems: Vec::new(),
             problems_left_out: 0,

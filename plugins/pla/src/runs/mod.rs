@@ -108,7 +108,7 @@ impl Runs {
             }
             let of = |collector: &Arc<CounterCollector>| {
                 let own = collector.paths.iter().filter(|path| path.machine.as_deref().is_none_or(&is_own));
-                let own: Vec<_> = own.map(|path| (paths.add(path), path.clone())).collect();
+                let own: Vec<_> = own.map(|path| (paths.add(path, set.is_optional), path.clone())).collect();
                 let others = collector.paths.len() - own.len();
                 (own, others)
             };

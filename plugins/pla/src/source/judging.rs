@@ -7,7 +7,7 @@ use plugin_sdk::{Collection, Coverage, Failure, GeneralReason, Stage};
 use super::{PlaSource, unix_seconds};
 use crate::actions::Moment;
 use crate::clock::ReplyKind;
-use crate::counters::Fetched;
+use crate::counters::{Fetched, Found};
 use crate::runs::calendar;
 use crate::series;
 
@@ -70,8 +70,7 @@ impl PlaSource {
     }
 
     pub(super) fn coverage(&self, classic_failure: Option<Failure>) -> Coverage {
-        let problems = self.counters.found().map_or(&[][..], |found| &found.problems);
-        let sentences: Vec<&str> = problems.iter().flatten().map(String::as_str).collect();
+        let sentences: Vec<&str> = self.counters.found().into_iter().flat_map(Found::failures).collect();
         let failure = classic_failure.or_else(|| self.live.failure().cloned()).or_else(|| {
             let more = sentences.len().saturating_sub(SENTENCES_MAX);
             let mut text = sentences.iter().take(SENTENCES_MAX).copied().collect::<Vec<_>>().join("; ");

@@ -1,10 +1,12 @@
 //! Settings that change while alerts fire.
 
 use plugin_contract::AlertState;
+use plugin_host::testing::RecordedOutcome;
 use serde_json::{Value, json};
 
+use crate::logging::Place;
 use crate::steered::Mill;
-use crate::world::{Plugin, set};
+use crate::world::{Plugin, SimHost, set};
 
 fn alert(name: &str, above: u64) -> Value {
     json!({"name": name, "counter": r"\Wheels(*)\Load", "above": above})
@@ -94,3 +96,58 @@ fn settings_that_cannot_be_judged_are_refused() {
     assert_eq!(found, [("/sets/0/alerts/0/threshold".to_owned(), message.to_owned())]);
     assert_eq!(check(set(&json!([alert("a", 1)]))), []);
 }
+
+#[test]
+fn a_host_may_lack_the_counters_of_what_is_optional_and_of_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("water.xml");
+    std::fs::write(&file, WATER_SET).expect("it is written");
+    let alert = |optional: &Value| match optional {
+        Value::Null => json!({"name": "a", "counter": LEVEL, "below": 60}),
+        _ => json!({"name": "a", "counter": LEVEL, "below": 60, "optional": optional}),
+    };
+    let other = json!({"name": "Other", "alerts": [{"counter": LEVEL, "below": 10}]});
+    for (sets, is_excused) in [
+        (json!([{"name": "Mill", "alerts": [alert(&Value::Null)]}]), false),
+        (json!([{"name": "Mill", "alerts": [alert(&json!(true))]}]), true),
+        (json!([{"name": "Mill", "optional": true, "alerts": [alert(&Value::Null)]}]), true),
+        (json!([{"name": "Mill", "optional": true, "alerts": [alert(&json!(false))]}]), false),
+        (json!([{"name": "Mill", "optional": true, "counters": [LEVEL]}]), true),
+        (json!([{"name": "Mill", "counters": [LEVEL]}]), false),
+        (json!([{"name": "Mill", "optional": true, "file": file}]), true),
+        (json!([{"name": "Mill", "file": file}]), false),
+        (json!([{"name": "Mill", "optional": true, "alerts": [alert(&Value::Null)]}, other]), false),
+    ] {
+        let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+        mill.set_water_away(true);
+        let watch = plugin.watch(&mill.sim, place.settings(&sets));
+        let ended = watch.collect();
+        if is_excused {
+            assert_eq!(ended.outcome, RecordedOutcome::Full, "{sets}");
+            assert!(ended.states().iter().all(|state| state.ends_with(" waiting")), "{sets}");
+        } else {
+            assert!(ended.partial().contains("has no counterset `Water`"), "{sets}");
+        }
+        // It is judged as soon as it comes.
+        mill.set_water_away(false);
+        for _ in 0..20 {
+            mill.pass(15);
+            watch.collect();
+        }
+        assert!(watch.full().states().iter().all(|state| !state.ends_with(" waiting")), "{sets}");
+        plugin.end(watch);
+    }
+}
+
+#[test]
+fn what_is_optional_is_complete_only_where_the_host_says_that_it_lacks_it() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    sim.behave(|behaviour| behaviour.refuses_performance_data = true);
+    let alerts = json!([{"name": "a", "counter": r"\Memory\Available Bytes", "above": 1, "optional": true}]);
+    let ended = plugin.watch(&sim, set(&alerts)).collect();
+    assert!(ended.partial().contains("classic counters cannot be read"), "{}", ended.partial());
+}
+
+const LEVEL: &str = r"\Water\Level";
+const WATER_SET: &str = r"<DataCollectorSet><AlertDataCollector><Name>a</Name><Alert>\Water\Level&lt;60</Alert>
+</AlertDataCollector></DataCollectorSet>";

@@ -68,6 +68,14 @@ pub enum PathProblem {
     },
 }
 
+impl PathProblem {
+    /// Whether the host has no such counterset or counter.
+    #[must_use]
+    pub const fn is_absence(&self) -> bool {
+        matches!(self, Self::UnknownCounterset { .. } | Self::Classic { .. } | Self::UnknownCounter { .. })
+    }
+}
+
 impl<E: Error + 'static> From<PathProblem> for FindError<E> {
     fn from(problem: PathProblem) -> Self {
         Self::Path(problem)
