@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use one_line::secret::secret_of;
 use zeroize::Zeroizing;
 
 use crate::file;
@@ -45,7 +46,7 @@ fn read_or(
     source: &SecretSource,
     instead: impl FnOnce(&Path) -> Option<PathBuf>,
 ) -> Result<SecretBytes, String> {
-    let mut bytes = match source {
+    let bytes = match source {
         SecretSource::File(path) => {
             let mut bytes = Zeroizing::new(Vec::new());
             let mut read = file::read_into(&mut bytes, path, SECRET_BYTES_MAX);
@@ -64,15 +65,9 @@ fn read_or(
             Err(_) => return Err(format!("the environment has no variable `{name}`")),
         },
     };
-    drop_byte_order_mark(&mut bytes);
-    drop_one_newline(&mut bytes);
-    match std::str::from_utf8(&bytes) {
-        Ok("") => Err(format!("{} is empty", source.described())),
-        Ok(_) => Ok(bytes),
-        Err(_) if UTF_16.iter().any(|mark| bytes.starts_with(mark)) => {
-            Err(format!("{} is UTF-16; save it as UTF-8", source.described()))
-        }
-        Err(_) => Err(format!("{} is not UTF-8", source.described())),
+    match secret_of(&bytes) {
+        Ok(secret) => Ok(Zeroizing::new(secret.as_bytes().to_vec())),
+        Err(reason) => Err(format!("{} {reason}", source.described())),
     }
 }
 
@@ -84,36 +79,7 @@ fn credential_of_unit(path: &Path, folder: Option<OsString>) -> Option<PathBuf> 
 /// What of a secret was hardly meant to be a part of it, though it is used as such. It says nothing of the rest.
 #[must_use]
 pub fn oddity(secret: &[u8]) -> Option<&'static str> {
-    let text = std::str::from_utf8(secret).unwrap_or_default();
-    if text.trim_end_matches([' ', '\t']).contains(['\n', '\r']) {
-        Some("has more than one line end, and each but the last one is a part of the secret")
-    } else if text.trim().len() < text.len() {
-        Some("begins or ends with white space, which is a part of the secret")
-    } else if text.chars().any(|c| c.is_control() || matches!(c, '\u{200b}' | '\u{feff}')) {
-        Some("has characters that are not seen, which are a part of the secret")
-    } else {
-        None
-    }
-}
-
-/// Editors of Windows leave one at the beginning, and no secret begins so.
-fn drop_byte_order_mark(bytes: &mut Vec<u8>) {
-    if bytes.starts_with(BYTE_ORDER_MARK) {
-        bytes.drain(..BYTE_ORDER_MARK.len());
-    }
-}
-
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-/// How a text in UTF-16 begins.
-const UTF_16: [&[u8]; 2] = [&[0xff, 0xfe], &[0xfe, 0xff]];
-
-/// Editors and `echo` leave one; a password that ends in a newline needs two.
-fn drop_one_newline(bytes: &mut Vec<u8>) {
-    if bytes.ends_with(b"\r\n") {
-        bytes.truncate(bytes.len() - 2);
-    } else if bytes.ends_with(b"\n") {
-        bytes.truncate(bytes.len() - 1);
-    }
+    one_line::secret::oddity(str::from_utf8(secret).unwrap_or_default())
 }
 
 impl SecretSource {

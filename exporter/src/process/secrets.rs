@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use config::{Config, Identity, Problem};
 use http_client::HeaderSource;
 use input::secret::{self, SecretSource};
+use one_line::secret::ODDITY_NEXT_STEP;
 use tracing::warn;
 
 /// The permission bits of others.
@@ -40,8 +41,7 @@ pub(super) fn warnings(config: &Config) -> Vec<String> {
 /// What of a secret was hardly meant.
 fn oddity(place: &str, source: &SecretSource) -> Option<String> {
     let odd = secret::oddity(&secret::read(source).ok()?)?;
-    let next_step = "write it anew, with `printf %s` for example, if that was not meant";
-    Some(format!("{place}: {} {odd}; {next_step}", source.described()))
+    Some(format!("{place}: {} {odd}; {ODDITY_NEXT_STEP}", source.described()))
 }
 
 /// All secrets that the exporter itself reads, each with its place. URLs of receivers are read without white space.

@@ -19,7 +19,7 @@ use plugin_sdk::Problem;
 pub(crate) use self::compile::compile;
 pub(crate) use self::log_settings::Megabytes;
 pub(crate) use self::settings::Settings;
-pub(crate) use self::storage::{Database, Postgresql, StorageSettings};
+pub(crate) use self::storage::{Database, Postgresql, StorageSettings, odd_passwords, password};
 use crate::files::{FileSet, Overrides};
 use crate::host::{Wanted, may_control};
 use crate::model::{self, NAME_CHARS_MAX, Set, Tasks};
@@ -164,7 +164,8 @@ pub(crate) fn warnings(settings: &Settings, module: &Module) -> Vec<Problem> {
         let place = place.clone();
         said.into_iter().map(named).map(move |text| Problem::warning(place.clone(), text)).collect::<Vec<_>>()
     };
-    module.sets.iter().zip(&module.places).flat_map(of_set).collect()
+    let passwords = odd_passwords(settings).into_iter().map(|(place, text)| Problem::warning(place, text));
+    module.sets.iter().zip(&module.places).flat_map(of_set).chain(passwords).collect()
 }
 
 /// What is said of logs that have records less often than they say.

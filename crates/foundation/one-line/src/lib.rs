@@ -6,6 +6,8 @@
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod secret;
+
 use core::fmt::{self, Write as _};
 
 /// A text whose [`Display`](fmt::Display) is one line that shows what is in it.

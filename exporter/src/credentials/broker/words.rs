@@ -97,3 +97,35 @@ pub(super) fn account_name(identity: &Identity) -> String {
         domain => format!("{domain}\\{}", identity.username),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use zeroize::Zeroizing;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_that_was_hardly_meant_is_told_with_what_to_do_about_a_refusal() {
+        for (secret, odd) in [
+            ("hunter2", ""),
+            ("hunter2 ", ", which begins or ends with white space, which is a part of the secret"),
+            (
+                "hunter2\n",
+                ", which has more than one line end, and each but the last one is a part of the secret",
+            ),
+        ] {
+            let lent = Lent {
+                identity: "corp".to_owned(),
+                account: r"CORP\svc".to_owned(),
+                target: "web1".to_owned(),
+                secret: Zeroizing::new(secret.as_bytes().to_vec()),
+            };
+            let said = next_step(&lent, Refusal::Rejected);
+            assert!(
+                said.starts_with(&format!("correct the secret{odd}; it is read again automatically")),
+                "{said}"
+            );
+            assert!(!said.contains("hunter") && !next_step(&lent, Refusal::Locked).contains("white space"));
+        }
+    }
+}

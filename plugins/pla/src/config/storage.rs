@@ -1,8 +1,13 @@
 //! Where the logs of a module may go: the folder of the target, databases, and the folder for cabinet files.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use one_line::secret::{ODDITY_NEXT_STEP, oddity, secret_of};
 
 use super::log_settings::{DatabaseSettings, PostgresqlSettings, TlsWord};
 use super::{Settings, check_name};
@@ -116,4 +121,39 @@ fn postgresql(server: &PostgresqlSettings) -> Postgresql {
     Postgresql { host, port: port.unwrap_or(5432), database, user, password_file, tls, ca_file }
 }
 
+/// The password in a file.
+///
+/// # Errors
+/// Why there is none, without a word of it.
+pub(crate) fn password(path: &Path) -> Result<String, String> {
+    let said = |reason: &dyn fmt::Display| format!("password file {} {reason}", path.display());
+    let unreadable = |error: io::Error| said(&format_args!("cannot be read: {error}"));
+    let found = fs::metadata(path).map_err(unreadable)?;
+    // A pipe would keep the reader waiting.
+    if !found.is_file() {
+        return Err(said(&"is not a file"));
+    }
+    if found.len() > PASSWORD_BYTES_MAX {
+        return Err(said(&format_args!("has more than {PASSWORD_BYTES_MAX} bytes")));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(PASSWORD_BYTES_MAX).read_to_end(&mut bytes).map_err(unreadable)?;
+    secret_of(&bytes).map(str::to_owned).map_err(|reason| said(&reason))
+}
+
+/// What of the passwords of databases was hardly meant: the place in the settings, and what is said. One that cannot be read now
+/// may be there when it is needed.
+pub(crate) fn odd_passwords(settings: &Settings) -> Vec<(String, String)> {
+    let odd = |(name, database): (&String, &DatabaseSettings)| {
+        let path = database.postgresql.as_ref()?.password_file.as_ref()?;
+        let odd = oddity(&password(path).ok()?)?;
+        let place = format!("/databases/{}/postgresql/password_file", plugin_sdk::pointer_token(name));
+        let path = path.display();
+        Some((place, format!("database `{name}`: password file {path} {odd}; {ODDITY_NEXT_STEP}")))
+    };
+    settings.databases.iter().filter_map(odd).collect()
+}
+
+const PASSWORD_BYTES_MAX: u64 = 4_096;
 const DATABASES_MAX: usize = 16;

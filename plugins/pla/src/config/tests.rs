@@ -236,3 +236,41 @@ fn problems_above_those_that_are_shown_are_counted() {
     let found = problems(&format!(r#"{{"sets": [{{"name": "a", "alerts": [{text}]}}]}}"#));
     assert_eq!((found.len(), &*found[100]), (101, "/sets: and 1 more: mend those before first"));
 }
+
+#[test]
+fn a_password_of_a_database_is_read_as_those_of_identities_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pw");
+    let settings = || {
+        let text = serde_json::json!({
+            "sets": [{"name": "a", "alerts": [{"counter": r"\Memory\Pages/sec", "above": 1}]}],
+            "databases": {"db": {"postgresql": {"host": "h", "database": "d", "user": "u", "password_file": path}}},
+        });
+        plugin_sdk::parse_settings::<Settings>(&text.to_string()).unwrap()
+    };
+    for (written, expected, odd) in [
+        (&b"hunter2"[..], Ok("hunter2"), None),
+        (b"\xef\xbb\xbfhunter2\r\n", Ok("hunter2"), None),
+        (b"hunter2 \n", Ok("hunter2 "), Some("begins or ends with white space")),
+        (b"hunter2\n\n", Ok("hunter2\n"), Some("has more than one line end")),
+        (b"\xff\xfeh\0u\0", Err("is UTF-16; save it as UTF-8"), None),
+        (b"\xef\xbb\xbf\n", Err("is empty"), None),
+    ] {
+        std::fs::write(&path, written).unwrap();
+        let file = format!("password file {}", path.display());
+        let expected = expected.map(str::to_owned).map_err(|reason| format!("{file} {reason}"));
+        assert_eq!(password(&path), expected, "{written:?}");
+        let settings = settings();
+        let said = warnings(&settings, &compile(&settings).unwrap());
+        match odd {
+            None => assert_eq!(said, [], "{written:?}"),
+            Some(odd) => {
+                let [Problem { pointer, message, .. }] = &said[..] else { panic!("{said:?}") };
+                assert_eq!(pointer, "/databases/db/postgresql/password_file");
+                assert!(message.starts_with(&format!("database `db`: {file} {odd}")), "{message}");
+                assert!(!message.contains("hunter"), "{message}");
+            }
+        }
+    }
+    assert!(password(folder.path()).unwrap_err().ends_with(" is not a file"));
+}

@@ -1,6 +1,5 @@
 //! Where the records of a log go.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use counter_log::{Batch, LogSink, SinkError, SinkErrorKind, Written};
@@ -9,7 +8,7 @@ use log_writer::FileLog;
 use ssp::Secret;
 
 use super::turns::Turn;
-use crate::config::Postgresql;
+use crate::config::{Postgresql, password};
 use crate::threads::PASSWORDS;
 
 /// A file or tables.
@@ -54,22 +53,11 @@ async fn connection(settings: &Postgresql) -> Result<PostgresSettings, SinkError
         None => made.tls,
     };
     if let Some(path) = password_file {
-        let read = PASSWORDS.run(move || password(&path)).await;
+        let read = PASSWORDS.run(move || password(&path).map(Secret::new)).await;
         let failed = |message: String| SinkError { kind: SinkErrorKind::Denied, message };
         made.password = Some(read.flatten().map_err(failed)?);
     }
     Ok(made)
-}
-
-fn password(path: &Path) -> Result<Secret, String> {
-    let said = |reason: String| format!("password file `{}`: {reason}", path.display());
-    let size = std::fs::metadata(path).map_err(|error| said(error.to_string()))?.len();
-    if size > PASSWORD_BYTES_MAX {
-        return Err(said(format!("it has more than {PASSWORD_BYTES_MAX} bytes")));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| said(error.to_string()))?;
-    // Editors of Windows leave a byte order mark.
-    Ok(Secret::new(text.trim_start_matches('\u{feff}').trim_end_matches(['\r', '\n'])))
 }
 
 impl LogSink for AnySink {
@@ -104,5 +92,3 @@ impl LogSink for AnySink {
         }
     }
 }
-
-const PASSWORD_BYTES_MAX: u64 = 4_096;
