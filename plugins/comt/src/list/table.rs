@@ -29,7 +29,7 @@ pub(super) fn table(host: &str, polled: &HostFigures) -> String {
         let _ = writeln!(text, "\nnot shown: {left_out}");
     }
     if let Some(failure) = failure {
-        let _ = writeln!(text, "{}", failure.message);
+        let _ = writeln!(text, "{}", one_line(&failure.message));
     }
     text
 }
@@ -108,4 +108,25 @@ fn cells(component: &ComponentFigures) -> [String; COLUMNS.len()] {
         cell(component.calls_completed),
         cell(component.calls_failed),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::AboutApplication;
+
+    #[test]
+    fn what_a_host_calls_its_applications_and_programs_cannot_command_a_terminal() {
+        let hostile = "Night\u{1b}[2J\u{202e}gpj\n";
+        let about = AboutApplication { name: Some(hostile.into()), ..AboutApplication::default() };
+        let place = Place { process_id: Some(4711), container_id: None };
+        let application =
+            ApplicationFigures { about: Some(about), places: vec![place], ..ApplicationFigures::default() };
+        let process = ProcessFigures { id: 4711, program: Some(hostile.into()), ..ProcessFigures::default() };
+        let mut text = String::new();
+        write_application(&mut text, &application, &[process]);
+        let shown = r"Night\u{1b}[2J\u{202e}gpj\n";
+        assert!(text.contains(&format!(" {shown}\n")) && text.contains(&format!("({shown})")), "{text}");
+        assert!(!text.contains(|c: char| c != '\n' && one_line::is_hidden(c)), "{text:?}");
+    }
 }

@@ -10,7 +10,7 @@ use windows_sim::model::{
     self, Clock, Counterset, Data, Moment, NameIndexes, PerfObject, Sample, ValueSource,
 };
 
-use crate::commands::{line, run, run_and, without_disks};
+use crate::commands::{Ran, line, run, run_and, without_disks};
 use crate::world::{BOOT, NOON, Plugin, SimHost};
 
 /// The model, whose clock moves by a second for each reply, as if samples were taken a second apart.
@@ -54,6 +54,41 @@ impl ValueSource for Ticking {
 
     fn name_indexes(&self) -> NameIndexes {
         self.host().name_indexes()
+    }
+}
+
+/// The model with an instance whose name would command a terminal.
+struct Hostile(model::Host);
+
+const HOSTILE: &str = "Night\u{1b}[2J\u{202e}gpj:4711";
+
+impl ValueSource for Hostile {
+    fn countersets(&self) -> Vec<&'static Counterset> {
+        self.0.countersets()
+    }
+
+    fn moment(&self) -> Moment {
+        self.0.moment()
+    }
+
+    fn sample(&self, counterset: Guid, at: &Moment) -> Option<Vec<Sample>> {
+        let mut samples = self.0.sample(counterset, at)?;
+        samples.truncate(1);
+        samples.iter_mut().for_each(|sample| sample.instance.name = HOSTILE.to_owned());
+        Some(samples)
+    }
+}
+
+#[test]
+fn what_a_host_calls_its_instances_cannot_command_a_terminal() {
+    let clock = Clock::manual(NOON);
+    let source = Hostile(model::Host::new(model::HostOptions { clock: clock.clone(), ..Default::default() }));
+    let sim = SimHost::with_source(Arc::new(source), clock);
+    for path in [r"\Process V2(*)\Working Set", r"\Process V2(*)\*"] {
+        let Ran { code, out, err, .. } = run(&Plugin::new(), &sim, "query", &[path, "--count", "1"]);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains(r"\u{202e}gpj"), "{out:?}");
+        assert!(!out.contains(['\u{1b}', '\u{202e}']), "{out:?}");
     }
 }
 

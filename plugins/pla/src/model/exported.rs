@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use ms_pla::xml::{AlertDataCollector, DataCollectorSet, Limits};
+use one_line::{is_hidden, one_line};
 use pla_engine::{TaskArgumentsError, Threshold, ThresholdError};
 
 use super::{
@@ -184,12 +185,12 @@ pub(crate) fn about(text: &str, error: &ThresholdError) -> String {
 }
 
 fn shown(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(THRESHOLD_CHARS_SHOWN).collect()
+    one_line(text).chars().take(THRESHOLD_CHARS_SHOWN).collect()
 }
 
 /// A name without what no label should have, and not longer than labels may be.
 pub(crate) fn clean(name: &str) -> String {
-    name.trim().chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect()
+    name.trim().chars().filter(|c| !is_hidden(*c)).take(NAME_CHARS_MAX).collect()
 }
 
 /// What is read of a set.

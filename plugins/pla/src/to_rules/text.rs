@@ -1,5 +1,7 @@
 //! Texts of files and hosts, as YAML and readers of comments have them.
 
+use one_line::is_hidden;
+
 /// A scalar for any text: in single quotes, which keep backslashes, where there is nothing that only an escape can say.
 pub(super) fn quoted(text: &str) -> String {
     if text.chars().all(is_shown) {
@@ -27,10 +29,6 @@ pub(super) fn one_line(text: &str) -> String {
 /// Whether YAML has the character in a line, and a reader sees it where it stands.
 fn is_shown(char: char) -> bool {
     let is_printable = matches!(char, ' '..='~' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
-    // Ends of lines, the byte order mark, and what changes the direction of the text around it.
-    let is_unseen = matches!(
-        char,
-        '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
-    );
-    is_printable && !is_unseen
+    // YAML's own readers take joiners, but people do not see them in what is copied.
+    is_printable && !is_hidden(char) && !matches!(char, '\u{200c}' | '\u{200d}')
 }

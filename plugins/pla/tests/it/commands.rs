@@ -192,6 +192,18 @@ fn a_set_whose_xml_nobody_can_read_is_exported_all_the_same() {
 }
 
 #[test]
+fn what_a_host_calls_its_sets_cannot_command_a_terminal() {
+    let world = World::new();
+    let name = "Night\u{202e}gpj";
+    world.objects.store(name, &["\\Water(\u{2066}a)\\Level<60"]);
+    for (command, arguments) in [("list", &[][..]), ("show", &[name])] {
+        let (code, out, _) = world.run(command, arguments, &json!([]));
+        assert!(code == 0 && out.contains(r"Night\u{202e}gpj"), "{out:?}");
+        assert!(!out.contains(['\u{202e}', '\u{2066}']), "{out:?}");
+    }
+}
+
+#[test]
 fn a_set_is_started_and_stopped_where_the_settings_have_its_name() {
     let world = World::new();
     let allowed = json!(["Low*"]);

@@ -176,6 +176,7 @@ mod tests {
     #[test]
     fn what_does_not_print_is_escaped_and_what_is_long_is_cut() {
         assert_eq!(printable("Remote\u{7}Registry\n"), r"Remote\u{7}Registry\n");
+        assert_eq!(printable("Night\u{202e}gpj.exe\u{2066}"), r"Night\u{202e}gpj.exe\u{2066}");
         assert_eq!(printable(&"ü".repeat(500)).chars().count(), TEXT_LETTERS_MAX);
     }
 }
