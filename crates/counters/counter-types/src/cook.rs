@@ -79,6 +79,7 @@ pub fn cook(counter_type: CounterType, older: Option<&Reading>, newer: &Reading)
 fn of_one(formula: Formula, newer: &Reading) -> Result<f64, Cooked> {
     match formula {
         Formula::Double => Ok(f64::from_bits(newer.value)),
+        // The documents have 100 · N / B alone, and no value for B = 0. An invented 0 % free would be an alert.
         Formula::Part => quotient(100.0 * real(newer.value), newer.base.map(real)),
         Formula::Elapsed => newer.clocks.elapsed_seconds(newer.value).ok_or(Cooked::Undefined),
         Formula::Nothing => Err(Cooked::NoValue),

@@ -152,6 +152,35 @@ fn records_go_to_tables_of_sqlite_with_their_raw_values() {
 }
 
 #[test]
+fn an_average_over_nothing_is_zero_in_files_and_in_tables() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let average = r"\Wheels(*)\Grain/Sack";
+    let mut settings = place.settings(&json!([
+        {"name": "Mill", "counters": [average]},
+        {"name": "Tables", "counters": [average], "database": "archive"},
+    ]));
+    settings["databases"] = json!({"archive": {"sqlite": "archive.db"}});
+    let watch = plugin.watch(&mill.sim, settings);
+    for (grain, sacks) in [(100, 5), (100, 5), (130, 8)] {
+        mill.wheel("big", |wheel| (wheel.grain, wheel.sacks) = (grain, sacks));
+        watch.full();
+        mill.pass(15);
+    }
+    for set in ["Mill", "Tables"] {
+        written(&watch, set, 3.0);
+    }
+    plugin.end(watch);
+    let lines = place.lines("Mill");
+    let column: Vec<String> = lines[1..4].iter().map(|line| cells(line)[1].clone()).collect();
+    assert_eq!(column, [" ", "0", "10"]);
+    let database = Connection::open(place.directory().join("archive.db")).expect("the file is there");
+    let sql = "SELECT CounterValue FROM CounterData WHERE RecordIndex IN (2, 3) ORDER BY RecordIndex";
+    let mut statement = database.prepare(sql).expect("PDH's tables are there");
+    let values = statement.query_map([], |row| row.get::<_, f64>(0)).expect("no parameters");
+    assert_eq!(values.map(|value| value.expect("a number")).collect::<Vec<_>>(), [0.0, 10.0]);
+}
+
+#[test]
 fn of_two_modules_with_a_log_of_one_name_in_a_database_one_writes_it() {
     let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
     let named = |set: &str, database: &str| {

@@ -181,6 +181,16 @@ fn instances_are_judged_by_themselves_and_forgotten_long_after_they_ended() {
 }
 
 #[test]
+fn a_part_of_nothing_is_no_value() {
+    let mut one = One::new(r"\LogicalDisk(Z:)\% Free Space<10");
+    let of = |seconds, base| Reading { base: Some(base), ..reading(seconds, 0) };
+    let free = CounterType::PERF_RAW_FRACTION;
+    assert_eq!(one.judge.sample(one.slot, free, &of(15, 0), at(15)), None);
+    assert_eq!(one.state(), (AlertState::Waiting, 0));
+    assert!(one.judge.sample(one.slot, free, &of(30, 100), at(30)).is_some(), "none of 100 is free");
+}
+
+#[test]
 fn no_value_is_made_of_samples_of_two_instances_of_one_name() {
     let mut one = One::new(r"\Process(svchost#1)\IO Data Operations/sec>5");
     one.judge.identify(one.slot, Some(700));
