@@ -11,6 +11,7 @@ use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
 use windows_sim::service::process_dump;
 use windows_sim::{Account, Accounts, ActivationMode, WindowsHost, server};
 
+use crate::command_line::check_reader_gone;
 use crate::command_plugin::{Installed, PASSWORD, told};
 
 /// 2026-01-01 12:07:07, two days after the simulated host was started.
@@ -225,6 +226,7 @@ fn a_list_that_is_refused_says_what_to_open() {
     let words = ["comt", "list", "--target", "127.0.0.1", "--port", &port, "--username", r"CORP\svc"];
     let words = [&words[..], &["--password-file", "password"]].concat();
     assert_eq!(told(&installed.run(&words)).0, 0, "it needs no configuration");
+    check_reader_gone(|| installed.command(&words));
     sim.host.change_behaviour(|behaviour| behaviour.activation = ActivationMode::AccessDenied);
     let (code, out, err) = told(&installed.run(&words));
     assert_eq!((code, out.as_str()), (1, ""));

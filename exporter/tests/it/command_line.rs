@@ -1,6 +1,6 @@
 //! What the program says before it serves anything.
 
-use std::process::Output;
+use std::process::{Command, Output};
 
 use expect_test::{Expect, expect};
 
@@ -51,25 +51,12 @@ fn a_command_whose_reader_has_gone_ends_quietly() {
         &["init", "--host", "web1", "--username", "me", "--password-file", "rules.yml"],
     ];
     for arguments in commands {
-        let expected = folder.run(arguments).status.code();
-        let _ = std::fs::remove_file(folder.path("perfmon.yml"));
-        for is_error_gone in [false, true] {
-            let gone = || {
-                let (reader, writer) = std::io::pipe().unwrap();
-                drop(reader);
-                writer
-            };
-            let mut command = crate::program::exporter();
-            command.args(arguments).current_dir(folder.path("")).stdout(gone());
-            if is_error_gone {
-                command.stderr(gone());
-            }
-            let output = command.output().unwrap();
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert!(!told.contains("panicked") && !told.contains("Broken pipe"), "{arguments:?}: {told}");
-            assert_eq!(output.status.code(), expected, "{arguments:?}: {told}");
+        check_reader_gone(|| {
             let _ = std::fs::remove_file(folder.path("perfmon.yml"));
-        }
+            let mut command = crate::program::exporter();
+            command.args(arguments).current_dir(folder.path(""));
+            command
+        });
     }
     // A full disk is another matter.
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
@@ -77,6 +64,27 @@ fn a_command_whose_reader_has_gone_ends_quietly() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(told.starts_with("the output is not complete: ") && told.contains("make room"), "{told}");
+}
+
+/// A command ends as it does otherwise, and quietly, where nobody reads what it prints.
+pub(crate) fn check_reader_gone(command: impl Fn() -> Command) {
+    let expected = command().output().unwrap().status.code();
+    for is_error_gone in [false, true] {
+        let gone = || {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            writer
+        };
+        let mut command = command();
+        command.stdout(gone());
+        if is_error_gone {
+            command.stderr(gone());
+        }
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(!told.contains("panicked") && !told.contains("Broken pipe"), "{command:?}: {told}");
+        assert_eq!(output.status.code(), expected, "{command:?}: {told}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 use windows_sim::model::{self, ValueSource};
 use windows_sim::{Account, Accounts, WindowsHost, server};
 
+use crate::command_line::check_reader_gone;
 use crate::program::Folder;
 
 pub(crate) const PASSWORD: &str = "Passw0rd-of-the-test";
@@ -264,4 +265,54 @@ fn a_secret_that_cannot_be_read_is_told_with_its_file() {
     assert_eq!(code, 1);
     assert!(err.contains("password file nowhere cannot be read: No such file"), "{err}");
     assert_eq!((sim.logons(), sim.connections()), ((0, 0), 1));
+}
+
+#[test]
+fn a_command_of_a_plugin_whose_reader_has_gone_ends_quietly() {
+    let (installed, sim) = (Installed::with_plugins(&["pcq", "pla"]), Sim::new());
+    let port = sim.port.to_string();
+    installed.folder.write("set.xml", SET);
+    let online = |words: &[&'static str]| -> Vec<String> {
+        let words =
+            words[..1].iter().copied().chain(as_svc(&port, "password")).chain(words[1..].iter().copied());
+        words.map(str::to_owned).collect()
+    };
+    let offline = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    for arguments in [
+        offline(&["query", "--help"]),
+        offline(&["pla", "validate", "set.xml"]),
+        offline(&["pla", "to-rules", "set.xml"]),
+        online(&["discover"]),
+        online(&["discover", "--format", "json"]),
+        online(&["query", r"\Process V2(*)\Working Set", "--count", "2", "--interval", "10ms"]),
+        online(&["query", r"\Nothing\Here"]),
+    ] {
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        check_reader_gone(|| installed.command(&words));
+    }
+}
+
+const SET: &str = r"<DataCollectorSet><Name>Low</Name><AlertDataCollector><Name>a</Name>
+<Alert>\Memory\Available MBytes&lt;500</Alert></AlertDataCollector></DataCollectorSet>";
+
+#[test]
+fn a_secret_that_was_hardly_meant_is_told_where_it_is_refused() {
+    let (installed, sim) = (Installed::new(), Sim::new());
+    let port = sim.port.to_string();
+    for (secret, hint) in [
+        (format!("{PASSWORD} \n"), Some("begins or ends with white space")),
+        (format!("{PASSWORD}\n\n"), Some("has more than one line end")),
+        (format!("not {PASSWORD}"), None),
+    ] {
+        installed.folder.write("odd", &secret);
+        let (code, _, err) = told(&installed.run(&[&["discover"][..], &as_svc(&port, "odd")].concat()));
+        let note = err.lines().find(|line| line.starts_with("note: "));
+        assert_eq!((code, note.is_some()), (1, hint.is_some()), "{err}");
+        if let (Some(note), Some(hint)) = (note, hint) {
+            assert!(
+                note.starts_with(r"note: the password of identity `CORP\svc` ") && note.contains(hint),
+                "{note}"
+            );
+        }
+    }
 }
