@@ -11,9 +11,11 @@ use serde_json::json;
 
 use crate::logging::{Place, cells, written};
 use crate::steered::Mill;
-use crate::world::Plugin;
+use crate::world::{Plugin, SimHost};
 
 const COUNTER: &str = r"<Counter>\Water\Level</Counter>";
+const NAMED_BY_DAY: &str =
+    "<FileNameFormat>1</FileNameFormat><FileNameFormatPattern>yyyyMMdd</FileNameFormatPattern>";
 const SCHEDULE: &str =
     "<SchedulesEnabled>-1</SchedulesEnabled><Schedule><StartTime>4:00:00 AM</StartTime><Days>127</Days>";
 
@@ -45,7 +47,11 @@ impl CommandOutput for Printed {
 
 /// Exit code and output of `validate`.
 fn validate(plugin: &Plugin, files: &[&str]) -> (i32, String) {
-    let args = ["--log-format", "csv"].iter().chain(files).map(|word| (*word).to_owned()).collect();
+    validate_as(plugin, &["--log-format", "csv"], files)
+}
+
+fn validate_as(plugin: &Plugin, format: &[&str], files: &[&str]) -> (i32, String) {
+    let args = format.iter().chain(files).map(|word| (*word).to_owned()).collect();
     let request = CommandRequest { command: "validate".to_owned(), args, ..CommandRequest::default() };
     let printed = Arc::new(Printed::default());
     let running = plugin.library.run(&request, Arc::clone(&printed) as Arc<dyn CommandOutput>).unwrap();
@@ -98,6 +104,20 @@ fn what_a_set_loses_is_said_in_the_same_words_wherever_somebody_looks() {
             COUNTER.to_owned(),
             "time_zone",
             "the times of its schedules count as UTC: write `time_zone: Europe/Berlin`, for example, or `UTC` at the set",
+            false,
+        ),
+        (
+            String::new(),
+            format!("{NAMED_BY_DAY}{COUNTER}"),
+            "time_zone",
+            "the times in the names of its folders and files are UTC: write `time_zone: Europe/Berlin`, for example, or `UTC` at the set",
+            false,
+        ),
+        (
+            format!("{SCHEDULE}</Schedule>"),
+            format!("{NAMED_BY_DAY}{COUNTER}"),
+            "time_zone",
+            "the times of its schedules and of the names of its folders and files count as UTC: write `time_zone: ",
             false,
         ),
     ];
@@ -188,6 +208,59 @@ fn mistakes_of_each_kind_fail_and_have_the_names_of_their_codes() {
             format!("AlertDataCollector[1]/TaskRunAsSelf  {ignored}  tasks run as the exporter does"),
         ]
     );
+}
+
+#[test]
+fn a_log_without_a_format_is_a_binary_one_wherever_somebody_looks() {
+    let (plugin, place) = (Plugin::new(), Place::new());
+    let path = place.path().join("set.xml");
+    let said = |format_in_file: &str, format: Option<&str>| {
+        let text = xml("", COUNTER).replace("<LogFileFormat>0</LogFileFormat>", format_in_file);
+        fs::write(&path, text).unwrap();
+        let words: Vec<&str> = format.into_iter().flat_map(|format| ["--log-format", format]).collect();
+        let printed = validate_as(&plugin, &words, &[path.to_str().unwrap()]);
+        let mut settings = place.settings(&json!([{"file": path}]));
+        if let Some(format) = format {
+            settings["log_format"] = json!(format);
+        }
+        let config = InstanceConfig { settings, ..InstanceConfig::default() };
+        let problems = plugin.library.validate("pla", &config).unwrap();
+        (printed, problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>())
+    };
+    let binary = "<LogFileFormat>3</LogFileFormat>";
+    let ((code, printed), problems) = said("", None);
+    assert!(code != 0 && printed.contains("LogFileFormat  0x80300101 PLA_E_PROPERTY_CONFLICT"), "{printed}");
+    assert!(problems.iter().any(|said| said.contains("0x80300101 PLA_E_PROPERTY_CONFLICT")), "{problems:?}");
+    assert_eq!(((code, printed), problems), said(binary, None));
+    let ((code, printed), problems) = said("", Some("csv"));
+    assert!(code == 0 && printed.contains("the set logs as `csv`"), "{printed}");
+    assert!(!problems.iter().any(|said| said.contains("LogFileFormat")), "{problems:?}");
+    assert_eq!(((code, printed), problems), said(binary, Some("csv")));
+}
+
+// Counters as in a template that Microsoft publishes for servers of mail, under other names.
+#[test]
+fn a_template_whose_counters_have_no_first_backslash_is_good_and_logged() {
+    let (sim, plugin, place) = (SimHost::new(), Plugin::new(), Place::new());
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/no_first_backslash.xml");
+    let (code, printed) = validate(&plugin, &[path]);
+    assert_eq!(code, 0, "{printed}");
+    let settings = place.settings(&json!([{"file": path}]));
+    let config = InstanceConfig { settings: settings.clone(), ..InstanceConfig::default() };
+    assert_eq!(plugin.library.validate("pla", &config).unwrap(), []);
+    let watch = plugin.watch(&sim, settings);
+    watch.full();
+    sim.pass(std::time::Duration::from_secs(5));
+    watch.full();
+    written(&watch, "Post office", 2.0);
+    plugin.end(watch);
+    let header = cells(&place.lines("Post office")[0]);
+    let has = |begin: &str| header.iter().any(|column| column.starts_with(begin));
+    for begin in
+        [r"\\web1\Memory\Available ", r"\\web1\System\Context Switches/sec", r"\\web1\Process(svchost#1)\"]
+    {
+        assert!(has(begin), "{begin} is not in {header:?}");
+    }
 }
 
 #[test]
