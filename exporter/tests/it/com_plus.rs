@@ -215,6 +215,23 @@ fn a_list_of_one_component_has_its_applications_alone() {
     "#]].assert_eq(&out);
     let (code, out, _) = list("c0990e27-0000-4000-8000-00000000ffff");
     assert_eq!((code, out.as_str()), (0, "COM+ applications of 127.0.0.1: 0\n"));
+    // [MS-COMT] 3.1.4.1.3 does not say how the call fails for a container without the component.
+    for (answer, said) in [
+        ("status:0x80070057", ""),
+        ("status:0x8000ffff", ""),
+        ("status:0x80004005", ""),
+        ("status:0x80070490", ""),
+        ("status:0x80110401", ""),
+        ("fault:1783", "call of opnum 6: fault 0x000006f7"),
+        ("oversize:3", "component data by container and clsid"),
+    ] {
+        let rules = ["tracker/5=drop".to_owned(), format!("tracker/6={answer}")];
+        let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+        sim.host.change_behaviour(|behaviour| behaviour.rules = rules);
+        let (_, out, _) = list("c0990e27-0000-4000-8000-000000000021");
+        let rest = out.strip_prefix("COM+ applications of 127.0.0.1: 0\n").unwrap_or_else(|| panic!("{out}"));
+        assert!(rest.contains(said) && rest.is_empty() == said.is_empty(), "{answer}: {out}");
+    }
     let (code, _, err) = list("Billing.Invoice");
     assert!(code == 2 && err.contains("--clsid"), "{err}");
 }
