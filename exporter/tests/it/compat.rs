@@ -54,6 +54,87 @@ fn a_dashboard_whose_metrics_are_all_there_ends_with_0() {
 }
 
 #[test]
+fn a_matcher_of_an_instance_that_is_not_collected_is_told_with_what_to_set() {
+    let folder = Folder::new();
+    folder.built_plugin("pcq");
+    folder.write(
+        "perfmon.yml",
+        "plugins: {path: ., load: [pcq]}
+identities: {corp: {kind: ntlm, username: u, password_file: secret, allow_hosts: ['*']}}
+modules: {os: {plugin: pcq, countersets: [{name: LogicalDisk}, {name: Processor Information, totals: keep}]}}
+targets: [{host: web1, identity: corp, modules: [os]}]
+",
+    );
+    let free = "perfmon_logical_disk_free_space_ratio";
+    let config = ["--config", "perfmon.yml"];
+    // Whether it is well with the configuration, and with none.
+    for (expression, with_config, without) in [
+        (format!("{free}{{counter_instance=\"_Total\"}}"), false, false),
+        (format!("{free}{{counter_instance=~\"(?i:_total)\"}}"), false, false),
+        (format!("{free}{{counter_instance=~\"C:|_Total\"}}"), true, true),
+        (format!("{free}{{counter_instance!=\"_Total\"}}"), true, true),
+        (format!("{free}{{counter_instance=~\".*Total\"}}"), true, true),
+        (format!("{free}{{counter_instance=\"$disk\"}}"), true, true),
+        (format!("{free}{{instance=\"_Total\"}}"), true, true),
+        (
+            "perfmon_processor_information_processor_time_ratio{counter_instance=\"_Total\"}".to_owned(),
+            true,
+            false,
+        ),
+        ("windows_logical_disk_free_bytes{volume=\"_Total\"}".to_owned(), false, false),
+        ("windows_logical_disk_free_bytes{volume=\"C:\"}".to_owned(), false, true),
+    ] {
+        folder.write("a.json", &dashboard(&[&expression]));
+        let is_good = |more: &[&str]| folder.run(&[&["compat", "a.json"], more].concat()).status.success();
+        assert_eq!((is_good(&config), is_good(&[])), (with_config, without), "{expression}");
+    }
+    folder.write("a.json", &dashboard(&[&format!("{free}{{counter_instance=\"_Total\"}}")]));
+    check(
+        &folder,
+        &["a.json", "--config", "perfmon.yml"],
+        &expect![[r#"
+        1
+        a.json: 0 of 1 metrics are there
+        (judged by configuration perfmon.yml, 1 target)
+
+        Obtainable: 1
+          perfmon_logical_disk_free_space_ratio{counter_instance="_Total"}
+            The metric is exported, but not with counter_instance="_Total".
+            next: modules.os.countersets[0].totals: keep totals, which are left out: `keep`
+            read by a.json: panel "Panel 0"
+
+        Not checked: 1
+          perfmon_logical_disk_free_space_ratio
+            It is a native name, which the hosts' counters decide.
+            read by a.json: panel "Panel 0"
+
+        Next steps:
+          modules.os.countersets[0].totals: keep totals, which are left out: `keep`
+    "#]],
+    );
+    check(
+        &folder,
+        &["a.json"],
+        &expect![[r#"
+        1
+        a.json: 0 of 1 metrics are there
+        (judged by profile windows_exporter@0.31, as if all were collected)
+
+        Obtainable: 1
+          perfmon_logical_disk_free_space_ratio{counter_instance="_Total"}
+            The metric is exported, but not with counter_instance="_Total".
+            next: add `totals: keep` to the counterset of `perfmon_logical_disk_free_space_ratio`: by default totals are left out
+            read by a.json: panel "Panel 0"
+
+        Not checked: 1
+          perfmon_logical_disk_free_space_ratio
+            It is a native name, which the hosts' counters decide.
+            read by a.json: panel "Panel 0"
+    "#]],
+    );
+}
+
+#[test]
 fn each_metric_that_is_not_there_has_a_reason_and_a_next_step() {
     let folder = Folder::new();
     folder.write(

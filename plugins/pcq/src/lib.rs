@@ -14,7 +14,7 @@
 //! | `missing` | failures because of countersets without values |
 //! | `notes` | the plugin's own metrics |
 //! | `source` | one collection, from any state after the last one |
-//! | `commands` | `discover` and `query` on the command line |
+//! | `commands` | `discover`, `query` and `selects` on the command line |
 
 mod classic;
 mod commands;
@@ -37,5 +37,6 @@ plugin_sdk::export_plugin! {
     commands: [
         plugin_sdk::CommandEntry::of::<commands::Discover>(),
         plugin_sdk::CommandEntry::of::<commands::Query>(),
+        plugin_sdk::CommandEntry::of::<commands::SelectsInstances>(),
     ],
 }

@@ -63,8 +63,8 @@ pub use self::footprint::Footprint;
 pub use self::limits::{Limits, Refusal, Refusals};
 pub use self::metric_name::metric_name;
 pub use self::naming::{
-    Conflict, ConflictReason, Entry, FamilyName, Group, LabelMap, LabelValue, MappedMetric, MappedSource,
-    NameMap, Nameable, Others, Profile,
+    Conflict, ConflictReason, Entry, FamilyName, Group, INSTANCE_LABELS, LabelMap, LabelValue, MappedMetric,
+    MappedSource, NameMap, Nameable, Others, Profile,
 };
 pub use self::normalize::Normalize;
 pub use self::observer::{NoObserver, StoreObserver};

@@ -25,7 +25,7 @@ pub(super) fn modules_of(
 }
 
 /// Names metrics by the rules of each module, and by those for all.
-pub(super) fn names_of(modules: Vec<Normalize>, for_all: Normalize) -> MetricNames {
+pub(in crate::process) fn names_of(modules: Vec<Normalize>, for_all: Normalize) -> MetricNames {
     let (modules, for_all) = (Arc::new(modules), Arc::new(for_all));
     MetricNames::new(move |module, family| {
         let normalize = module.and_then(|module| modules.get(module)).unwrap_or(&for_all);

@@ -26,6 +26,7 @@ use telemetry::log::PluginLog;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
+pub(super) use self::configured::names_of;
 use self::console::Console;
 use self::lender::Lender;
 use self::offers::{Found, Offer, Offers};

@@ -1,19 +1,24 @@
 //! The metrics of a configuration, and what its modules collect as their plugins say.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use config::{Config, Position, Report, Target};
 use plugin_contract::{Display, FamilyDef, ValueKind};
-use plugin_host::{FamilyKey, Host, HostOptions, InstanceConfig, Library, Problem, Selects};
+use plugin_host::{
+    CommandOutput, CommandRequest, ConfiguredModule, FamilyKey, Host, HostOptions, InstanceConfig, Library,
+    MetricNames, Problem, Selects,
+};
+use serde::Deserialize;
 use series::model;
 use series::pipeline::{MappedSource, Normalize, Profile, Rules, metric_name};
 
-use super::view::{Collects, View};
+use super::view::{Asked, Collects, Counterset, View};
 use crate::process::check::{self, Checked};
+use crate::process::command::names_of;
 use crate::process::plugins::{Libraries, instance_config, path_of, source_of};
 
 /// What a configuration has.
@@ -54,13 +59,15 @@ fn of(file: &Path, config: &Config, libraries: &Libraries) -> Configured {
             let Some(module) = config.modules.get(name) else { continue };
             let Some(library) = libraries.get(&module.plugin) else { continue };
             let Ok(source) = source_of(module, library) else { continue };
-            let asked = Rc::new(Asked {
+            let asked = AskedModule {
                 module: name.clone(),
                 library: library.clone(),
                 source: source.name.clone(),
                 config: instance_config(config, None, module, &target.transport),
-            });
-            views.push(View::new(named(&normalize), move |source| asked.collects(source)));
+                names: names_of(vec![normalize.clone()], config.normalize_all()),
+                taken: RefCell::default(),
+            };
+            views.push(View::new(named(&normalize), asked));
             seen.push((name, &target.transport, normalize));
         }
     }
@@ -121,17 +128,100 @@ fn named(normalize: &Normalize) -> Vec<(String, MappedSource)> {
 }
 
 /// A module and the plugin that is asked about it.
-struct Asked {
+struct AskedModule {
     module: String,
     library: Library,
     source: String,
     config: InstanceConfig,
+    names: MetricNames,
+    /// What was asked about instances: the arguments, and the answer.
+    taken: RefCell<BTreeMap<Vec<String>, Collects>>,
 }
 
-impl Asked {
+impl Asked for AskedModule {
     fn collects(&self, source: &MappedSource) -> Collects {
         let answers = source.objects.iter().map(|object| self.answer(source, object));
         answers.min_by_key(Collects::rank).unwrap_or(Collects::Never)
+    }
+
+    fn takes(&self, of: Counterset<'_>, instance: &str) -> Collects {
+        let (option, name) = match of {
+            Counterset::Named(name) => ("--counterset", name),
+            Counterset::OfMetric(metric) => ("--metric", metric),
+        };
+        // A name may begin like an option.
+        let args = vec![format!("{option}={name}"), "--".to_owned(), instance.to_owned()];
+        if let Some(known) = self.taken.borrow().get(&args) {
+            return known.clone();
+        }
+        let answer = self.ask_of_instance(args.clone()).unwrap_or(Collects::Unknown);
+        self.taken.borrow_mut().insert(args, answer.clone());
+        answer
+    }
+}
+
+/// What a command prints.
+#[derive(Default)]
+struct Printed(Mutex<Vec<u8>>);
+
+impl CommandOutput for Printed {
+    fn out(&self, bytes: &[u8]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(bytes);
+    }
+
+    fn err(&self, _: &[u8]) {}
+
+    fn progress(&self, _: &str) {}
+}
+
+/// What the command [`SELECTS`] of a plugin says.
+#[derive(Deserialize)]
+struct Answer {
+    selected: Option<bool>,
+    problems: Vec<AnswerProblem>,
+}
+
+#[derive(Deserialize)]
+struct AnswerProblem {
+    pointer: String,
+    message: String,
+    suggestion: String,
+}
+
+/// The command of a plugin that tells which instances its modules collect. Plugins may lack it.
+const SELECTS: &str = "selects";
+
+impl AskedModule {
+    /// Nothing where the plugin cannot tell.
+    fn ask_of_instance(&self, args: Vec<String>) -> Option<Collects> {
+        if !self.library.info().commands.iter().any(|command| command.name == SELECTS) {
+            return None;
+        }
+        let module = ConfiguredModule { source: self.source.clone(), config: self.config.clone() };
+        let request = CommandRequest {
+            command: SELECTS.to_owned(),
+            args,
+            configured: vec![module],
+            metric_names: Some(self.names.clone()),
+            ..CommandRequest::default()
+        };
+        let printed = Arc::new(Printed::default());
+        let running = self.library.run(&request, Arc::clone(&printed) as Arc<dyn CommandOutput>).ok()?;
+        if running.wait() != 0 {
+            return None;
+        }
+        let bytes = printed.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Answer { selected, problems } = serde_json::from_slice(&bytes).ok()?;
+        Some(match selected? {
+            true => Collects::Yes,
+            false if problems.is_empty() => Collects::Never,
+            false => {
+                let said = problems.into_iter().map(|AnswerProblem { pointer, message, suggestion }| {
+                    self.next_step(&pointer, &message, &suggestion)
+                });
+                Collects::After(said.collect())
+            }
+        })
     }
 
     fn answer(&self, source: &MappedSource, object: &str) -> Collects {
@@ -152,11 +242,15 @@ impl Asked {
     /// What a plugin says to do.
     fn next_steps(&self, problems: &[Problem]) -> Vec<String> {
         let step = |Problem { pointer, message, suggestion, .. }: &Problem| {
-            let place = path_of(format!("modules.{}", self.module), pointer);
-            let value = if suggestion.is_empty() { String::new() } else { format!(": `{suggestion}`") };
-            format!("{place}: {message}{value}")
+            self.next_step(pointer, message, suggestion)
         };
         problems.iter().map(step).collect()
+    }
+
+    fn next_step(&self, pointer: &str, message: &str, suggestion: &str) -> String {
+        let place = path_of(format!("modules.{}", self.module), pointer);
+        let value = if suggestion.is_empty() { String::new() } else { format!(": `{suggestion}`") };
+        format!("{place}: {message}{value}")
     }
 }
 
@@ -213,6 +307,62 @@ modules:
             &[counter, &add("facts", "Processor Information")],
         );
         check(&config, "windows_none", &["no such metric", "no such metric"]);
+    }
+
+    #[test]
+    fn a_plugin_says_which_instances_it_collects_of_metrics_with_any_name() {
+        let config = "plugins: {load: [pcq]}
+modules:
+  disks:
+    plugin: pcq
+    normalize: {naming: windows_exporter@0.31}
+    countersets: [{name: LogicalDisk, instances: {exclude: ['Harddisk.*']}}]
+  native:
+    plugin: pcq
+    countersets: [{name: LogicalDisk}, {name: Processor Information, totals: keep}, {name: Process, totals: separate}]
+targets: [{host: web1, modules: [disks, native]}]";
+        let mut config = config::parse("a.yml", config, Path::new(".")).unwrap();
+        let library = Host::new(HostOptions::default()).link("pcq", plugin_pcq::entry).unwrap();
+        let libraries = Libraries::from([("pcq".to_owned(), library)]);
+        assert_eq!(set_schemas(&libraries, &mut config), []);
+        let views = of(Path::new("a.yml"), &config, &libraries).views;
+        let keep = "countersets[0].totals: keep totals, which are left out: `keep`";
+        let disk = "windows_logical_disk_free_bytes";
+        let free = "perfmon_logical_disk_free_space_ratio";
+        let load = "perfmon_processor_information_processor_time_ratio";
+        for (view, metric, label, value, expected) in [
+            // The profile leaves it out.
+            (0, disk, "volume", "_Total", "Never"),
+            (0, disk, "volume", "C:", "Yes"),
+            (
+                0,
+                disk,
+                "volume",
+                "HarddiskVolume1",
+                "modules.disks.countersets[0].instances: select this instance, too: `HarddiskVolume1`",
+            ),
+            (0, disk, "instance", "_Total", "Unknown"),
+            (1, free, "counter_instance", "_Total", &*format!("modules.native.{keep}")),
+            (1, free, "counter_instance", "--x", "Yes"),
+            (1, free, "instance", "_Total", "Unknown"),
+            (1, load, "counter_instance", "0,_Total", "Yes"),
+            (
+                1,
+                "perfmon_process_thread_count",
+                "process",
+                "_Total",
+                "modules.native.countersets[2].totals: keep totals among the instances, whose metrics they do not have: \
+                 `keep`",
+            ),
+            (1, "perfmon_process_total_thread_count", "process", "_Total", "Unknown"),
+            (1, "perfmon_memory_pages", "counter_instance", "_Total", "Unknown"),
+        ] {
+            let said = match views[view].has_with(metric, label, value) {
+                Collects::After(steps) => steps.join("; "),
+                collects => format!("{collects:?}"),
+            };
+            assert_eq!(said, expected, "{metric} {label} {value}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which metrics an expression reads.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use promql_parser::label::{METRIC_NAME, MatchOp, Matcher, Matchers};
 use promql_parser::parser::token::T_EQL_REGEX;
@@ -20,6 +21,24 @@ pub(super) enum Reference {
     Matching(String),
     /// The name is the value of a variable, written like this.
     Variable(String),
+    /// The series of a metric of whose labels one has one of these values; the metric is a reference of its own.
+    Labelled(Labelled),
+}
+
+/// A label that is fixed beside the name of a metric.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Labelled {
+    pub(super) metric: String,
+    pub(super) label: String,
+    /// At least one.
+    pub(super) values: Vec<String>,
+}
+
+impl fmt::Display for Labelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operator = if self.values.len() > 1 { "=~" } else { "=" };
+        write!(f, "{}{operator}\"{}\"", self.label, self.values.join("|"))
+    }
 }
 
 /// The metrics that an expression reads; it may have variables of Grafana's.
@@ -115,6 +134,15 @@ fn select(selector: &VectorSelector, found: &mut BTreeSet<Reference>) {
         found.insert(of_name(name));
     }
     let Matchers { matchers, or_matchers } = &selector.matchers;
+    if let Some(Reference::Name(metric)) = selector.name.as_deref().map(of_name) {
+        // Where others are an alternative, none of them restricts the series.
+        let fixed = matchers.iter().filter(|_| or_matchers.is_empty());
+        let of_label = |matcher: &Matcher| {
+            let values = fixed_values(matcher)?;
+            Some(Labelled { metric: metric.clone(), label: matcher.name.clone(), values })
+        };
+        found.extend(fixed.filter_map(of_label).map(Reference::Labelled));
+    }
     let all = matchers.iter().chain(or_matchers.iter().flatten());
     for Matcher { op, value, .. } in all.filter(|matcher| matcher.name == METRIC_NAME) {
         match op {
@@ -127,6 +155,39 @@ fn select(selector: &VectorSelector, found: &mut BTreeSet<Reference>) {
         }
     }
 }
+
+/// The values that a matcher takes, if they are a few and known.
+fn fixed_values(Matcher { op, value, .. }: &Matcher) -> Option<Vec<String>> {
+    let values: Vec<String> = match op {
+        MatchOp::Equal => vec![value.clone()],
+        MatchOp::Re(_) => {
+            let inside = value.strip_prefix("(?i:").or_else(|| value.strip_prefix('('));
+            let inside = inside.and_then(|rest| rest.strip_suffix(')')).unwrap_or(value);
+            inside.split('|').map(literal).collect::<Option<_>>()?
+        }
+        MatchOp::NotEqual | MatchOp::NotRe(_) => return None,
+    };
+    let is_known = |value: &String| !value.is_empty() && variables::pattern(value).is_none();
+    (values.len() <= VALUES_MAX && values.iter().all(is_known)).then_some(values)
+}
+
+/// The only text that a regular expression matches, if it has no operators.
+fn literal(regex: &str) -> Option<String> {
+    let mut chars = regex.chars();
+    let mut text = String::new();
+    while let Some(char) = chars.next() {
+        match char {
+            // Of a letter it makes a class.
+            '\\' => text.push(chars.next().filter(|escaped| !escaped.is_alphanumeric())?),
+            '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '^' | '$' => return None,
+            _ => text.push(char),
+        }
+    }
+    Some(text)
+}
+
+/// Values of one label that are judged.
+const VALUES_MAX: usize = 16;
 
 fn of_name(name: &str) -> Reference {
     match variables::pattern(name) {
@@ -167,9 +228,13 @@ mod tests {
             Reference::Name(name) => name,
             Reference::Matching(regex) => format!("~{regex}"),
             Reference::Variable(name) => format!("={name}"),
+            Reference::Labelled(_) => String::new(),
         };
         match found {
-            Ok(found) => found.into_iter().map(shown).collect::<Vec<_>>().join(" "),
+            Ok(found) => {
+                let is_metric = |reference: &Reference| !matches!(reference, Reference::Labelled(_));
+                found.into_iter().filter(is_metric).map(shown).collect::<Vec<_>>().join(" ")
+            }
             Err(error) => format!("error: {error}"),
         }
     }
@@ -191,6 +256,28 @@ mod tests {
             ("absent(a) # b", "a"),
         ] {
             assert_eq!(shown(references(expression)), expected, "{expression}");
+        }
+    }
+
+    #[test]
+    fn labels_are_fixed_by_equality_and_by_alternatives_of_plain_texts() {
+        for (expression, expected) in [
+            (r#"sum(rate(a{b="_Total"}[5m]))"#, r#"a{b="_Total"}"#),
+            (r#"a{b=~"_Total"}"#, r#"a{b="_Total"}"#),
+            (r#"a{b=~"(C:|D:)", c="e"}"#, r#"a{b=~"C:|D:"} a{c="e"}"#),
+            (r#"a{b=~"(?i:a\\.b)"}"#, r#"a{b="a.b"}"#),
+            (r#"a{b=~".*_Total"} + a{b=~"C.|D:"} + a{b=~"\\d"}"#, ""),
+            (r#"a{b!="_Total"} + a{b!~"_Total"} + a{b=""}"#, ""),
+            (r#"a{b="$instance"} + a{b=~"${x}|C:"}"#, ""),
+            (r#"{b="c"} + {__name__=~"a_.*", b="c"}"#, ""),
+            (r#"a{b="c" or d="e"}"#, ""),
+        ] {
+            let found = references(expression).unwrap_or_else(|error| panic!("{expression}: {error}"));
+            let shown = found.into_iter().filter_map(|reference| match reference {
+                Reference::Labelled(fixed) => Some(format!("{}{{{fixed}}}", fixed.metric)),
+                _ => None,
+            });
+            assert_eq!(shown.collect::<Vec<_>>().join(" "), expected, "{expression}");
         }
     }
 

@@ -77,8 +77,14 @@ impl Report {
             }
         }
         let judge = Judge::new(views, recorded, &places.keys().copied().collect());
-        let judgements: BTreeMap<&Reference, Judgement> =
+        let mut judgements: BTreeMap<&Reference, Judgement> =
             places.keys().map(|reference| (*reference, judge.judge(reference))).collect();
+        // Labels are told only where they are what is wrong.
+        let is_told = |reference: &Reference, judgement: &Judgement| {
+            !matches!(reference, Reference::Labelled(_)) || judgement.verdict.is_failure()
+        };
+        judgements.retain(|reference, judgement| is_told(reference, judgement));
+        places.retain(|reference, _| judgements.contains_key(reference));
         let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (reference, _) in judgements.iter().filter(|(_, own)| own.verdict == Verdict::There) {
             for (namespace, objects) in judge.needs(reference) {
@@ -118,7 +124,24 @@ impl Report {
 impl FileReport {
     fn new(file: &str, found: &Found, judgements: &BTreeMap<&Reference, Judgement>) -> Self {
         let read: BTreeSet<&Reference> = found.reads.iter().flat_map(|(_, references)| references).collect();
-        let verdicts: Vec<Verdict> = read.iter().map(|reference| judgements[reference].verdict).collect();
+        let lacking: BTreeSet<&str> = read
+            .iter()
+            .filter_map(|reference| match reference {
+                Reference::Labelled(labelled) if judgements.contains_key(reference) => {
+                    Some(&*labelled.metric)
+                }
+                _ => None,
+            })
+            .collect();
+        let metrics = read.iter().filter(|reference| !matches!(reference, Reference::Labelled(_)));
+        let verdicts: Vec<Verdict> = metrics
+            .map(|reference| match judgements[reference].verdict {
+                Verdict::There if matches!(reference, Reference::Name(name) if lacking.contains(&**name)) => {
+                    Verdict::Obtainable
+                }
+                verdict => verdict,
+            })
+            .collect();
         let count = |is: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| is(verdict)).count();
         Self {
             file: file.to_owned(),
@@ -134,5 +157,6 @@ fn shown(reference: &Reference) -> String {
         Reference::Name(name) => name.clone(),
         Reference::Matching(regex) => format!("{{__name__=~\"{regex}\"}}"),
         Reference::Variable(name) => name.clone(),
+        Reference::Labelled(labelled) => format!("{}{{{labelled}}}", labelled.metric),
     }
 }

@@ -8,8 +8,8 @@ use input::nearest::nearest;
 use series::pipeline::{MappedSource, NameMap};
 use telemetry::MetricKind;
 
-use super::promql::{self, Reference};
-use super::view::{Collects, View};
+use super::promql::{self, Labelled, Reference};
+use super::view::{Collects, NATIVE_PREFIX, View};
 use crate::process::own_metrics;
 
 /// Whether a metric is there.
@@ -120,6 +120,38 @@ impl Judge {
             Reference::Variable(_) => {
                 Judgement::because(Verdict::NotChecked, "The metric's name is the value of a variable.")
             }
+            Reference::Labelled(labelled) => self.of_labelled(labelled),
+        }
+    }
+
+    /// What becomes of the series of a metric with these labels; nothing is said where the metric itself is not there.
+    fn of_labelled(&self, labelled: &Labelled) -> Judgement {
+        let Labelled { metric, label, values } = labelled;
+        let there = || Judgement::new(Verdict::There);
+        if self.recorded.contains(metric) || self.own.contains(metric) {
+            return there();
+        }
+        let is_native = metric.starts_with(NATIVE_PREFIX);
+        let is_there = |view: &&View| match view.has(metric) {
+            Some(collects) => matches!(collects, Collects::Yes | Collects::Unknown),
+            None => is_native,
+        };
+        let of_view = |view: &View| {
+            values.iter().map(|value| view.has_with(metric, label, value)).min_by_key(Collects::rank)
+        };
+        // A module that lacks a native metric says nothing of the others.
+        let of_views = self.views.iter().filter(is_there).filter_map(of_view);
+        let found = of_views.filter(|found| !(is_native && *found == Collects::Never));
+        let reason = format!("The metric is exported, but not with {labelled}.");
+        match found.min_by_key(Collects::rank) {
+            None | Some(Collects::Yes | Collects::Unknown) => there(),
+            Some(Collects::After(next_steps)) => {
+                Judgement { next_steps, ..Judgement::because(Verdict::Obtainable, reason) }
+            }
+            Some(Collects::Never) => Judgement::because(
+                Verdict::NotObtainable,
+                format!("{reason} The profile leaves it out: add up the others in PromQL."),
+            ),
         }
     }
 
@@ -196,7 +228,7 @@ impl Judge {
             let reason = "The exporter has no metric of its own with this name.";
             return Judgement { instead: near, ..Judgement::because(Verdict::NotObtainable, reason) };
         }
-        if name.starts_with("perfmon_") {
+        if name.starts_with(NATIVE_PREFIX) {
             return Judgement::because(
                 Verdict::NotChecked,
                 "It is a native name, which the hosts' counters decide.",

@@ -3,14 +3,55 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use series::pipeline::{MappedSource, NameMap};
+use series::pipeline::{INSTANCE_LABELS, MappedSource, NameMap};
 
 /// The metrics of a profile, or of a module of the configuration.
 pub(super) struct View {
     /// By the name on the samples.
     sources: BTreeMap<String, Vec<MappedSource>>,
-    collects: Box<dyn Fn(&MappedSource) -> Collects>,
+    asked: Box<dyn Asked>,
 }
+
+/// Who knows what is collected.
+pub(super) trait Asked {
+    /// Whether a counter is.
+    fn collects(&self, source: &MappedSource) -> Collects;
+
+    /// Whether an instance of a counterset is, as far as the counterset is.
+    fn takes(&self, of: Counterset<'_>, instance: &str) -> Collects;
+}
+
+/// A counterset.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Counterset<'a> {
+    /// Its name.
+    Named(&'a str),
+    /// A metric of it that has its native name.
+    OfMetric(&'a str),
+}
+
+/// Everything, by default settings.
+struct Everything;
+
+impl Asked for Everything {
+    fn collects(&self, _: &MappedSource) -> Collects {
+        Collects::Yes
+    }
+
+    fn takes(&self, of: Counterset<'_>, instance: &str) -> Collects {
+        if !instance.to_ascii_lowercase().ends_with(TOTAL) {
+            return Collects::Unknown;
+        }
+        let of = match of {
+            Counterset::Named(name) => format!("`{name}`"),
+            Counterset::OfMetric(metric) => format!("the counterset of `{metric}`"),
+        };
+        Collects::After(vec![format!("add `totals: keep` to {of}: by default totals are left out")])
+    }
+}
+
+/// The names of instances that sum up others end like this.
+const TOTAL: &str = "_total";
 
 /// Whether a counter is collected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,19 +82,19 @@ impl View {
     /// All metrics of a profile, as if all that they need were collected.
     pub(super) fn of_profile(map: &NameMap) -> Self {
         let named = map.sources().iter().map(|source| (source.metric.clone(), source.clone()));
-        Self::new(named, |_| Collects::Yes)
+        Self::new(named, Everything)
     }
 
-    /// These metrics. `collects` is asked about each counter that an expression needs.
+    /// These metrics; what an expression needs is asked.
     pub(super) fn new(
         named: impl IntoIterator<Item = (String, MappedSource)>,
-        collects: impl Fn(&MappedSource) -> Collects + 'static,
+        asked: impl Asked + 'static,
     ) -> Self {
         let mut sources: BTreeMap<String, Vec<MappedSource>> = BTreeMap::new();
         for (name, source) in named {
             sources.entry(name).or_default().push(source);
         }
-        Self { sources, collects: Box::new(collects) }
+        Self { sources, asked: Box::new(asked) }
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
@@ -77,12 +118,42 @@ impl View {
         self.sources.get(name).map(|sources| self.collects_all(sources))
     }
 
+    /// Whether a metric that is collected is so with this value of a label: if all that has the value is an instance that is
+    /// not collected, it is not.
+    pub(super) fn has_with(&self, metric: &str, label: &str, value: &str) -> Collects {
+        let Some(sources) = self.sources.get(metric) else {
+            // Native names have the labels of the source.
+            let is_of_instance = metric.starts_with(NATIVE_PREFIX) && is_whole(label, value);
+            return match is_of_instance {
+                true => self.asked.takes(Counterset::OfMetric(metric), value),
+                false => Collects::Unknown,
+            };
+        };
+        let of_source = |source: &MappedSource| {
+            let mut answers = Vec::new();
+            for own in INSTANCE_LABELS {
+                match source.labels.has_as(own, label, value) {
+                    // Another value may become this one.
+                    Some(true) if is_whole(own, value) => {
+                        let objects = source.objects.iter();
+                        answers
+                            .extend(objects.map(|object| self.asked.takes(Counterset::Named(object), value)));
+                    }
+                    Some(_) => {}
+                    None => answers.push(Collects::Never),
+                }
+            }
+            answers.into_iter().min_by_key(Collects::rank).unwrap_or(Collects::Unknown)
+        };
+        sources.iter().map(of_source).min_by_key(Collects::rank).unwrap_or(Collects::Unknown)
+    }
+
     /// Whether everything that a metric is made of is collected, as far as one counterset has it: the other countersets
     /// may be those of other versions.
     pub(super) fn collects_all(&self, sources: &[MappedSource]) -> Collects {
         let mut by_objects: BTreeMap<&[String], Collects> = BTreeMap::new();
         for source in sources {
-            let collected = (self.collects)(source);
+            let collected = self.asked.collects(source);
             let all = by_objects.entry(source.objects.as_slice()).or_insert(Collects::Yes);
             match (&mut *all, collected) {
                 (Collects::After(steps), Collects::After(more)) => {
@@ -96,6 +167,14 @@ impl View {
         by_objects.into_values().min_by_key(Collects::rank).unwrap_or(Collects::Never)
     }
 }
+
+/// Whether a label of the source has the whole name of an instance. `process` has a part of it, but for totals.
+fn is_whole(label: &str, value: &str) -> bool {
+    label == INSTANCE_LABELS[0] || label == INSTANCE_LABELS[1] && value.to_ascii_lowercase().ends_with(TOTAL)
+}
+
+/// Of the names that no profile makes.
+pub(super) const NATIVE_PREFIX: &str = "perfmon_";
 
 impl fmt::Debug for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer};
 
 use self::names::{FilterSettings, NameSettings};
 pub(crate) use self::schema::SHOWN;
-pub(crate) use self::selects::selects;
+pub(crate) use self::selects::{counterset_of, selects, selects_instance};
 pub(crate) use self::wanted::{compile, facts, language};
 
 /// What is collected, and how the host is reached.

@@ -1,11 +1,12 @@
 //! Whether settings collect a family, for people who want to know which settings a metric needs.
 
-use counter_poll::{Wanted, Which};
-use counter_types::same_name;
+use counter_poll::{Aggregate, FamilyGroup, Wanted, Which};
+use counter_types::{Choice, Selection, same_name};
 use ms_pcq::types::DetailLevel;
 use plugin_sdk::{FamilyKey, Problem, Selects};
 
-use super::{DetailSettings, Settings, compile};
+use super::names::NameSettings;
+use super::{DetailSettings, Settings, TotalsSettings, compile};
 use crate::host_info;
 use crate::notes;
 
@@ -49,17 +50,78 @@ fn selects_counter(settings: &Settings, family: &FamilyKey) -> Selects {
             return Selects::Yes;
         }
     }
-    let has_unnamed =
-        settings.countersets.iter().any(|counterset| counterset.guid.is_some() && counterset.name.is_none());
     match restricted {
         Some(problem) => Selects::No(vec![problem]),
         // It may be the counterset with that GUID.
-        None if has_unnamed => Selects::Unknown,
+        None if has_unnamed(settings) => Selects::Unknown,
         None => {
             let value = format!("{{name: {}}}", quoted(&family.object));
             Selects::No(vec![Problem::new("/countersets", "add this counterset").suggest(value)])
         }
     }
+}
+
+/// Whether modules with these settings collect an instance of a counterset, as far as it has it.
+pub(crate) fn selects_instance(settings: &Settings, object: &str, instance: &str) -> Selects {
+    let Ok(all) = compile(settings) else { return Selects::Unknown };
+    let mut left_out = None;
+    for (index, wanted) in all.iter().enumerate().filter(|(_, wanted)| is_of(wanted, object)) {
+        let (totals, instances) =
+            (format!("/countersets/{index}/totals"), format!("/countersets/{index}/instances"));
+        // A host decides which instances are the largest, and which countersets are added up.
+        if wanted.top_n.is_some() || wanted.aggregate == Aggregate::Only {
+            return Selects::Unknown;
+        }
+        let is_dropped =
+            Selection::is_total(instance) && settings.countersets[index].totals != Some(TotalsSettings::Keep);
+        let problem = match wanted.selection.instance_among(instance, true) {
+            Choice::Yes => return Selects::Yes,
+            Choice::Total => {
+                Problem::new(totals, "keep totals among the instances, whose metrics they do not have")
+                    .suggest("keep")
+            }
+            Choice::No if is_dropped => {
+                Problem::new(totals, "keep totals, which are left out").suggest("keep")
+            }
+            Choice::No => Problem::new(instances, "select this instance, too").suggest(quoted(instance)),
+        };
+        left_out.get_or_insert(problem);
+    }
+    match left_out {
+        Some(problem) => Selects::No(vec![problem]),
+        None if has_unnamed(settings) => Selects::Unknown,
+        None => Selects::No(Vec::new()),
+    }
+}
+
+/// The counterset whose families have native names that begin like a metric's, and whether these are those of its totals;
+/// `prefix_of` makes the beginning of a counterset.
+pub(crate) fn counterset_of<'a>(
+    settings: &'a Settings,
+    metric: &str,
+    prefix_of: impl Fn(&str) -> Option<String>,
+) -> Option<(&'a str, bool)> {
+    let plain = |name: &'a NameSettings| match name {
+        NameSettings::Plain(text) | NameSettings::Exact(text) => Some(text.as_str()),
+        NameSettings::Wildcard(_) | NameSettings::Regex(_) => None,
+    };
+    let names =
+        settings.countersets.iter().flat_map(|one| one.name.iter().chain(&one.first_of)).filter_map(plain);
+    let families = names.flat_map(|name| [(name, name.to_owned(), false), (name, totals_of(name), true)]);
+    let begins = families.filter_map(|(name, object, is_totals)| {
+        let prefix = prefix_of(&object).filter(|prefix| metric.starts_with(prefix.as_str()))?;
+        Some((prefix.len(), (name, is_totals)))
+    });
+    begins.max_by_key(|(length, _)| *length).map(|(_, found)| found)
+}
+
+fn totals_of(name: &str) -> String {
+    format!("{name}{}", FamilyGroup::Totals.suffix())
+}
+
+/// Whether a counterset is wanted whose name is not known here.
+fn has_unnamed(settings: &Settings) -> bool {
+    settings.countersets.iter().any(|counterset| counterset.guid.is_some() && counterset.name.is_none())
 }
 
 /// Whether a counterset of this name is wanted.
@@ -91,7 +153,11 @@ mod tests {
             item: item.to_owned(),
             part: String::new(),
         };
-        match selects(&settings, &family) {
+        shown(selects(&settings, &family))
+    }
+
+    fn shown(answer: Selects) -> String {
+        match answer {
             Selects::Yes => "yes".to_owned(),
             Selects::Unknown => "unknown".to_owned(),
             Selects::No(problems) => {
@@ -148,6 +214,58 @@ mod tests {
         let of = |level| format!(r#"{{"detail": "{level}", "countersets": [{{"name": "System"}}]}}"#);
         assert!(answer(&of("advanced"), "", "System", "Threads").starts_with("/detail: "));
         assert_eq!(answer(&of("wizard"), "", "System", "Threads"), "yes");
+    }
+
+    #[test]
+    fn instances_are_selected_by_filters_and_totals() {
+        let keep = "/countersets/0/totals: keep totals, which are left out: keep";
+        let apart =
+            "/countersets/0/totals: keep totals among the instances, whose metrics they do not have: keep";
+        let too = |name: &str| format!("/countersets/0/instances: select this instance, too: {name}");
+        for (counterset, instance, expected) in [
+            (r#""name": "LogicalDisk""#, "C:", "yes"),
+            (r#""name": "LogicalDisk""#, "_total", keep),
+            (r#""name": "LogicalDisk", "totals": "drop""#, "0,_Total", keep),
+            (r#""name": "LogicalDisk", "totals": "separate""#, "_Total", apart),
+            (r#""name": "LogicalDisk", "totals": "keep""#, "_Total", "yes"),
+            (
+                r#""name": "LogicalDisk", "totals": "keep", "instances": {"include": ["C:"]}"#,
+                "_Total",
+                &too("'_Total'"),
+            ),
+            (r#""name": "LogicalDisk", "instances": {"include": ["_Total"]}"#, "_Total", "yes"),
+            (
+                r#""name": "LogicalDisk", "instances": {"exclude": ["Hard.*"]}"#,
+                "HarddiskVolume1",
+                &too("HarddiskVolume1"),
+            ),
+            (r#""name": "LogicalDisk", "instances": {"include": [{"wildcard": "?:"}]}"#, "D:", "yes"),
+            (r#""name": "LogicalDisk", "aggregate": "only""#, "C:", "unknown"),
+            (r#""guid": "b4fc721a-0378-476f-89ba-a5a79f810b36""#, "C:", "unknown"),
+            (r#""name": "Memory""#, "C:", ""),
+        ] {
+            let settings = format!(r#"{{"countersets": [{{{counterset}}}]}}"#);
+            let settings: Settings = plugin_sdk::parse_settings(&settings).unwrap();
+            let said = shown(selects_instance(&settings, "LogicalDisk", instance));
+            assert_eq!(said, expected, "{counterset} {instance}");
+        }
+    }
+
+    #[test]
+    fn a_metric_is_of_the_counterset_with_the_longest_name_that_it_begins_with() {
+        let settings = r#"{"countersets": [
+            {"name": "Process"}, {"first_of": ["Process V2"]}, {"name": {"wildcard": "Net*"}}
+        ]}"#;
+        let settings: Settings = plugin_sdk::parse_settings(settings).unwrap();
+        let prefix_of = |object: &str| Some(format!("{}_", object.to_lowercase().replace(' ', "_")));
+        for (metric, expected) in [
+            ("process_threads", Some(("Process", false))),
+            ("process_v2_threads", Some(("Process V2", false))),
+            ("process_total_threads", Some(("Process", true))),
+            ("network_bytes", None),
+        ] {
+            assert_eq!(counterset_of(&settings, metric, prefix_of), expected, "{metric}");
+        }
     }
 
     #[test]

@@ -108,6 +108,21 @@ impl LabelMap {
         })
     }
 
+    /// Whether an instance that is called like this in a label of the source has a label with the same value because of it,
+    /// for those who ask what a profile has. `None` where the profile leaves the instance out.
+    #[must_use]
+    pub fn has_as(&self, source: &str, label: &str, instance: &str) -> Option<bool> {
+        let is_from = match self.rules.iter().find(|(to, _)| to == label) {
+            Some((_, from)) => from.source() == Some(source),
+            None => label == source && !self.rules.iter().any(|(_, from)| from.source() == Some(source)),
+        };
+        if !is_from {
+            return Some(false);
+        }
+        let labels = self.applied(&[(source, instance)]).ok()?;
+        Some(labels.iter().any(|(name, value)| *name == label && value == instance))
+    }
+
     /// The labels of a series that has these in the source.
     pub(in crate::pipeline) fn applied<'a>(
         &'a self,
@@ -167,7 +182,7 @@ impl LabelValue {
 }
 
 /// The labels that may hold an instance's name, the most telling first.
-const INSTANCE_LABELS: [&str; 2] = ["counter_instance", "process"];
+pub const INSTANCE_LABELS: [&str; 2] = ["counter_instance", "process"];
 
 #[cfg(test)]
 mod tests {
@@ -193,6 +208,27 @@ mod tests {
         let expected =
             [("disk", "0"), ("mode", "read"), ("instance_id", "3")].map(|(name, value)| (name, value.into()));
         assert_eq!(map.applied(&labels).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_label_has_the_name_of_an_instance_where_it_is_made_of_it_unchanged() {
+        let rules = vec![
+            ("disk".to_owned(), from("counter_instance", "", " ")),
+            ("mode".to_owned(), LabelValue::Fixed("read".to_owned())),
+        ];
+        let map = LabelMap::default().with_labels(rules).drop_instances(".*_Total").unwrap();
+        for (label, instance, expected) in [
+            ("disk", "0", Some(true)),
+            ("disk", "0 C:", Some(false)),
+            ("disk", "_Total", None),
+            ("mode", "read", Some(false)),
+            ("mode", "_Total", Some(false)),
+            ("counter_instance", "0", Some(false)),
+        ] {
+            assert_eq!(map.has_as("counter_instance", label, instance), expected, "{label} {instance}");
+        }
+        assert_eq!(LabelMap::default().has_as("counter_instance", "counter_instance", "0"), Some(true));
+        assert_eq!(LabelMap::default().has_as("counter_instance", "process", "0"), Some(false));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub struct NameMap {
 }
 
 /// What a metric is made of, for those who ask what a profile has.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MappedSource {
     /// The name on the samples.
     pub metric: String,
@@ -47,6 +47,8 @@ pub struct MappedSource {
     pub item: String,
     /// Empty, `base`, `inactive` …
     pub part: String,
+    /// What becomes of its labels.
+    pub labels: LabelMap,
 }
 
 /// The families that become one metric with the same labels.
@@ -224,6 +226,7 @@ impl MappedSource {
             objects: entry.objects.clone(),
             item: entry.item.clone(),
             part: entry.part.clone(),
+            labels: entry.metric.labels.clone(),
         })
     }
 

@@ -14,7 +14,7 @@ use self::native::native;
 use self::verbatim::verbatim;
 use crate::model::Kind;
 
-pub use self::label_map::{Group, LabelMap, LabelValue};
+pub use self::label_map::{Group, INSTANCE_LABELS, LabelMap, LabelValue};
 pub use self::mapped::{Conflict, ConflictReason, Entry, MappedMetric, MappedSource, NameMap, Others};
 
 /// The parts of a plugin's family that determine its name.
