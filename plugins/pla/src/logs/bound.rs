@@ -46,6 +46,9 @@ pub(super) struct Bound {
     pub(super) left_out: u64,
 }
 
+/// The places of instances, and their numbers at the host.
+type Places = HashMap<(String, u32), (usize, Option<u32>)>;
+
 /// What has a column: counterset, place of the instance, and counter.
 type WithColumn<'a> = HashSet<(usize, usize, &'a str)>;
 
@@ -103,8 +106,8 @@ impl Bound {
         let mut countersets: Vec<usize> = meanings.iter().flatten().map(|it| it.path.counterset).collect();
         countersets.sort_unstable();
         countersets.dedup();
-        // By counterset, the places of the instances with their numbers.
-        let mut places: HashMap<usize, HashMap<(String, u32), (usize, Option<u32>)>> = HashMap::new();
+        // By counterset.
+        let mut places: HashMap<usize, Places> = HashMap::new();
         for counterset in &countersets {
             let all = frame.of(*counterset).map_or(&[][..], |frame| frame.instances());
             let mut by_key = HashMap::with_capacity(all.len());
