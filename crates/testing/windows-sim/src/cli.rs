@@ -175,6 +175,9 @@ pub(crate) struct Faults {
     /// Closes the root of performance data in the registry to all callers.
     #[arg(long)]
     pub(crate) refuse_performance_data: bool,
+    /// Leaves out the end of the XML of its data collector sets.
+    #[arg(long)]
+    pub(crate) cut_set_xml: bool,
     /// The answer to a client that activates an object.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) activation: ActivationMode,

@@ -244,6 +244,7 @@ fn behaviour(options: &Options) -> Result<Behaviour, Error> {
         session_expires_after: faults.session_expires_after,
         registry: faults.registry,
         refuses_performance_data: faults.refuse_performance_data,
+        cuts_set_xml: faults.cut_set_xml,
         activation: faults.activation,
         object_bindings: faults.object_bindings,
         rpc_security: faults.rpc_security,
