@@ -222,6 +222,27 @@ impl SampleInterval {
     }
 }
 
+impl Set {
+    /// Logs what of it is not done: the first of `problems`, and how many more there are. `left_out` are not among them.
+    pub(crate) fn tell(&self, problems: &[Problem], left_out: usize) {
+        let set = &self.name;
+        let what = match self.origin {
+            Origin::Host => "A part of a set of the host is not done here",
+            Origin::Configuration | Origin::File(_) => "A part of it is not done here",
+        };
+        for Problem { alert, kind, message } in problems.iter().take(SAID_MAX) {
+            let kind = kind.as_str();
+            tracing::warn!(set, alert, kind, problem = message, "{what}");
+        }
+        if problems.len() > SAID_MAX {
+            // Of those that are left out one stands for all.
+            let problem = format!("and {} more", problems.len() - SAID_MAX + left_out.saturating_sub(1));
+            let next_step = "mend those before first, or leave the set out";
+            tracing::warn!(set, problem, next_step, "{what}");
+        }
+    }
+}
+
 impl Problem {
     /// What is said about it, with its data collector.
     pub(crate) fn sentence(&self) -> String {
@@ -289,3 +310,5 @@ pub(crate) const USER_TEXT_CHARS_MAX: usize = 4_096;
 /// Bytes of a counter's path, which is a label.
 const COUNTER_BYTES_MAX: usize = 1_024;
 const WILDCARDS: [char; 2] = ['*', '?'];
+/// Problems of a set that the log lists at a time: more would leave no room for what others have to say.
+const SAID_MAX: usize = 20;

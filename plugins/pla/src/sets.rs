@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::config::SetSource;
 use crate::files::{self, FileSet, Overrides, Stamp};
 use crate::host::HostSet;
-use crate::model::{ALERTS_MAX, Origin, Problem, Set};
+use crate::model::{ALERTS_MAX, Set};
 use crate::threads::SET_FILES;
 
 /// A set with the state of its file.
@@ -81,25 +81,6 @@ pub(crate) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
     sources.into_iter().map(load).collect()
 }
 
-/// Logs what of a set is not done: the first of `problems`, and how many more there are. `left_out` are not among them.
-pub(crate) fn log(set: &Set, problems: &[Problem], left_out: usize) {
-    let name = &set.name;
-    let what = match set.origin {
-        Origin::Host => "A part of a set of the host is not done here",
-        Origin::Configuration | Origin::File(_) => "A part of a set is not done here",
-    };
-    for Problem { alert, kind, message } in problems.iter().take(SAID_MAX) {
-        let kind = kind.as_str();
-        tracing::warn!(set = name, alert, kind, problem = message, "{what}");
-    }
-    if problems.len() > SAID_MAX {
-        // Of those that are left out one stands for all.
-        let problem = format!("and {} more", problems.len() - SAID_MAX + left_out.saturating_sub(1));
-        let next_step = "mend those before first, or leave the set out";
-        tracing::warn!(set = name, problem, next_step, "{what}");
-    }
-}
-
 /// Reads the files that have changed. Returns whether a set did.
 pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
     let files: Vec<(usize, PathBuf, Box<Overrides>, Option<Stamp>)> = sets
@@ -170,6 +151,3 @@ impl LoadedSet {
         }
     }
 }
-
-/// Problems of a set that the log lists at a time: more would leave no room for what others have to say.
-const SAID_MAX: usize = 20;

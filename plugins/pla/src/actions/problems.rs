@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::model::links::LinkProblem;
 use crate::model::{Problem, Set};
-use crate::sets;
 
 /// The problems of the sets of a target.
 #[derive(Debug, Default)]
@@ -23,7 +22,7 @@ impl Problems {
         for set in sets {
             let now = self.of(&set.name);
             if before.of(&set.name) != now {
-                sets::log(set, now, 0);
+                set.tell(now, 0);
             }
         }
     }

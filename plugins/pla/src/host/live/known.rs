@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use super::super::host_set::{HostSet, Size};
 use super::super::list::Listed;
 use crate::model::clean;
-use crate::sets;
 
 /// The sets of one category.
 #[derive(Debug, Default)]
@@ -86,7 +85,7 @@ impl Known {
                 is_other
             }
             None => {
-                sets::log(&new.set, &new.set.problems, new.set.problems_left_out);
+                new.set.tell(&new.set.problems, new.set.problems_left_out);
                 self.sets.push(new);
                 true
             }
