@@ -120,12 +120,12 @@ mod tests {
                 target: "web1".to_owned(),
                 secret: Zeroizing::new(secret.as_bytes().to_vec()),
             };
-            let said = next_step(&lent, Refusal::Rejected);
+            let said = next_step(&lent, Refusal::Rejected, false);
             assert!(
                 said.starts_with(&format!("correct the secret{odd}; it is read again automatically")),
                 "{said}"
             );
-            assert!(!said.contains("hunter") && !next_step(&lent, Refusal::Locked).contains("white space"));
+            assert!(!said.contains("hunter") && !next_step(&lent, Refusal::Locked, true).contains("white space"));
         }
     }
 }
