@@ -100,8 +100,12 @@ impl Figures {
     }
 }
 
-const QUEUES: [(ReadyQueue, &str); 3] =
-    [(ReadyQueue::Connected, "connected"), (ReadyQueue::New, "connecting"), (ReadyQueue::Failing, "failing")];
+const QUEUES: [(ReadyQueue, &str); 4] = [
+    (ReadyQueue::Connected, "connected"),
+    (ReadyQueue::Returning, "reconnecting"),
+    (ReadyQueue::New, "connecting"),
+    (ReadyQueue::Failing, "failing"),
+];
 
 /// What this file shows.
 pub(crate) const METRICS: &[&Metric] = &[&LATENESS, &STEP, &MISSED, &WAITING, &BEGINNING, &RUNNING, &ORDERS];

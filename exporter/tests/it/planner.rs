@@ -1,5 +1,6 @@
 //! When targets are asked, on a clock that is an argument.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use perfmon_exporter::schedule::{Ending, JobId, JobSpec, Limits, Missed, Planner, TargetId};
@@ -222,9 +223,9 @@ fn dead_targets_hold_half_of_the_connecting_places_at_most() {
     let limits = Limits { running_max: 100, connecting_max: 4, connect_rate: RUSH };
     let mut planner = planner(50, 1, limits, start);
     let mut now = start + Duration::from_secs(1);
-    // The first round fails everywhere, four at a time.
+    // The first round fails everywhere, three at a time: the fourth is left to targets that answered.
     let mut batch: Vec<JobId> = std::iter::from_fn(|| planner.poll(now)).collect();
-    assert_eq!(batch.len(), 4);
+    assert_eq!(batch.len(), 3);
     let mut failed = 0;
     while failed < 50 {
         for job in batch.drain(..) {
@@ -237,6 +238,54 @@ fn dead_targets_hold_half_of_the_connecting_places_at_most() {
     now += Duration::from_secs(60);
     batch = std::iter::from_fn(|| planner.poll(now)).collect();
     assert_eq!(batch.len(), 2);
+}
+
+#[test]
+fn hosts_that_hang_do_not_keep_those_waiting_that_lost_their_connection() {
+    const HANGING: u64 = 200;
+    const TAKES: Duration = Duration::from_secs(10);
+    let limits = Limits { running_max: 1024, connecting_max: 64, connect_rate: 50 };
+    let start = Instant::now();
+    // All that hang are new; all failed before and are tried again at once; and they are paused as they come.
+    for (new, is_retried) in [(true, false), (false, true), (false, false)] {
+        let mut planner = Planner::new(limits, 1, start);
+        let (all, good) = (specs(HANGING + 20, 1), |job: JobId| job.0 >= HANGING);
+        let lost = start + Duration::from_secs(302);
+        let (hanging, answering) = all.split_at(usize::try_from(HANGING).unwrap());
+        planner.add(answering, start);
+        planner.add(hanging, if new { lost } else { start });
+        let mut ends: BTreeSet<(Instant, JobId)> = BTreeSet::new();
+        let (mut now, mut latest, mut is_lost) = (start, Duration::ZERO, false);
+        while now < lost + Duration::from_secs(120) {
+            while let Some(job) = planner.poll(now) {
+                let is_first = now < start + INTERVAL;
+                if good(job) && !is_first {
+                    latest = latest.max(planner.begun(job, now).unwrap().late);
+                }
+                let takes = if good(job) { Duration::ZERO } else { TAKES };
+                ends.insert((now + takes, job));
+            }
+            let end = ends.first().map(|(at, _)| *at);
+            let mut next = [end, planner.next_wake()].into_iter().flatten().min().unwrap().max(now);
+            if !is_lost && next >= lost {
+                (next, is_lost) = (lost, true);
+                if is_retried {
+                    let targets: Vec<TargetId> = (0..HANGING).map(TargetId).collect();
+                    planner.retry(&targets, lost);
+                }
+            }
+            now = next;
+            while let Some(ended) = ends.first().copied().filter(|(at, _)| *at <= now) {
+                ends.remove(&ended);
+                let (_, job) = ended;
+                // In the interval after that moment each of the good ones finds that its connection is gone.
+                let is_gone = !good(job) || (now >= lost && now < lost + INTERVAL);
+                planner.finished(job, if is_gone { GONE } else { Ending::Good }, now);
+            }
+        }
+        let what = if new { "new" } else { "failing" };
+        assert!(latest <= Duration::from_secs(1), "{what} hosts kept a good one waiting for {latest:?}");
+    }
 }
 
 #[test]

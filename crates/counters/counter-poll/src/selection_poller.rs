@@ -286,7 +286,8 @@ impl<I: SeriesIds> SelectionPoller<I> {
             for missing in &mut seen.missing {
                 // A name that is nearly another one is misspelt, whatever the registry has, unless it need not be there.
                 let is_optional = self.wanted.get(missing.wanted).is_some_and(|wanted| wanted.is_optional);
-                let is_misspelt = !is_optional && matches!(missing.why, Why::Unknown { nearest: Some(_), .. });
+                let is_misspelt =
+                    !is_optional && matches!(missing.why, Why::Unknown { nearest: Some(_), .. });
                 if missing.why.may_be_classic() && !is_misspelt {
                     missing.why = Why::NoClassic(reason.clone());
                 }

@@ -18,6 +18,9 @@ pub use self::ready_queues::{Limits, ReadyQueue};
 /// Jobs begin at least so far apart when the process starts, as far as the shortest interval allows.
 const START_STEP: Duration = Duration::from_millis(20);
 
+/// After more failures in a row a target is not one that answered a moment ago.
+const RETURNING_FAILURES_MAX: u32 = 2;
+
 /// When each job runs. A pure state machine: call [`Planner::poll`] until it has nothing, then again at
 /// [`Planner::next_wake`], or after [`Planner::finished`], [`Planner::add`] and [`Planner::remove`].
 ///
@@ -25,8 +28,9 @@ const START_STEP: Duration = Duration::from_millis(20);
 ///   every run of the program spreads them alike. The first round begins at once, `START_STEP` apart.
 /// - A job that is late begins when it can; slots that were passed over are skipped and counted, never made up for.
 /// - One job at a time per target. A target that was not reached is tried again after 1, 2, 4 … intervals, at most
-///   `BACKOFF_MAX` apart, and holds at most half of the slots for connecting, so that dead targets do not keep
-///   living ones waiting.
+///   `BACKOFF_MAX` apart, and such targets hold at most half of the slots for connecting. A target that answered until
+///   lately goes before all others that are to be connected, and these leave it a quarter of the slots, so that dead targets
+///   do not keep living ones waiting.
 /// - Targets without a connection begin one after the other, `connect_rate` in a second; connected ones never wait
 ///   for them.
 /// - Each waiting job is one entry of a heap, and nothing runs until the first one is due.
@@ -76,6 +80,8 @@ enum Phase {
 struct Target {
     is_busy: bool,
     is_connected: bool,
+    /// Whether it ever answered.
+    has_answered: bool,
     failures: u32,
     not_before: Option<Instant>,
     waiting: VecDeque<JobId>,
@@ -306,7 +312,8 @@ impl Target {
     fn learn(&mut self, ending: Ending, slots: &IntervalSlots, now: Instant) {
         match ending {
             Ending::Good | Ending::Bad { .. } => {
-                (self.is_connected, self.failures, self.not_before) = (true, 0, None);
+                (self.is_connected, self.has_answered) = (true, true);
+                (self.failures, self.not_before) = (0, None);
             }
             Ending::NotStarted { .. } => {}
             Ending::Unreachable { retry_after } => {
@@ -321,6 +328,7 @@ impl Target {
     fn queue(&self) -> ReadyQueue {
         match (self.is_connected, self.failures) {
             (true, _) => ReadyQueue::Connected,
+            (false, 1..=RETURNING_FAILURES_MAX) if self.has_answered => ReadyQueue::Returning,
             (false, 0) => ReadyQueue::New,
             (false, _) => ReadyQueue::Failing,
         }

@@ -11,7 +11,8 @@ const CONNECT_SLACK: Duration = Duration::from_millis(100);
 pub struct Limits {
     /// Jobs in all.
     pub running_max: usize,
-    /// Jobs of targets that have no connection, as far as we know. Those that failed before get half of it.
+    /// Jobs of targets that have no connection, as far as we know. Those that did not answer lately get three quarters of it, and
+    /// of these those that failed before half of all.
     pub connecting_max: usize,
     /// How many of them begin in a second, at even distances; at least one.
     pub connect_rate: u32,
@@ -22,6 +23,8 @@ pub struct Limits {
 pub enum ReadyQueue {
     /// Its target is connected.
     Connected,
+    /// Its target is to be connected again: it answered a moment ago.
+    Returning,
     /// Its target is to be connected.
     New,
     /// Its target is to be connected, and that failed before.
@@ -35,6 +38,7 @@ pub enum ReadyQueue {
 pub(super) struct ReadyQueues {
     limits: Limits,
     connected: VecDeque<JobId>,
+    returning: VecDeque<JobId>,
     new: VecDeque<JobId>,
     failing: VecDeque<JobId>,
     /// The next connection may begin at this moment.
@@ -47,6 +51,7 @@ pub(super) struct ReadyQueues {
 struct Running {
     all: usize,
     connecting: usize,
+    returning: usize,
     failing: usize,
 }
 
@@ -55,6 +60,7 @@ impl ReadyQueues {
         Self {
             limits,
             connected: VecDeque::new(),
+            returning: VecDeque::new(),
             new: VecDeque::new(),
             failing: VecDeque::new(),
             connect_at: now,
@@ -70,6 +76,7 @@ impl ReadyQueues {
     pub(super) fn wait(&mut self, job: JobId, queue: ReadyQueue) {
         match queue {
             ReadyQueue::Connected => self.connected.push_back(job),
+            ReadyQueue::Returning => self.returning.push_back(job),
             ReadyQueue::New => self.new.push_back(job),
             ReadyQueue::Failing => self.failing.push_back(job),
         }
@@ -77,7 +84,7 @@ impl ReadyQueues {
 
     /// Only these still wait.
     pub(super) fn retain(&mut self, stays: impl Fn(JobId) -> bool) {
-        for queue in [&mut self.connected, &mut self.new, &mut self.failing] {
+        for queue in [&mut self.connected, &mut self.returning, &mut self.new, &mut self.failing] {
             queue.retain(|&job| stays(job));
         }
     }
@@ -101,6 +108,9 @@ impl ReadyQueues {
         // A timer that comes late costs no connection, and an idle hour saves up none.
         let oldest = now.checked_sub(CONNECT_SLACK).unwrap_or(now);
         self.connect_at = self.connect_at.max(oldest) + step;
+        if let Some(job) = self.returning.pop_front() {
+            return Some((job, ReadyQueue::Returning));
+        }
         let new = self.new.pop_front().map(|job| (job, ReadyQueue::New));
         new.or_else(|| self.failing.pop_front().map(|job| (job, ReadyQueue::Failing)))
     }
@@ -117,10 +127,14 @@ impl ReadyQueues {
 
     /// Whether somebody waits for a connection and has the slot for it, but for the rate.
     fn may_connect(&self) -> bool {
-        let Running { all, connecting, failing } = self.running;
-        let has_room = all < self.limits.running_max && connecting < self.limits.connecting_max;
-        let may_retry = failing < self.limits.connecting_max.div_ceil(2);
-        has_room && (!self.new.is_empty() || (may_retry && !self.failing.is_empty()))
+        let Running { all, connecting, returning, failing } = self.running;
+        let max = self.limits.connecting_max;
+        let has_room = all < self.limits.running_max && connecting < max;
+        // Those that hang hold theirs for as long as a collection may take, and leave some to those that answer.
+        let may_begin = connecting - returning < (max * 3).div_ceil(4);
+        let may_retry = failing < max.div_ceil(2);
+        let is_other = !self.new.is_empty() || (may_retry && !self.failing.is_empty());
+        has_room && (!self.returning.is_empty() || (may_begin && is_other))
     }
 
     /// Jobs that run now.
@@ -135,7 +149,7 @@ impl ReadyQueues {
 
     /// Targets that wait for their turn to be connected.
     pub(super) fn waiting_to_connect(&self) -> usize {
-        self.new.len() + self.failing.len()
+        self.returning.len() + self.new.len() + self.failing.len()
     }
 }
 
@@ -143,12 +157,14 @@ impl Running {
     fn enter(&mut self, queue: ReadyQueue) {
         self.all += 1;
         self.connecting += usize::from(queue != ReadyQueue::Connected);
+        self.returning += usize::from(queue == ReadyQueue::Returning);
         self.failing += usize::from(queue == ReadyQueue::Failing);
     }
 
     fn leave(&mut self, queue: ReadyQueue) {
         self.all -= 1;
         self.connecting -= usize::from(queue != ReadyQueue::Connected);
+        self.returning -= usize::from(queue == ReadyQueue::Returning);
         self.failing -= usize::from(queue == ReadyQueue::Failing);
     }
 }
