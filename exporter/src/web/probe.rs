@@ -47,7 +47,7 @@ pub(super) async fn probe<B>(
         Ok(permit) => permit,
         Err(message) => return refused(ProbeRefused::Busy { message, retry_after: RETRY }),
     };
-    let mut probed = match prober.probe(asked).await {
+    let mut probed = match prober.probe(asked, caller.peer).await {
         Ok(probed) => probed,
         Err(why) => return refused(why),
     };

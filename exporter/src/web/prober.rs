@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::{ExternalUrl, Target};
+use http_server::PeerKey;
 use series::model::Snapshot;
 
 use crate::targets::TargetHealth;
@@ -73,8 +74,12 @@ pub enum ProbeRefused {
 
 /// Probes targets on request.
 pub trait Prober: Send + Sync {
-    /// Answers a probe, at the latest at the requester's timeout.
-    fn probe(&self, request: ProbeRequest) -> Pin<Box<dyn Future<Output = ProbeAnswer> + Send + '_>>;
+    /// Answers a probe of `peer`, at the latest at the requester's timeout.
+    fn probe(
+        &self,
+        request: ProbeRequest,
+        peer: PeerKey,
+    ) -> Pin<Box<dyn Future<Output = ProbeAnswer> + Send + '_>>;
 
     /// The configured targets; nothing before they were read.
     fn targets(&self) -> Option<Discovered>;

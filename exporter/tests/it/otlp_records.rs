@@ -175,6 +175,26 @@ async fn events_wait_for_a_collector_that_is_away_and_the_oldest_go_where_there_
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_host_with_many_events_drops_none_of_another_one() {
+    let mut setup = setup("http", ", queue_records: 20", []);
+    *setup.collector.away.lock().unwrap() = true;
+    let resource_of = |name: &str| Arc::new(Resource::of(&Target::new(name), &Facts::default()));
+    let (quiet, loud) = (resource_of("quiet"), resource_of("loud"));
+    for (resource, body, times) in [(&quiet, "first", 3), (&loud, "flood", 500), (&quiet, "last", 3)] {
+        setup.resource = Arc::clone(resource);
+        (0..times).for_each(|_| setup.happens(body));
+    }
+    assert_eq!(setup.counts.of(Signal::Logs).lost(), [("queue_full", 486)]);
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    *setup.collector.away.lock().unwrap() = false;
+    let received = setup.collector.received(1).await;
+    let bodies = bodies(&received);
+    for (body, count) in [("first", 3), ("last", 3), ("flood", 14)] {
+        assert_eq!(bodies.iter().filter(|known| *known == body).count(), count, "{body}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn events_are_sent_again_until_they_are_taken_and_rejected_ones_are_counted() {
     let setup = setup("grpc", "", [Answer::Grpc(14, "not now", ""), Answer::TakeBut(1)]);
     setup.happens("a");

@@ -1,6 +1,6 @@
 //! Log records and spans: what happens once, waits in a queue of its own, and is sent as it comes.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -34,7 +34,8 @@ pub struct About {
     pub record: Record,
 }
 
-/// The queue for one collector. If it is full, the oldest record is dropped and counted.
+/// The queue for one collector. If it is full, the oldest record of the target that takes the most of it is dropped and counted:
+/// a host with many events drops none of another one.
 #[derive(Debug)]
 pub struct Records {
     waiting: Mutex<Waiting>,
@@ -48,6 +49,42 @@ pub struct Records {
 struct Waiting {
     records: VecDeque<(About, Instant)>,
     bytes: usize,
+    /// INVARIANT: the sum of the records of each resource, by its address, which none else has while they wait.
+    bytes_of: HashMap<usize, usize>,
+}
+
+impl Waiting {
+    fn push(&mut self, about: About) {
+        let size = size(&about);
+        self.bytes += size;
+        *self.bytes_of.entry(resource_of(&about)).or_default() += size;
+        self.records.push_back((about, Instant::now()));
+    }
+
+    fn remove(&mut self, place: usize) -> Option<About> {
+        let (about, _) = self.records.remove(place)?;
+        let size = size(&about);
+        self.bytes -= size;
+        let resource = resource_of(&about);
+        if let Some(bytes) = self.bytes_of.get_mut(&resource) {
+            *bytes -= size;
+            if *bytes == 0 {
+                self.bytes_of.remove(&resource);
+            }
+        }
+        Some(about)
+    }
+
+    /// Drops the oldest record of the resource with the most. Returns whether there was one.
+    fn drop_one(&mut self) -> bool {
+        let most = self.bytes_of.iter().max_by_key(|(_, bytes)| **bytes).map(|(resource, _)| *resource);
+        let place = self.records.iter().position(|(about, _)| Some(resource_of(about)) == most);
+        place.and_then(|place| self.remove(place)).is_some()
+    }
+}
+
+fn resource_of(about: &About) -> usize {
+    Arc::as_ptr(&about.resource).addr()
 }
 
 impl Records {
@@ -64,12 +101,12 @@ impl Records {
     /// Puts one in. Never waits.
     pub fn push(&self, about: About) {
         let mut waiting = self.lock();
-        waiting.bytes += size(&about);
-        waiting.records.push_back((about, Instant::now()));
+        waiting.push(about);
         let mut dropped = 0;
         while waiting.records.len() > self.records_max || waiting.bytes > QUEUE_BYTES_MAX {
-            let Some((oldest, _)) = waiting.records.pop_front() else { break };
-            waiting.bytes -= size(&oldest);
+            if !waiting.drop_one() {
+                break;
+            }
             dropped += 1;
         }
         self.show(&waiting);
@@ -89,8 +126,7 @@ impl Records {
                 break;
             }
             bytes += size;
-            waiting.bytes -= size;
-            batch.extend(waiting.records.pop_front().map(|(about, _)| about));
+            batch.extend(waiting.remove(0));
         }
         self.show(&waiting);
         Some((batch, since))

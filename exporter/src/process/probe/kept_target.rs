@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::destination::{self, Destination, reason_of};
 use super::observer::{Lines, ProbeObserver};
-use super::places::{Acquaintance, Place};
+use super::permits::{Permit, Reachability};
 use super::probe_targets::ProbeTargets;
 use super::view::Views;
 use super::{Dependencies, Shared};
@@ -160,20 +160,20 @@ impl KeptTarget {
     }
 
     /// What is known of it before it is asked.
-    pub(super) fn acquaintance(&self) -> Acquaintance {
+    pub(super) fn reachability(&self) -> Reachability {
         let was_asked = self.lock().flight.is_some();
         match self.entry.health() {
-            _ if !was_asked => Acquaintance::Unknown,
-            TargetHealth::Up | TargetHealth::Partial => Acquaintance::Connected,
-            TargetHealth::Waiting | TargetHealth::Down => Acquaintance::Failing,
+            _ if !was_asked => Reachability::Unknown,
+            TargetHealth::Up | TargetHealth::Partial => Reachability::Reachable,
+            TargetHealth::Waiting | TargetHealth::Down => Reachability::Unreachable,
         }
     }
 
-    /// A new flight, which has this place; or the one that began while that was waited for.
+    /// A new flight, which has this permit; or the one that began while that was waited for.
     pub(super) fn flight(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
-        place: Place,
+        permit: Permit,
         tells_all: bool,
         deadline: Instant,
     ) -> Flight {
@@ -194,7 +194,7 @@ impl KeptTarget {
                 kept.entry.status().down().is_some_and(|down| late.contains(&down.reason.as_str()));
             // The requesters may have given up.
             let _ = sender.send(Some(End { at: Instant::now(), result, was_late }));
-            drop(place);
+            drop(permit);
         });
         flight
     }

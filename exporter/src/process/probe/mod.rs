@@ -10,7 +10,7 @@ mod destination;
 mod hosts;
 mod kept_target;
 mod observer;
-mod places;
+mod permits;
 mod probe_targets;
 mod report;
 mod view;
@@ -20,6 +20,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use http_server::PeerKey;
 use plugin_contract::{GeneralReason, Stage};
 use plugin_host::Host;
 use tokio::runtime::Handle;
@@ -30,7 +31,7 @@ pub(super) use self::counts::METRICS;
 use self::counts::{ProbeCounts, ProbeOutcome};
 use self::hosts::Hosts;
 use self::kept_target::KeptTarget;
-use self::places::{Acquaintance, Places};
+use self::permits::{Permits, Reachability};
 use self::probe_targets::{Asked, Configured, Key, Other, ProbeTargets};
 use self::view::{Views, answer_of};
 use super::plugins::Libraries;
@@ -76,15 +77,15 @@ pub(super) struct Probes {
 struct State {
     known: Arc<ProbeTargets>,
     kept: HashMap<Key, Arc<KeptTarget>>,
-    places: Places,
+    permits: Permits,
 }
 
 impl Probes {
     /// No target is known yet. Begins to look after those that are kept; to be called on a run time.
     pub(super) fn start(config: &Arc<Config>, dependencies: Dependencies) -> Arc<Self> {
-        let places = Places::new(config.probe.max_concurrent);
+        let permits = Permits::new(config.probe.max_concurrent);
         let known = Arc::new(ProbeTargets::nothing(Arc::clone(config)));
-        let state = Mutex::new(State { known, kept: HashMap::new(), places });
+        let state = Mutex::new(State { known, kept: HashMap::new(), permits });
         let shared = Shared { dependencies, hosts: Hosts::default(), counts: ProbeCounts::default() };
         let probes = Arc::new(Self { shared: Arc::new(shared), state });
         probes.shared.dependencies.runtime.spawn(sweep(Arc::downgrade(&probes)));
@@ -104,7 +105,7 @@ impl Probes {
         let mut state = self.lock();
         let before = std::mem::replace(&mut state.known, known);
         if before.config.probe.max_concurrent != config.probe.max_concurrent {
-            state.places = Places::new(config.probe.max_concurrent);
+            state.permits = Permits::new(config.probe.max_concurrent);
         }
         if !Arc::ptr_eq(&before.config, config) {
             let gone = std::mem::take(&mut state.kept);
@@ -123,7 +124,7 @@ impl Probes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn answer(&self, request: ProbeRequest) -> ProbeAnswer {
+    async fn answer(&self, request: ProbeRequest, peer: PeerKey) -> ProbeAnswer {
         let known = Arc::clone(&self.lock().known);
         let settings = &known.config.probe;
         if !settings.enabled {
@@ -134,7 +135,7 @@ impl Probes {
             let message = "the targets are not known yet".to_owned();
             return Err(ProbeRefused::Busy { message, retry_after: RETRY_AFTER });
         }
-        let answer_by = Instant::now() + time_for(&request, settings);
+        let answer_by = Instant::now() + time_for(request.timeout, settings);
         match known.asked(&request)? {
             Asked::Configured { configured: Configured { target, entry, views }, modules } => {
                 // The first collection may still be in progress.
@@ -155,7 +156,7 @@ impl Probes {
                 }
                 Ok(probed)
             }
-            Asked::Other(other) => self.ask(&known, *other, &request, answer_by).await,
+            Asked::Other(other) => self.ask(&known, *other, (&request, peer), answer_by).await,
         }
     }
 
@@ -163,26 +164,26 @@ impl Probes {
         &self,
         known: &Arc<ProbeTargets>,
         other: Other,
-        request: &ProbeRequest,
+        (request, peer): (&ProbeRequest, PeerKey),
         answer_by: Instant,
     ) -> ProbeAnswer {
-        let (kept, places) = self.kept(known, other)?;
+        let (kept, permits) = self.kept(known, other)?;
         loop {
             let flight = match kept.current(request.debug) {
                 Some(flight) => flight,
                 None => {
-                    let acquaintance = kept.acquaintance();
+                    let reachability = kept.reachability();
                     let now = Instant::now();
                     // What is left has to be enough for a collection.
                     let by = now + answer_by.saturating_duration_since(now) / 2;
-                    let Some(place) = places.place(acquaintance, by).await else {
+                    let Some(permit) = permits.acquire(reachability, peer, by).await else {
                         let limit = known.config.probe.max_concurrent;
                         return Err(ProbeRefused::Busy {
-                            message: busy(acquaintance, limit),
+                            message: busy(reachability, limit),
                             retry_after: RETRY_AFTER,
                         });
                     };
-                    kept.flight(&self.shared, place, request.debug, answer_by - ANSWER_SLACK)
+                    kept.flight(&self.shared, permit, request.debug, answer_by - ANSWER_SLACK)
                 }
             };
             let ended = flight.ended(answer_by).await;
@@ -227,12 +228,12 @@ impl Probes {
         &self,
         known: &Arc<ProbeTargets>,
         other: Other,
-    ) -> Result<(Arc<KeptTarget>, Places), ProbeRefused> {
+    ) -> Result<(Arc<KeptTarget>, Permits), ProbeRefused> {
         let mut state = self.lock();
-        let places = state.places.clone();
+        let permits = state.permits.clone();
         if let Some(kept) = state.kept.get(&other.key) {
             kept.touch();
-            return Ok((Arc::clone(kept), places));
+            return Ok((Arc::clone(kept), permits));
         }
         let limit = known.config.probe.max_targets as usize;
         let evicted = if state.kept.len() >= limit { state.oldest_idle() } else { None };
@@ -252,7 +253,7 @@ impl Probes {
         self.shared.counts.set_kept(state.kept.len());
         drop(state);
         drop(evicted);
-        Ok((kept, places))
+        Ok((kept, permits))
     }
 
     /// Drops targets without requests for a while; returns the time until the next check.
@@ -283,9 +284,13 @@ impl State {
 }
 
 impl Prober for Probes {
-    fn probe(&self, request: ProbeRequest) -> Pin<Box<dyn Future<Output = ProbeAnswer> + Send + '_>> {
+    fn probe(
+        &self,
+        request: ProbeRequest,
+        peer: PeerKey,
+    ) -> Pin<Box<dyn Future<Output = ProbeAnswer> + Send + '_>> {
         Box::pin(async move {
-            let answer = self.answer(request).await;
+            let answer = self.answer(request, peer).await;
             self.shared.counts.count(match &answer {
                 Ok(probed) if probed.is_up() => ProbeOutcome::Success,
                 Ok(_) => ProbeOutcome::Failure,
@@ -313,18 +318,22 @@ async fn sweep(probes: Weak<Probes>) {
 }
 
 /// A little less than the requester's timeout, up to the configured limit.
-fn time_for(request: &ProbeRequest, settings: &config::Probe) -> Duration {
-    let Some(timeout) = request.timeout else { return settings.deadline };
+fn time_for(timeout: Option<Duration>, settings: &config::Probe) -> Duration {
+    let Some(timeout) = timeout else { return settings.deadline };
     let wanted = timeout.saturating_sub(settings.timeout_offset).max(timeout / 2);
     wanted.min(settings.deadline)
 }
 
-/// Why there is no place.
-fn busy(acquaintance: Acquaintance, limit: u32) -> String {
-    let of_whom = match acquaintance {
-        Acquaintance::Connected => "",
-        Acquaintance::Unknown => "; half of them are for hosts that were not probed yet",
-        Acquaintance::Failing => "; a quarter of them is for hosts that did not answer the last time",
+/// Why there is no permit.
+fn busy(reachability: Reachability, limit: u32) -> String {
+    let of_whom = match reachability {
+        Reachability::Reachable => "",
+        Reachability::Unknown => {
+            "; half of them are for hosts that were not probed yet, and half of these for one client"
+        }
+        Reachability::Unreachable => {
+            "; a quarter of them is for hosts that did not answer the last time, and half of these for one client"
+        }
     };
     format!("too many probes are running: `probe.max_concurrent` is {limit}{of_whom}")
 }
@@ -344,10 +353,8 @@ mod tests {
     #[test]
     fn the_answer_comes_before_prometheus_gives_up() {
         let settings = config::Probe::default();
-        let time = |timeout_ms: Option<u64>| {
-            let timeout = timeout_ms.map(Duration::from_millis);
-            time_for(&ProbeRequest { timeout, ..ProbeRequest::default() }, &settings).as_millis()
-        };
+        let time =
+            |timeout_ms: Option<u64>| time_for(timeout_ms.map(Duration::from_millis), &settings).as_millis();
         assert_eq!(time(None), 10_000);
         assert_eq!(time(Some(5_000)), 4_500);
         assert_eq!(time(Some(60_000)), 10_000);
