@@ -30,14 +30,26 @@ struct Row {
     lacking: &'static str,
     /// What it reads of a host.
     reads: Reads,
-    /// Beginnings of metrics that come back later than the others, by an interval of their own.
+    /// Beginnings of metrics that come back later than the others, by an interval of their own. On a machine with much to do some
+    /// are read after the fault only, so that no more is compared than that what was there is there again.
     slow: &'static [&'static str],
+    /// Beginnings of metrics whose series change by themselves, so that they are not compared: states of alerts, which follow
+    /// the host's values, and calls that wait.
+    varying: &'static [&'static str],
 }
 
 impl Row {
     /// Whether what it shows comes and goes by itself.
     fn comes_and_goes(&self) -> bool {
         self.reads == Reads::Nothing || self.plugin == "comt"
+    }
+
+    /// What of a series is the same in all pages: connections and processes come and go, and their metrics stay.
+    fn named(&self, series: &str) -> String {
+        match series.split_once('{') {
+            Some((metric, _)) if self.comes_and_goes() => metric.to_owned(),
+            _ => series.replace("env=\"b\"", "env=\"a\""),
+        }
     }
 }
 
@@ -67,6 +79,7 @@ const ROWS: [Row; 12] = [
         module: "countersets: [{name: Processor Information}]",
         reads: Reads::Version2,
         slow: &[],
+        varying: &[],
     },
     Row {
         name: "classic",
@@ -75,6 +88,7 @@ const ROWS: [Row; 12] = [
         module: "countersets: [{name: Memory}]",
         reads: Reads::Classic,
         slow: &[],
+        varying: &[],
     },
     Row {
         name: "facts",
@@ -83,6 +97,7 @@ const ROWS: [Row; 12] = [
         module: "host_info: true, countersets: [{name: Processor Information}]",
         reads: Reads::Version2,
         slow: &["perfmon_host_", "perfmon_pcq_host_info_"],
+        varying: &[],
     },
     Row {
         name: "alerts",
@@ -91,6 +106,7 @@ const ROWS: [Row; 12] = [
         module: r"sets: [{name: S, alerts: [{name: Busy, counter: '\Processor Information(0,0)\% Processor Time', above: -1, sample_interval: 1s}]}]",
         reads: Reads::Version2,
         slow: &[],
+        varying: &[],
     },
     Row {
         name: "classic_alerts",
@@ -99,6 +115,7 @@ const ROWS: [Row; 12] = [
         module: r"sets: [{name: S, alerts: [{name: Low, counter: '\Memory\Available Bytes', above: 1, sample_interval: 1s}]}]",
         reads: Reads::Classic,
         slow: &[],
+        varying: &[],
     },
     Row {
         name: "logs",
@@ -107,6 +124,7 @@ const ROWS: [Row; 12] = [
         module: r"sets: [{name: L, counters: ['\Processor Information(0,0)\% Processor Time'], sample_interval: 1s, log_format: csv}]",
         reads: Reads::Version2,
         slow: &[],
+        varying: &[],
     },
     Row {
         name: "classic_logs",
@@ -115,6 +133,7 @@ const ROWS: [Row; 12] = [
         module: r"sets: [{name: L, counters: ['\Memory\Available Bytes'], sample_interval: 1s, log_format: csv}]",
         reads: Reads::Classic,
         slow: &[],
+        varying: &[],
     },
     Row {
         name: "sets",
@@ -122,7 +141,8 @@ const ROWS: [Row; 12] = [
         lacking: "",
         module: "sets: [{host: ['*']}]",
         reads: Reads::Objects,
-        slow: &["perfmon_pla_alert_", "perfmon_pla_set_next_start_"],
+        slow: &["perfmon_pla_set_next_start_"],
+        varying: &["perfmon_pla_alert_"],
     },
     Row {
         name: "com_plus",
@@ -131,6 +151,7 @@ const ROWS: [Row; 12] = [
         module: "mode: poll",
         reads: Reads::Objects,
         slow: &[],
+        varying: &[],
     },
     Row {
         name: "com_plus_events",
@@ -139,6 +160,7 @@ const ROWS: [Row; 12] = [
         module: "mode: events, events_max_age: 5s",
         reads: Reads::Objects,
         slow: &[],
+        varying: &[],
     },
     Row {
         name: "endpoints",
@@ -147,6 +169,7 @@ const ROWS: [Row; 12] = [
         module: "source: rpc_endpoints",
         reads: Reads::EndpointMap,
         slow: &[],
+        varying: &[],
     },
     Row {
         name: "own",
@@ -154,7 +177,8 @@ const ROWS: [Row; 12] = [
         lacking: "",
         module: "directories: [STATE]",
         reads: Reads::Nothing,
-        slow: &["perfmon_rpc_operation_"],
+        slow: &[],
+        varying: &["perfmon_rpc_operation_"],
     },
 ];
 
@@ -503,7 +527,8 @@ modules:
         Page::of(&self.exporter().ask(request).body)
     }
 
-    /// Reads pages until nothing is wrong with one; answers the last page, and what is wrong with it.
+    /// Reads pages until nothing is wrong with one: only pages show the series of all sources, and nothing tells beside them
+    /// that a collection of each was published; answers the last page, and what is wrong with it.
     fn wait(&self, wrong: impl Fn(&Page) -> Vec<String>) -> (Page, Vec<String>) {
         let began = Instant::now();
         loop {
@@ -561,13 +586,22 @@ impl Page {
         let all = self.0.keys().filter(|series| series.contains(&label));
         let of_source = all.filter(|series| {
             let others = ["perfmon_exporter_", "perfmon_pla_run_last_compile_"];
-            !others.iter().chain(row.slow).any(|name| series.starts_with(name))
+            !others.iter().chain(row.slow).chain(row.varying).any(|name| series.starts_with(name))
                 && !series.contains("_created{")
         });
-        // Connections and processes come and go; their metrics stay.
-        let metric = |series: &String| series.split('{').next().unwrap_or_default().to_owned();
-        let named = |series: &String| series.replace("env=\"b\"", "env=\"a\"");
-        of_source.map(|series| if row.comes_and_goes() { metric(series) } else { named(series) }).collect()
+        of_source.map(|series| row.named(series)).collect()
+    }
+
+    /// The same of the metrics that come back later than the others, but for what was not read.
+    fn slow_series(&self, row: &Row) -> BTreeSet<String> {
+        let label = format!("target=\"{}\"", row.name);
+        let of_source = self.0.keys().filter(|series| {
+            row.slow.iter().any(|name| series.starts_with(name))
+                && series.contains(&label)
+                && !series.contains("_missing{")
+                && !series.contains("_created{")
+        });
+        of_source.map(|series| row.named(series)).collect()
     }
 
     /// When the series of a target's host began.
@@ -591,8 +625,11 @@ fn drilled(fault: &Fault, number: u8) -> Vec<String> {
         if !page.0.keys().any(|series| series.starts_with("perfmon_host_os_info{")) {
             wrong.push("facts: none of the registry".to_owned());
         }
-        if page.alerts_open() < 2.0 {
-            wrong.push(format!("{} alerts are open", page.alerts_open()));
+        for target in ["alerts", "classic_alerts"] {
+            let firing = format!("perfmon_pla_alert_firing{{target=\"{target}\"");
+            if !page.0.iter().any(|(series, value)| series.starts_with(&firing) && *value == 1.0) {
+                wrong.push(format!("{target}: none fires"));
+            }
         }
         wrong
     });
@@ -679,6 +716,11 @@ fn as_before(before: &Page, after: &Page, row: &Row, resets: bool) -> Result<(),
     if was != is {
         let difference: Vec<_> = was.symmetric_difference(&is).take(3).collect();
         return Err(format!("{} series, {} before; {difference:?}", is.len(), was.len()));
+    }
+    let (was, is) = (before.slow_series(row), after.slow_series(row));
+    if !was.is_subset(&is) {
+        let lost: Vec<_> = was.difference(&is).take(3).collect();
+        return Err(format!("{} of the slow series, {} before; {lost:?}", is.len(), was.len()));
     }
     let (was, is) = (before.starts(row.name), after.starts(row.name));
     // A counter of 32 bits may have gone round before it was seen first; of one that began again, the start is known.
