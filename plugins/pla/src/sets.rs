@@ -132,7 +132,7 @@ impl LoadedSet {
             Ok(content) => {
                 tracing::info!(set = name, "The file of a set was read again");
                 if content.set.problems != read.set.problems {
-                    log(&content.set, &content.set.problems, content.set.problems_left_out);
+                    content.set.tell(&content.set.problems, content.set.problems_left_out);
                 }
                 self.problem = None;
                 let is_other = content.set != read.set;
