@@ -221,7 +221,7 @@ fn too_many_at_a_time_are_told_when_to_come_back() {
 #[test]
 fn hosts_that_hang_leave_places_for_those_that_answered_before() {
     let folder = folder();
-    let exporter = serve(&folder, &MOODY.replace("probe: {", "probe: {max_concurrent: 4, "));
+    let exporter = serve(&folder, &MOODY.replace("probe: {", "probe: {max_concurrent: 8, "));
     let ask = |host: &str, seconds: &str| {
         ask_within(&exporter, &format!("/probe?target={host}&module=all"), seconds).status
     };
@@ -239,12 +239,12 @@ fn hosts_that_hang_leave_places_for_those_that_answered_before() {
     std::thread::scope(|scope| {
         scope.spawn(move || ask(failed[0], "10"));
         begun(4);
-        assert_eq!(ask(failed[1], "0.5"), 503, "a quarter is for hosts that failed");
+        assert_eq!(ask(failed[1], "0.5"), 503, "half of a quarter is for hosts of one client that failed");
         for (host, count) in [(new[0], 5), (new[1], 6)] {
             scope.spawn(move || ask(host, "10"));
             begun(count);
         }
-        assert_eq!(ask(new[2], "0.5"), 503, "a half is for hosts that are new");
+        assert_eq!(ask(new[2], "0.5"), 503, "a quarter is for hosts of one client that are new");
         folder.write("mood", "g");
         assert_eq!(ask(answered, "5"), 200);
         folder.write("go", "");

@@ -57,6 +57,8 @@ pub(crate) struct Counters {
     list_backoff: Backoff,
     /// When the collection began.
     now: Duration,
+    /// Whether the host refused to give values of what it had when it was searched.
+    has_refused: bool,
     /// The values of the last replies.
     frame: Frame,
 }
@@ -129,7 +131,7 @@ impl Counters {
     /// What the paths mean is searched for in the next collection: the host is another one, perhaps.
     pub(crate) fn search_again(&mut self) {
         (self.found, self.search, self.classic) = (None, None, None);
-        self.pause = Pause::default();
+        (self.pause, self.has_refused) = (Pause::default(), false);
         self.forget_failures();
     }
 
@@ -174,7 +176,8 @@ impl Counters {
 
     /// Whether it is not known what the paths mean, or some meant nothing for a while.
     pub(crate) fn needs_search(&self) -> bool {
-        self.found.as_ref().is_none_or(|found| found.has_problems() && self.pause.is_over(self.now))
+        let is_lacking = |found: &Found| found.has_problems() || self.has_refused;
+        self.found.as_ref().is_none_or(|found| is_lacking(found) && self.pause.is_over(self.now))
     }
 
     /// Searches for what the paths mean, where [`needs_search`](Self::needs_search) says so.
@@ -205,7 +208,9 @@ impl Counters {
         let mut found = Found::new(plan, self.paths.len());
         found.add_problems(&open_paths, failure.as_ref(), self.unlisted.as_deref());
         found.is_new = true;
-        self.plan_search(&found);
+        // Why an attempt failed is not that something is not there.
+        let is_unknown = failure.is_some() && self.classic_backoff.check(self.now).is_ok();
+        self.plan_search(&found, is_unknown);
         found.may_be_classic = !open_paths.is_empty();
         self.frame.change_plan(&found.plan);
         found.set_optional(&self.are_optional);
@@ -214,19 +219,24 @@ impl Counters {
         Ok(())
     }
 
-    /// What was there before comes back soon, as a rule: a provider that starts after its host. Else a name is wrong.
-    fn plan_search(&mut self, found: &Found) {
+    /// What was there before comes back soon, as a rule: a provider that starts after its host. Else a name is wrong, unless it
+    /// is not known what there is.
+    fn plan_search(&mut self, found: &Found, is_unknown: bool) {
         let mut losses = 0;
         for (was_there, problem) in self.were_there.iter_mut().zip(&found.problems) {
             losses += usize::from(*was_there && problem.is_some());
             *was_there |= problem.is_none();
         }
-        if losses > self.losses || !found.has_problems() {
+        let was_refused = std::mem::take(&mut self.has_refused);
+        if losses > self.losses || !(found.has_problems() || was_refused) {
             self.pause = Pause::default();
         }
         self.losses = losses;
         if found.has_problems() {
-            self.pause.extend(self.now, if losses > 0 { Pause::AFTER_LOSS } else { Pause::NEVER_THERE });
+            self.pause.extend(
+                self.now,
+                if losses > 0 || is_unknown { Pause::AFTER_LOSS } else { Pause::NEVER_THERE },
+            );
         }
     }
 

@@ -125,7 +125,9 @@ mod tests {
                 said.starts_with(&format!("correct the secret{odd}; it is read again automatically")),
                 "{said}"
             );
-            assert!(!said.contains("hunter") && !next_step(&lent, Refusal::Locked, true).contains("white space"));
+            assert!(
+                !said.contains("hunter") && !next_step(&lent, Refusal::Locked, true).contains("white space")
+            );
         }
     }
 }

@@ -7,6 +7,7 @@ use host_session::{Reason, Recovery, SessionError};
 use ms_rrp::winreg::RegistryClient;
 use perflib_session::{PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, Stage};
+use rpc_stub::Pause;
 use tokio::time::Instant;
 
 use super::{Counters, Fetched, Kinds, Open, TRIES_MAX};
@@ -29,7 +30,14 @@ impl Counters {
         let (session, handles) = open.parts();
         if kinds.version_2 && handles.is_none() {
             let opened = PathQuery::open(&mut session.perflib(deadline), &found.plan).await;
-            *handles = Some(opened.map_err(|error| session.error(&error))?);
+            let query = opened.map_err(|error| session.error(&error))?;
+            self.has_refused = !query.is_whole();
+            if self.has_refused {
+                self.pause.extend(self.now, Pause::AFTER_LOSS);
+            } else if !found.has_problems() {
+                self.pause = Pause::default();
+            }
+            *handles = Some(query);
         }
         if let Some(query) = handles.as_mut().filter(|query| kinds.version_2 && !query.is_empty()) {
             let data = query.fetch(&mut session.perflib(deadline)).await;

@@ -213,6 +213,10 @@ mod tests {
         let lines = logged(|| (0..2).for_each(|_| state.save_or_warn()));
         let [line] = &lines[..] else { panic!("{lines:?}") };
         assert!(line.contains(r#"target="web1""#) && line.contains(r#"set="Nightly""#), "{line}");
+        std::fs::create_dir_all(place.path().join("mount").join("web1")).expect("a folder");
+        let lines = logged(|| (0..2).for_each(|_| state.save_or_warn()));
+        let [line] = &lines[..] else { panic!("{lines:?}") };
+        assert!(line.contains("is stored again"), "{line}");
     }
 
     #[test]

@@ -1,13 +1,11 @@
 //! Logs whose disk is away for long, or whose database another program has.
 
 use std::fs;
-use std::io::ErrorKind;
 
-use plugin_contract::Level;
 use rusqlite::Connection;
 use serde_json::json;
 
-use crate::logging::{Place, until, written};
+use crate::logging::{Place, written};
 use crate::steered::Mill;
 use crate::world::Plugin;
 
@@ -95,34 +93,4 @@ fn a_log_whose_disk_is_away_for_long_drops_its_oldest_records_and_counts_them() 
     // What was in flight is kept, and the newest are.
     let holes = loads.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
     assert_eq!((loads.first(), loads.last(), holes), (Some(&1), Some(&RECORDS), 1), "{loads:?}");
-}
-
-#[test]
-fn a_state_that_is_not_stored_is_a_warning_once_and_said_again_when_it_is() {
-    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
-    let set =
-        json!([{"name": "Mill", "counters": [LEVEL], "segment": {"records": 1}, "keep": {"folders": 100}}]);
-    let watch = plugin.watch(&mill.sim, place.settings(&set));
-    watch.full();
-    written(&watch, "Mill", 1.0);
-    // The state is written beside that of before: no file takes the place of a folder. Another one may be written just now.
-    let beside = place.directory().join("Mill").join(".run.json.new");
-    while let Err(error) = fs::create_dir(&beside) {
-        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
-    }
-    let stored = "The state of a set is stored again";
-    let failed = "The state of a set cannot be stored; this is tried again";
-    for _ in 0..3 {
-        mill.pass(15);
-        watch.full();
-    }
-    until(&watch, |_| !plugin.said(failed).is_empty());
-    assert_eq!((plugin.said(failed), plugin.said(stored)), (vec![Level::Warn], vec![]));
-    fs::remove_dir(&beside).expect("it is there");
-    until(&watch, |_| {
-        mill.pass(15);
-        !plugin.said(stored).is_empty()
-    });
-    assert_eq!((plugin.said(failed), plugin.said(stored)), (vec![Level::Warn], vec![Level::Info]));
-    plugin.end(watch);
 }

@@ -143,16 +143,19 @@ fn what_comes_back_is_found_after_half_the_time_that_it_was_away_whatever_the_in
             mill.restart();
             mill.set_water_away(true);
             mill.sim.cut();
-            for _ in 0..AWAY_S / interval_s {
+            // Until it is time for another sample, the state of the last one is shown.
+            let collect = |_| {
                 mill.pass(interval_s);
-                assert!(!is_found());
-            }
+                is_found()
+            };
+            assert_eq!((0..AWAY_S / interval_s).map(collect).last(), Some(false));
             mill.set_water_away(false);
             let collect_later = |_: &u64| {
                 mill.pass(interval_s);
                 is_found()
             };
-            let found_s = (1..).map(|collections| collections * interval_s).find(collect_later).unwrap();
+            let times = (1..=AWAY_S / interval_s).map(|collections| collections * interval_s);
+            let found_s = times.clone().find(collect_later).unwrap_or(u64::MAX);
             assert!(
                 found_s <= AWAY_S / 2 + interval_s,
                 "{found_s} s at {interval_s} s, was there: {was_there}"

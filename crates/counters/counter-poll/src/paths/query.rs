@@ -12,6 +12,7 @@ pub struct PathQuery {
     pub(super) added: Vec<(usize, CounterIdentifier)>,
     /// Which of those each block is.
     pub(super) mapping: BlockMapping,
+    is_whole: bool,
 }
 
 impl PathQuery {
@@ -22,19 +23,27 @@ impl PathQuery {
     pub async fn open<C: HostChannel>(client: &mut Client<C>, plan: &PathPlan) -> Result<Self, Error<C>> {
         let query = client.open_query_handle().await?;
         let (countersets, identifiers): (Vec<usize>, Vec<_>) = plan.identifiers().into_iter().unzip();
+        let wanted = identifiers.len();
         let answered = client.validate_counters(&query, &identifiers, Change::Add).await?;
         let all = countersets.into_iter().zip(identifiers).zip(answered);
         let taken = all.filter(|(_, answer)| answer.status.is_success());
         let added: Vec<(usize, CounterIdentifier)> = taken.map(|(asked_for, _)| asked_for).collect();
         let identifiers: Vec<_> = added.iter().map(|(_, identifier)| identifier.clone()).collect();
         let mapping = BlockMapping::new(&identifiers, &client.query_counter_info(&query).await?);
-        Ok(Self { query, added, mapping })
+        let is_whole = added.len() == wanted;
+        Ok(Self { query, added, mapping, is_whole })
     }
 
     /// Whether no block will be that of a counterset.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mapping.is_empty()
+    }
+
+    /// Whether the host took all that the plan needs. What it refuses it had when it was asked what it has.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// Why blocks cannot be told apart from others, each with the counterset of the plan that it may be.
