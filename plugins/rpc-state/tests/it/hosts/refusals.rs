@@ -202,11 +202,11 @@ fn the_map_of_a_slow_host_is_read_in_several_collections_and_shown_as_it_comes()
     let objects = sim.objects;
     sim.map.set((0..600).map(|number| at_port(number, objects, "Many")).collect());
     let watch = plugin.watch(sim.port, json!({}));
-    sim.rule("epm/2=delay:400ms");
+    sim.rule("epm/2=delay:1s");
     let (mut shown, mut collections) = (0.0, 0);
     while shown < 600.0 {
         // Half of it is for the map, which takes six calls.
-        let ended = watch.collect_within(Duration::from_secs(3));
+        let ended = watch.collect_within(Duration::from_secs(8));
         let now = ended.entries("ncacn_ip_tcp").expect("some");
         assert!(now > shown, "{now} after {shown}");
         if now < 600.0 {
@@ -222,7 +222,7 @@ fn the_map_of_a_slow_host_is_read_in_several_collections_and_shown_as_it_comes()
     assert!(collections > 1);
     assert_eq!(sim.host.counts().calls("epm", 2), 6, "no page is read twice");
     // While it is read again, what is known of it stays.
-    let ended = watch.collect_within(Duration::from_secs(3));
+    let ended = watch.collect_within(Duration::from_secs(8));
     assert_eq!(ended.entries("ncacn_ip_tcp"), Some(600.0));
     assert_eq!(ended.value("Endpoint Map", "Complete", &[]), Some(1.0));
 }
