@@ -10,7 +10,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Counts `steps`, each of which takes as long as the value of a counter. After [`STEPS_MAX`] other tasks run first.
+    /// Counts `steps`, each of which takes as long as the value of a counter. After some thousands other tasks run first.
     #[inline]
     pub async fn step(&mut self, steps: usize) {
         self.steps += steps;
