@@ -16,7 +16,7 @@ use serde::Deserialize;
 use series::model;
 use series::pipeline::{MappedSource, Normalize, Profile, Rules, metric_name};
 
-use super::view::{Asked, Collects, Counterset, View};
+use super::view::{Collects, Counterset, ModuleSelection, View};
 use crate::process::check::{self, Checked};
 use crate::process::command::names_of;
 use crate::process::plugins::{Libraries, instance_config, path_of, source_of};
@@ -59,7 +59,7 @@ fn of(file: &Path, config: &Config, libraries: &Libraries) -> Configured {
             let Some(module) = config.modules.get(name) else { continue };
             let Some(library) = libraries.get(&module.plugin) else { continue };
             let Ok(source) = source_of(module, library) else { continue };
-            let asked = AskedModule {
+            let module = PluginModule {
                 module: name.clone(),
                 library: library.clone(),
                 source: source.name.clone(),
@@ -67,7 +67,7 @@ fn of(file: &Path, config: &Config, libraries: &Libraries) -> Configured {
                 names: names_of(vec![normalize.clone()], config.normalize_all()),
                 taken: RefCell::default(),
             };
-            views.push(View::new(named(&normalize), asked));
+            views.push(View::new(named(&normalize), module));
             seen.push((name, &target.transport, normalize));
         }
     }
@@ -128,7 +128,7 @@ fn named(normalize: &Normalize) -> Vec<(String, MappedSource)> {
 }
 
 /// A module and the plugin that is asked about it.
-struct AskedModule {
+struct PluginModule {
     module: String,
     library: Library,
     source: String,
@@ -138,7 +138,7 @@ struct AskedModule {
     taken: RefCell<BTreeMap<Vec<String>, Collects>>,
 }
 
-impl Asked for AskedModule {
+impl ModuleSelection for PluginModule {
     fn collects(&self, source: &MappedSource) -> Collects {
         let answers = source.objects.iter().map(|object| self.answer(source, object));
         answers.min_by_key(Collects::rank).unwrap_or(Collects::Never)
@@ -191,7 +191,7 @@ struct AnswerProblem {
 /// The command of a plugin that tells which instances its modules collect. Plugins may lack it.
 const SELECTS: &str = "selects";
 
-impl AskedModule {
+impl PluginModule {
     /// Nothing where the plugin cannot tell.
     fn ask_of_instance(&self, args: Vec<String>) -> Option<Collects> {
         if !self.library.info().commands.iter().any(|command| command.name == SELECTS) {

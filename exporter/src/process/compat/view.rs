@@ -9,11 +9,11 @@ use series::pipeline::{INSTANCE_LABELS, MappedSource, NameMap};
 pub(super) struct View {
     /// By the name on the samples.
     sources: BTreeMap<String, Vec<MappedSource>>,
-    asked: Box<dyn Asked>,
+    selection: Box<dyn ModuleSelection>,
 }
 
-/// Who knows what is collected.
-pub(super) trait Asked {
+/// What a module collects.
+pub(super) trait ModuleSelection {
     /// Whether a counter is.
     fn collects(&self, source: &MappedSource) -> Collects;
 
@@ -33,7 +33,7 @@ pub(super) enum Counterset<'a> {
 /// Everything, by default settings.
 struct Everything;
 
-impl Asked for Everything {
+impl ModuleSelection for Everything {
     fn collects(&self, _: &MappedSource) -> Collects {
         Collects::Yes
     }
@@ -88,13 +88,13 @@ impl View {
     /// These metrics; what an expression needs is asked.
     pub(super) fn new(
         named: impl IntoIterator<Item = (String, MappedSource)>,
-        asked: impl Asked + 'static,
+        selection: impl ModuleSelection + 'static,
     ) -> Self {
         let mut sources: BTreeMap<String, Vec<MappedSource>> = BTreeMap::new();
         for (name, source) in named {
             sources.entry(name).or_default().push(source);
         }
-        Self { sources, asked: Box::new(asked) }
+        Self { sources, selection: Box::new(selection) }
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
@@ -125,7 +125,7 @@ impl View {
             // Native names have the labels of the source.
             let is_of_instance = metric.starts_with(NATIVE_PREFIX) && is_whole(label, value);
             return match is_of_instance {
-                true => self.asked.takes(Counterset::OfMetric(metric), value),
+                true => self.selection.takes(Counterset::OfMetric(metric), value),
                 false => Collects::Unknown,
             };
         };
@@ -136,8 +136,9 @@ impl View {
                     // Another value may become this one.
                     Some(true) if is_whole(own, value) => {
                         let objects = source.objects.iter();
-                        answers
-                            .extend(objects.map(|object| self.asked.takes(Counterset::Named(object), value)));
+                        answers.extend(
+                            objects.map(|object| self.selection.takes(Counterset::Named(object), value)),
+                        );
                     }
                     Some(_) => {}
                     None => answers.push(Collects::Never),
@@ -153,7 +154,7 @@ impl View {
     pub(super) fn collects_all(&self, sources: &[MappedSource]) -> Collects {
         let mut by_objects: BTreeMap<&[String], Collects> = BTreeMap::new();
         for source in sources {
-            let collected = self.asked.collects(source);
+            let collected = self.selection.collects(source);
             let all = by_objects.entry(source.objects.as_slice()).or_insert(Collects::Yes);
             match (&mut *all, collected) {
                 (Collects::After(steps), Collects::After(more)) => {

@@ -245,12 +245,13 @@ impl Actions {
     }
 
     /// What the host is to start next.
-    pub(crate) fn next_host_start(&mut self) -> Option<HostStart> {
-        let next = self.host_starts.first().cloned();
-        if next.is_none() {
-            self.starts_skipped.end_collection();
-        }
-        next
+    pub(crate) fn next_host_start(&self) -> Option<HostStart> {
+        self.host_starts.first().cloned()
+    }
+
+    /// All that the host was to start in this collection is done with.
+    pub(crate) fn end_host_starts(&mut self) {
+        self.starts_skipped.end_collection();
     }
 
     /// Counts what became of the set that the host was to start next. Before that it stays the next one: a collection may be

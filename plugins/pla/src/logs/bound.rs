@@ -47,7 +47,7 @@ pub(super) struct Bound {
 }
 
 /// The places of instances, and their numbers at the host.
-type Places = HashMap<(String, u32), (usize, Option<u32>)>;
+type InstanceIndex = HashMap<(String, u32), (usize, Option<u32>)>;
 
 /// What has a column: counterset, place of the instance, and counter.
 type WithColumn<'a> = HashSet<(usize, usize, &'a str)>;
@@ -107,7 +107,7 @@ impl Bound {
         countersets.sort_unstable();
         countersets.dedup();
         // By counterset.
-        let mut places: HashMap<usize, Places> = HashMap::new();
+        let mut places: HashMap<usize, InstanceIndex> = HashMap::new();
         for counterset in &countersets {
             let all = frame.of(*counterset).map_or(&[][..], |frame| frame.instances());
             let mut by_key = HashMap::with_capacity(all.len());

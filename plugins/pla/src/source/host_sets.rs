@@ -75,6 +75,7 @@ impl PlaSource {
             };
             self.actions.end_host_start(result);
         }
+        self.actions.end_host_starts();
     }
 
     pub(super) fn show_sets(&mut self, collection: &mut Collection) {
