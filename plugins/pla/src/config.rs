@@ -10,6 +10,7 @@ mod sets;
 mod settings;
 mod storage;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ pub(crate) use self::settings::Settings;
 pub(crate) use self::storage::{Database, Postgresql, StorageSettings, odd_passwords, password};
 use crate::files::{FileSet, Overrides};
 use crate::host::{Wanted, may_control};
+use crate::model::links::{self, Links};
 use crate::model::{self, NAME_CHARS_MAX, Set, Tasks};
 
 /// The key below a set that is wrong, and why.
@@ -152,20 +154,29 @@ pub(crate) fn check_storage(settings: &Settings, module: &Module) -> Vec<Problem
 
 /// What of the sets is not done here. The log says it in the same words.
 pub(crate) fn warnings(settings: &Settings, module: &Module) -> Vec<Problem> {
-    let of_set = |(source, place): (&SetSource, &String)| {
+    let sets: Vec<&Set> = module.sets.iter().map(SetSource::set).collect();
+    let mut undone: HashMap<usize, Vec<model::Problem>> = HashMap::new();
+    for problem in links_of(settings, &sets).problems {
+        undone.entry(problem.set).or_default().push(problem.of(&sets));
+    }
+    let of_set = |(index, (source, place)): (usize, (&SetSource, &String))| {
         let set = source.set();
-        let said: Vec<String> = set
-            .problems
-            .iter()
-            .map(model::Problem::sentence)
-            .chain(sampled_too_often(settings, set))
-            .collect();
+        let said = Set::sentences(&set.problems, set.problems_left_out)
+            .into_iter()
+            .chain(undone.get(&index).into_iter().flat_map(|undone| Set::sentences(undone, 0)))
+            .chain(sampled_too_often(settings, set));
         let named = move |text| format!("the set `{}`: {text}", set.name);
         let place = place.clone();
-        said.into_iter().map(named).map(move |text| Problem::warning(place.clone(), text)).collect::<Vec<_>>()
+        said.map(named).map(move |text| Problem::warning(place.clone(), text)).collect::<Vec<_>>()
     };
     let passwords = odd_passwords(settings).into_iter().map(|(place, text)| Problem::warning(place, text));
-    module.sets.iter().zip(&module.places).flat_map(of_set).chain(passwords).collect()
+    module.sets.iter().zip(&module.places).enumerate().flat_map(of_set).chain(passwords).collect()
+}
+
+/// Which actions of these sets the settings do not let be done.
+fn links_of(settings: &Settings, sets: &[&Set]) -> Links {
+    let has_task = |name: &str| settings.tasks.contains_key(name);
+    links::find(sets, has_task, |name| settings.allows_control(name))
 }
 
 /// What is said of logs that have records less often than they say.

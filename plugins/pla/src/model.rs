@@ -234,13 +234,23 @@ impl Set {
             let kind = kind.as_str();
             tracing::warn!(set, alert, kind, problem = message, "{what}");
         }
-        if problems.len() > SAID_MAX {
-            // Of those that are left out one stands for all.
-            let problem = format!("and {} more", problems.len() - SAID_MAX + left_out.saturating_sub(1));
-            let next_step = "mend those before first, or leave the set out";
-            tracing::warn!(set, problem, next_step, "{what}");
+        if let Some(problem) = more(problems, left_out) {
+            tracing::warn!(set, problem, next_step = MEND_FIRST, "{what}");
         }
     }
+
+    /// The same, for the check of the settings.
+    pub(crate) fn sentences(problems: &[Problem], left_out: usize) -> Vec<String> {
+        let more = more(problems, left_out).map(|more| format!("{more}: {MEND_FIRST}"));
+        problems.iter().take(SAID_MAX).map(Problem::sentence).chain(more).collect()
+    }
+}
+
+/// How many problems there are besides those that are said.
+fn more(problems: &[Problem], left_out: usize) -> Option<String> {
+    // Of those that are left out one stands for all.
+    let more = problems.len().checked_sub(SAID_MAX + 1)? + 1 + left_out.saturating_sub(1);
+    Some(format!("and {more} more"))
 }
 
 impl Problem {
@@ -310,5 +320,6 @@ pub(crate) const USER_TEXT_CHARS_MAX: usize = 4_096;
 /// Bytes of a counter's path, which is a label.
 const COUNTER_BYTES_MAX: usize = 1_024;
 const WILDCARDS: [char; 2] = ['*', '?'];
-/// Problems of a set that the log lists at a time: more would leave no room for what others have to say.
+/// Problems of a set that are listed at a time: more would leave no room for what others have to say.
 const SAID_MAX: usize = 20;
+const MEND_FIRST: &str = "mend those before first, or leave the set out";

@@ -57,6 +57,8 @@ pub(crate) struct Actions {
     runner: Option<Runner>,
     /// Whether tasks found no room.
     tasks_skipped: Skipping,
+    /// Whether the settings were checked after the sets were last selected.
+    are_settings_new: bool,
     /// Sets that the host is to start.
     host_starts: Vec<HostStart>,
     /// Whether there are too many of these.
@@ -111,6 +113,7 @@ impl Actions {
             control: Vec::new(),
             triggers: Triggers::default(),
             problems: Problems::default(),
+            are_settings_new: false,
             counts: Counts::default(),
             set_tasks: Vec::new(),
             runner: None,
@@ -123,14 +126,14 @@ impl Actions {
 
     /// Takes what the settings allow: these tasks, and to start these sets of the host.
     pub(crate) fn allow(&mut self, tasks: Tasks, control: Vec<NamePattern>) {
-        (self.tasks, self.control) = (tasks, control);
+        (self.tasks, self.control, self.are_settings_new) = (tasks, control, true);
     }
 
     fn may_start(&self, set: &str) -> bool {
         may_control(&self.control, set)
     }
 
-    /// Takes the sets as they are now.
+    /// Takes the sets as they are now. What of their actions is not done is logged, unless the settings were just checked.
     pub(crate) fn select(&mut self, sets: &[&Set]) {
         let has_task = |name: &str| self.tasks.contains_key(name);
         let Links { problems, refused } = links::find(sets, has_task, |name| self.may_start(name));
@@ -139,7 +142,7 @@ impl Actions {
         let key = |set: &&Set| Key { set: (&*set.name).into(), alert: "".into(), action: Action::Task };
         self.set_tasks = with_task.map(key).collect();
         self.triggers.select(sets.iter().copied(), refused);
-        self.problems.select(sets, problems);
+        self.problems.select(sets, problems, std::mem::take(&mut self.are_settings_new));
     }
 
     /// Actions of the alerts of a set that are not done, because of what the module has.

@@ -130,9 +130,7 @@ impl Compiled {
     /// be changed at any time.
     fn link(&mut self, settings: &Settings) {
         let sets: Vec<&Set> = self.sets.iter().map(SetSource::set).collect();
-        let has_task = |name: &str| settings.tasks.contains_key(name);
-        let problems = links::find(&sets, has_task, |name| settings.allows_control(name)).problems;
-        for problem in problems {
+        for problem in super::links_of(settings, &sets).problems {
             let links::LinkProblem { set, alert, kind, message } = problem;
             let key = match (alert, kind) {
                 (None, ProblemKind::Task) => "/task".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Origin, ProblemKind, Set, Start};
+use super::{Origin, Problem, ProblemKind, Set, Start};
 
 /// What was found about the actions of all sets of a module.
 #[derive(Debug, Default)]
@@ -24,6 +24,15 @@ pub(crate) struct LinkProblem {
     pub(crate) kind: ProblemKind,
     /// What is said about it.
     pub(crate) message: String,
+}
+
+impl LinkProblem {
+    /// As a problem of its set, which is one of those that were searched.
+    pub(crate) fn of(self, sets: &[&Set]) -> Problem {
+        let Self { set, alert, kind, message } = self;
+        let alert = alert.map(|alert| sets[set].alerts[alert].name.clone()).unwrap_or_default();
+        Problem { alert, kind, message }
+    }
 }
 
 /// Follows the actions of all sets. `has_task` says whether the settings name a task, and `may_start` whether they let a set of

@@ -308,6 +308,41 @@ fn a_file_that_is_read_again_has_the_log_say_what_is_not_done_any_more() {
 }
 
 #[test]
+fn actions_of_a_file_that_are_not_done_are_said_by_the_check_and_by_the_log_once_the_file_changes() {
+    let (mill, plugin, place) = (Mill::new(), Plugin::new(), Place::new());
+    let path = place.path().join("set.xml");
+    let alert = |task: &str| {
+        let inner = format!(
+            r"<Name>High</Name><Alert>\Water\Level&gt;80</Alert><Task>{task}</Task><TriggerDataCollectorSet>Other</TriggerDataCollectorSet>"
+        );
+        xml(&format!("<AlertDataCollector>{inner}</AlertDataCollector>"), COUNTER)
+    };
+    fs::write(&path, alert("Tell")).unwrap();
+    let settings = place.settings(&json!([{"file": path}]));
+    let config = InstanceConfig { settings: settings.clone(), ..InstanceConfig::default() };
+    let found = plugin.library.validate("pla", &config).unwrap();
+    let task = |name: &str| format!("the task `{name}` is not started: `tasks` does not name it");
+    let other =
+        "the set `Other` is not started: the module has no such set, and `control` names none of the host";
+    for words in [&*task("Tell"), other] {
+        let said = format!("the set `Nightly`: `High`: {words}");
+        let it = found.iter().filter(|problem| problem.message == said).collect::<Vec<_>>();
+        assert!(it.len() == 1 && it[0].is_warning && it[0].pointer == "/sets/0", "{said}: {found:?}");
+    }
+    let watch = plugin.watch(&mill.sim, settings);
+    let ended = watch.full();
+    assert_eq!((times_logged(&ended, &task("Tell")), times_logged(&ended, other)), (0, 0));
+    let counted = ended.of("Set", "Problems");
+    for kind in ["task", "triggered_set"] {
+        assert!(counted.contains(&(format!("Nightly|{kind}"), 1.0)), "{kind}: {counted:?}");
+    }
+    fs::write(&path, alert("Ask")).unwrap();
+    let ended = watch.full();
+    assert_eq!(times_logged(&ended, &task("Ask")), 1, "{:?}", ended.recorded.logs);
+    plugin.end(watch);
+}
+
+#[test]
 fn a_set_that_samples_more_often_than_its_target_is_collected_is_said() {
     let (plugin, place) = (Plugin::new(), Place::new());
     for (interval_ms, is_said) in [(Some(15_000), true), (Some(5_000), false), (None, false)] {
