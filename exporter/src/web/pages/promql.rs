@@ -1,4 +1,4 @@
-//! The query that computes the value that a page shows.
+//! The query that computes the value that a page shows: between the two last samples, as the page and Windows do.
 
 use series::model::{DisplayRule, Family, Kind, escape_label_value, is_legacy_name};
 
@@ -6,12 +6,17 @@ use series::model::{DisplayRule, Family, Kind, escape_label_value, is_legacy_nam
 pub(super) fn expression(family: &Family, base: Option<&Family>, target: &str) -> Option<String> {
     use DisplayRule as R;
     if family.kind == Kind::Histogram {
-        let rate = |suffix| format!("rate({}[5m])", selector(&format!("{}{suffix}", family.name), target));
-        return Some(format!("{} / {}", rate("_sum"), rate("_count")));
+        let rate = |suffix| format!("irate({}[5m])", selector(&format!("{}{suffix}", family.name), target));
+        return Some(format!("{} / ({} > 0)", rate("_sum"), rate("_count")));
     }
     let selected = |family: &Family| selector(&family.sample_name(), target);
     let (n, b) = (selected(family), base.map(selected));
-    let rate = |series: &str| format!("rate({series}[5m])");
+    let rate = |series: &str| format!("irate({series}[5m])");
+    // Where nothing happened Windows has 0, and PromQL divides by zero.
+    let share = |factor: &str, n: &str, b: &str| {
+        let [n, b] = [n, b].map(rate);
+        format!("{factor}{n} / ({b} > 0) or {b} == 0")
+    };
     Some(match family.display_rule() {
         R::None | R::Base | R::Value => n,
         R::Percent => format!("100 * {n}"),
@@ -19,12 +24,12 @@ pub(super) fn expression(family: &Family, base: Option<&Family>, target: &str) -
         R::Delta => format!("delta({n}[5m])"),
         R::Rate | R::QueueLength => rate(&n),
         R::PercentOfTime => format!("100 * {}", rate(&n)),
-        R::PercentNotOfTime => format!("100 * (1 - {})", rate(&n)),
-        R::PercentOfTimeOfMany => format!("100 * {} / {}", rate(&n), b?),
-        R::PercentNotOfTimeOfMany => format!("100 * ({} - {})", b?, rate(&n)),
-        R::PercentOfBase => format!("100 * {n} / {}", b?),
-        R::PercentOfBaseDelta => format!("100 * {} / {}", rate(&n), rate(&b?)),
-        R::Average => format!("{} / {}", rate(&n), rate(&b?)),
+        R::PercentNotOfTime => format!("100 * clamp_min(1 - {}, 0)", rate(&n)),
+        R::PercentOfTimeOfMany => format!("100 * {} / ({} > 0)", rate(&n), b?),
+        R::PercentNotOfTimeOfMany => format!("100 * clamp_min({} - {}, 0)", b?, rate(&n)),
+        R::PercentOfBase => format!("100 * {n} / ({} > 0)", b?),
+        R::PercentOfBaseDelta => share("100 * ", &n, &b?),
+        R::Average => share("", &n, &b?),
         R::Elapsed => format!("time() - {n}"),
     })
 }
@@ -59,16 +64,18 @@ mod tests {
 
     #[test]
     fn the_query_computes_what_the_page_shows() {
-        check(DisplayRule::PercentNotOfTime, "100 * (1 - rate(N[5m]))");
-        check(DisplayRule::PercentOfTime, "100 * rate(N[5m])");
-        check(DisplayRule::Average, "rate(N[5m]) / rate(B[5m])");
-        check(DisplayRule::PercentOfBase, "100 * N / B");
-        check(DisplayRule::PercentOfBaseDelta, "100 * rate(N[5m]) / rate(B[5m])");
-        check(DisplayRule::PercentNotOfTimeOfMany, "100 * (B - rate(N[5m]))");
-        check(DisplayRule::None, "rate(N[5m])");
+        check(DisplayRule::PercentNotOfTime, "100 * clamp_min(1 - irate(N[5m]), 0)");
+        check(DisplayRule::PercentOfTime, "100 * irate(N[5m])");
+        check(DisplayRule::Average, "irate(N[5m]) / (irate(B[5m]) > 0) or irate(B[5m]) == 0");
+        check(DisplayRule::PercentOfBase, "100 * N / (B > 0)");
+        let percent = "100 * irate(N[5m]) / (irate(B[5m]) > 0) or irate(B[5m]) == 0";
+        check(DisplayRule::PercentOfBaseDelta, percent);
+        check(DisplayRule::PercentOfTimeOfMany, "100 * irate(N[5m]) / (B > 0)");
+        check(DisplayRule::PercentNotOfTimeOfMany, "100 * clamp_min(B - irate(N[5m]), 0)");
+        check(DisplayRule::None, "irate(N[5m])");
         check(DisplayRule::Elapsed, "time() - N");
         let histogram = family("n", Kind::Histogram, DisplayRule::None);
-        let expected = r#"rate(n_sum{target="web1"}[5m]) / rate(n_count{target="web1"}[5m])"#;
+        let expected = r#"irate(n_sum{target="web1"}[5m]) / (irate(n_count{target="web1"}[5m]) > 0)"#;
         assert_eq!(expression(&histogram, None, "web1").as_deref(), Some(expected));
     }
 

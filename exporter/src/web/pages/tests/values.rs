@@ -244,7 +244,7 @@ async fn a_counter_has_the_query_that_computes_what_is_shown() {
     let idle =
         family("% Processor Time", Kind::Counter, "seconds", Display::by(DisplayRule::PercentNotOfTime));
     let body = looked_at(&idle, None, &[50.0], "counter=perfmon_zoo_processor_time_seconds").await;
-    let query = "100 * (1 - rate(perfmon_zoo_processor_time_seconds_total{target=&quot;web1&quot;}[5m]))";
+    let query = "100 * clamp_min(1 - irate(perfmon_zoo_processor_time_seconds_total{target=&quot;web1&quot;}[5m]), 0)";
     assert!(body.contains(query), "{body}");
 }
 
