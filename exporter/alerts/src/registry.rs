@@ -84,6 +84,7 @@ impl Registry {
         let gone = state.open.keys().filter(|(target, module, _)| !keeps(target, module));
         let gone: Vec<Key> = gone.cloned().collect();
         gone.iter().for_each(|key| state.close(key, now));
+        state.forget_targets();
         self.notify(&state);
     }
 
@@ -162,7 +163,7 @@ impl Registry {
         } else if state.open.contains_key(&key) {
             let value = value_of(event).map(|value| (time, value));
             state.seen(&key, &annotations(event), value, now);
-        } else if state.open.len() < state.open_max {
+        } else if state.has_room(target) {
             let version = state.next();
             let alert = Alert {
                 version,
@@ -177,6 +178,15 @@ impl Registry {
             state.open_alert(key, alert, value_of(event), now);
         } else {
             self.over_limit.fetch_add(1, Ordering::Relaxed);
+            if state.is_newly_full(target) {
+                warn!(
+                    target = &**target,
+                    module = &**module,
+                    open_max = state.open_max,
+                    next_step = "raise `alerts.max_alerts`, or have alerts name fewer instances",
+                    "Alerts are not kept: too many are open"
+                );
+            }
         }
         self.notify(&state);
     }

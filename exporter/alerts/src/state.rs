@@ -93,6 +93,7 @@ pub(crate) struct State {
     /// The feed that counts, by target and module.
     pub(crate) feeds: BTreeMap<(Arc<str>, Arc<str>), Heard>,
     pub(crate) receivers: BTreeMap<ReceiverId, Arc<Counts>>,
+    pub(crate) targets: BTreeMap<Arc<str>, OfTarget>,
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) open_max: usize,
     /// The last version, feed or receiver.
@@ -101,6 +102,23 @@ pub(crate) struct State {
     pub(crate) looked_at: Option<Instant>,
     /// The last collection's end by the wall clock, and by one that nobody sets.
     pub(crate) clocks: Option<(SystemTime, Instant)>,
+}
+
+/// What one target has of the room for alerts.
+#[derive(Debug, Default)]
+pub(crate) struct OfTarget {
+    open: usize,
+    /// Versions of closed ones that somebody has not taken.
+    closed: BTreeSet<u64>,
+    /// How many were open when it was said that others found no room.
+    full_at: Option<usize>,
+}
+
+impl OfTarget {
+    /// The number of open ones has changed. Once half of them are gone, a want of room is said again.
+    fn look(&mut self) {
+        self.full_at = self.full_at.filter(|at| self.open > at / 2);
+    }
 }
 
 #[derive(Debug)]
@@ -187,9 +205,40 @@ impl State {
         self.of_module(target, module).for_each(|(_, open)| open.unconfirmed = Some(Doubt::default()));
     }
 
+    /// Whether the target may have one more. Half of the room is divided among all targets, and what another has not used of its
+    /// share stays free for it.
+    pub(crate) fn has_room(&self, target: &str) -> bool {
+        if self.open.len() < self.open_max / 2 || self.open.len() >= self.open_max {
+            return self.open.len() < self.open_max;
+        }
+        let mut targets: Vec<&str> = self.feeds.keys().map(|(target, _)| &**target).collect();
+        targets.dedup();
+        let share = self.open_max / 2 / targets.len().max(1);
+        let unused = |other: &str| share.saturating_sub(self.targets.get(other).map_or(0, |of| of.open));
+        let kept: usize = targets.into_iter().filter(|other| *other != target).map(unused).sum();
+        self.open.len() + kept < self.open_max
+    }
+
+    /// Forgets what is kept of targets that have nothing any more.
+    pub(crate) fn forget_targets(&mut self) {
+        let Self { targets, feeds, .. } = self;
+        let fed: BTreeSet<&Arc<str>> = feeds.keys().map(|(target, _)| target).collect();
+        targets.retain(|target, of| fed.contains(target) || of.open > 0 || !of.closed.is_empty());
+    }
+
+    /// An alert of the target finds no room. Returns whether that is to be said.
+    pub(crate) fn is_newly_full(&mut self, target: &Arc<str>) -> bool {
+        let of = self.targets.entry(Arc::clone(target)).or_default();
+        of.full_at.replace(of.open).is_none()
+    }
+
     pub(crate) fn open_alert(&mut self, key: Key, alert: Alert, value: Option<f64>, now: SystemTime) {
         // It never closed for those who have not heard of that.
+        let of = self.targets.entry(Arc::clone(&key.0)).or_default();
+        of.open += 1;
+        of.look();
         if let Some(version) = self.closed_by_key.remove(&key) {
+            of.closed.remove(&version);
             self.closed.remove(&version);
         }
         let values = value.map(|value| (alert.starts_at, value)).into_iter().collect();
@@ -219,6 +268,9 @@ impl State {
 
     pub(crate) fn close(&mut self, key: &Key, now: SystemTime) {
         let Some(open) = self.open.remove(key) else { return };
+        let of = self.targets.entry(Arc::clone(&key.0)).or_default();
+        of.open -= 1;
+        of.look();
         let version = self.next();
         let ends_at = Some(now.max(open.alert.starts_at));
         let alert = Arc::new(Alert { version, ends_at, ..Alert::clone(&open.alert) });
@@ -233,15 +285,17 @@ impl State {
         }
         self.closed.insert(version, Closed { alert, waits });
         self.closed_by_key.insert(key.clone(), version);
+        self.targets.entry(Arc::clone(&key.0)).or_default().closed.insert(version);
         if self.closed.len() > self.open_max {
             self.drop_oldest();
         }
     }
 
-    /// Forgets the closed alert that waits longest.
+    /// Forgets the closed alert that waits longest, of the target that has most of them.
     fn drop_oldest(&mut self) {
-        let Some((_, Closed { alert, waits })) = self.closed.pop_first() else { return };
-        self.closed_by_key.remove(&key_of(&alert));
+        let most = self.targets.values().max_by_key(|of| of.closed.len());
+        let Some(version) = most.and_then(|of| of.closed.first().copied()) else { return };
+        let Some(Closed { waits, .. }) = self.forget_closed(version) else { return };
         let counts = waits.iter().filter_map(|id| self.receivers.get(id));
         counts.for_each(|counts| counts.lose(1, Loss::QueueFull));
     }
@@ -250,9 +304,17 @@ impl State {
         let Some(closed) = self.closed.get_mut(&version) else { return };
         closed.waits.remove(&id);
         if closed.waits.is_empty() {
-            self.closed_by_key.remove(&key_of(&closed.alert));
-            self.closed.remove(&version);
+            self.forget_closed(version);
         }
+    }
+
+    fn forget_closed(&mut self, version: u64) -> Option<Closed> {
+        let closed = self.closed.remove(&version)?;
+        self.closed_by_key.remove(&key_of(&closed.alert));
+        if let Some(of) = self.targets.get_mut(&closed.alert.target) {
+            of.closed.remove(&version);
+        }
+        Some(closed)
     }
 }
 

@@ -229,6 +229,26 @@ fn what_is_above_the_limit_is_counted_and_gets_room_when_another_closes() {
 }
 
 #[test]
+fn a_target_whose_alerts_fill_the_room_leaves_a_share_to_each_of_the_others() {
+    let registry = Arc::new(Registry::default());
+    registry.set(Vec::new(), 20);
+    let feeds: Vec<_> = (0..5).map(|target| feed(&registry, &format!("web{target}"))).collect();
+    (0..100).for_each(|id| tell(&feeds[0], &id.to_string(), Opened, &[], at(0)));
+    assert_eq!(registry.open_count(), 12, "the others have two each");
+    for one in &feeds[1..] {
+        (0..100).for_each(|id| tell(one, &id.to_string(), Opened, &[], at(1)));
+    }
+    let of = |target: &str| registry.open().iter().filter(|open| &*open.alert.target == target).count();
+    assert_eq!([of("web0"), of("web1"), of("web2"), of("web3"), of("web4")], [12, 2, 2, 2, 2]);
+    tell(&feeds[0], "0", Closed, &[], at(2));
+    tell(&feeds[0], "200", Opened, &[], at(2));
+    assert_eq!(of("web0"), 12, "nobody lacks anything");
+    registry.retain(at(3), |target, _| target == "web1");
+    (0..100).for_each(|id| tell(&feeds[1], &id.to_string(), Opened, &[], at(3)));
+    assert_eq!(of("web1"), 20, "a target alone has all of it");
+}
+
+#[test]
 fn the_time_of_an_event_counts_if_it_can_be() {
     let registry = Arc::new(Registry::default());
     let web = feed(&registry, "web1");
