@@ -38,7 +38,7 @@ pub(crate) struct Totals {
     pub(crate) bytes: u64,
     /// Records that are lost.
     pub(crate) dropped: u64,
-    /// Holes in the logs.
+    /// Holes in the logs: records that are lost, and times in which the host gave nothing.
     pub(crate) gaps: u64,
     /// Records that waited when the collection began, before it took one.
     pub(crate) waiting: u64,
@@ -79,6 +79,7 @@ impl ActiveCollector {
     /// Takes the log out, so that it can be closed. It is still counted.
     pub(super) fn take_log(&mut self) -> Option<OpenLog> {
         let log = self.log.take()?;
+        self.earlier.totals.gaps += log.unanswered;
         self.earlier.finishing.push(log.queue.clone());
         Some(log)
     }
@@ -94,6 +95,7 @@ impl ActiveCollector {
     /// What became of all records.
     pub(crate) fn totals(&self) -> Totals {
         let mut totals = self.earlier.totals;
+        totals.gaps += self.log.as_ref().map_or(0, |log| log.unanswered);
         let open = self.log.iter().map(|log| &log.queue);
         self.earlier.finishing.iter().chain(open).for_each(|queue| totals.add(&queue.counts()));
         totals

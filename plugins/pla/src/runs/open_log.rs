@@ -25,8 +25,10 @@ pub(crate) struct OpenLog {
     statistics: Statistics,
     /// When the last record was taken.
     last: Option<Timestamp>,
-    /// Times in which the host gave nothing.
+    /// The first times in which the host gave nothing.
     gaps: Vec<Gap>,
+    /// How many there were.
+    pub(super) unanswered: u64,
     /// Between two of these there is a gap.
     interval: Option<Duration>,
     /// Records of this segment.
@@ -65,6 +67,7 @@ impl OpenLog {
             statistics,
             last: None,
             gaps: Vec::new(),
+            unanswered: 0,
             interval,
             records: 0,
         }
@@ -77,8 +80,11 @@ impl OpenLog {
         self.records += 1;
         if let (Some(last), Some(interval)) = (self.last.replace(time), self.interval) {
             let passed = Duration::try_from(time.duration_since(last)).unwrap_or_default();
-            if passed >= interval * INTERVALS_OF_GAP && self.gaps.len() < GAPS_MAX {
-                self.gaps.push(Gap { start: last, end: time, reason: NO_VALUES.to_owned() });
+            if passed >= interval * INTERVALS_OF_GAP {
+                self.unanswered += 1;
+                if self.gaps.len() < GAPS_MAX {
+                    self.gaps.push(Gap { start: last, end: time, reason: NO_VALUES.to_owned() });
+                }
             }
         }
     }
@@ -102,5 +108,5 @@ impl OpenLog {
 const NO_VALUES: &str = "the host gave no values, or was not asked";
 /// Two samples are missing at least.
 const INTERVALS_OF_GAP: u32 = 2;
-/// Of one log, that are told.
+/// Of one log, that its report lists.
 const GAPS_MAX: usize = 100;

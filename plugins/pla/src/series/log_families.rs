@@ -101,8 +101,7 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
     },
     Family {
         item: "Gaps",
-        help: "Holes in the log: runs of records that were dropped, because the disk or the database did not take them for too \
-               long.",
+        help: "Times without records in the log: these were dropped, or the host gave no values for two intervals.",
         ..COUNTED_OF_LOG
     },
     Family {

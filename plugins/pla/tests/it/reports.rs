@@ -77,7 +77,10 @@ fn a_time_in_which_nobody_asked_the_host_is_a_gap_in_the_report() {
         watch.full();
         mill.pass(seconds);
     }
-    watch.full();
+    let ended = watch.full();
+    let gaps = [("Mill|counters".to_owned(), 1.0)];
+    assert_eq!(ended.of("Log", "Gaps"), gaps, "the metric counts what the report lists");
+    assert_eq!(ended.of("Log", "Dropped Records"), [("Mill|counters".to_owned(), 0.0)]);
     plugin.end(watch);
     let (_, text) = &reports(&place, "Mill")[0];
     assert_eq!(text.matches("the host gave no values, or was not asked").count(), 1, "{text}");
