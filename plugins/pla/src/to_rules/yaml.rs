@@ -34,6 +34,11 @@ pub(super) fn write(translated: &Translated, host: &str) -> String {
         for need in needs.values() {
             comment(&mut text, "  ", &format!("- {}", need.setting()));
         }
+        comment(
+            &mut text,
+            "",
+            "What a configuration lacks of that: `perfmon-exporter compat --config FILE RULES`.",
+        );
     }
     let groups: Vec<&Group> = translated.sets.iter().flat_map(|set| &set.groups).collect();
     if groups.is_empty() {
