@@ -50,6 +50,8 @@ pub(crate) struct ApplicationFigures {
     pub(crate) about: Option<AboutApplication>,
     /// In the order of their classes.
     pub(crate) components: Vec<ComponentFigures>,
+    /// Whether there was no time to read them in this collection. Those of an earlier one count.
+    pub(crate) is_late: bool,
     /// Where it runs.
     pub(crate) places: Vec<Place>,
 }
@@ -141,6 +143,11 @@ impl LeftOut {
 }
 
 impl HostFigures {
+    /// The applications whose components there was no time to read.
+    pub(crate) fn late(&self) -> impl Iterator<Item = &ApplicationFigures> {
+        self.applications.iter().filter(|application| application.is_late)
+    }
+
     /// Adds to a poll what only events tell: what things are, active instances, processes.
     pub(crate) fn complete_with(&mut self, event: &Self) {
         for application in &mut self.applications {

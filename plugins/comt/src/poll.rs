@@ -25,7 +25,8 @@ use crate::tracker::TRACKER;
 
 /// Containers of one application whose components are read: each takes a call.
 const CONTAINERS_MAX: usize = 64;
-/// The part of a collection's time that one call for components may take.
+/// The part of a collection's time that one call for components may take. None begins in the last such part, so that what was
+/// read before is shown.
 const CALL_PARTS: u32 = 4;
 
 type CallError = rpc_stub::Error<rpc_client::Error, HResult>;
@@ -65,31 +66,56 @@ pub(crate) async fn poll(
     deadline: Instant,
 ) -> Result<HostFigures, PollError> {
     let call_max = deadline.saturating_duration_since(Instant::now()) / CALL_PARTS;
+    let last_call = deadline - call_max;
     let mut polled = HostFigures::default();
     // A call without an answer takes the connection with it.
     let mut is_cut = false;
     let listed = list(tracker, limits, &mut polled.left_out, deadline).await?;
     stalls.retain(|id| listed.binary_search_by_key(&id, |application| application.id).is_ok());
-    for application in listed {
+    let (count_all, first) = (listed.len(), stalls.first_of(&listed));
+    let mut late: Vec<Guid> = Vec::new();
+    for application in listed.iter().cycle().skip(first).take(count_all) {
         let left = left_of(limits.components, &polled.applications);
         let components = if is_cut || stalls.has(application.id) {
-            pass_stalled(&mut polled, &application)
+            Some(pass_stalled(&mut polled, application))
         } else if left > 0 {
-            let mut reading = Reading { tracker, which, deadline, call_max, stalls, polled: &mut polled };
-            match reading.components(&application, left).await {
+            let mut reading =
+                Reading { tracker, which, deadline, last_call, call_max, stalls, polled: &mut polled };
+            match reading.components(application, left).await {
                 Err(PollError { stalled: Some(id), .. }) if !stalls.add(id) => {
                     is_cut = true;
-                    pass_stalled(&mut polled, &application)
+                    Some(pass_stalled(&mut polled, application))
                 }
                 read => read?,
             }
         } else {
             polled.left_out.components += u64::from(application.components);
-            Found::default()
+            Some(Found::default())
         };
-        polled.applications.push(figures_of(&application, components));
+        if components.is_none() {
+            polled.left_out.unread_containers += count(application.containers.len());
+            late.push(application.id);
+        }
+        let is_late = components.is_none();
+        let figures = figures_of(application, components.unwrap_or_default());
+        polled.applications.push(ApplicationFigures { is_late, ..figures });
+    }
+    polled.applications.sort_unstable_by_key(|application| application.id);
+    // One that takes all of the time by itself is not the first again.
+    stalls.go_on(late.iter().copied().find(|id| listed.get(first).is_none_or(|first| first.id != *id)));
+    if !late.is_empty() {
+        polled.failure.get_or_insert_with(|| late_failure(count_all - late.len(), count_all));
     }
     Ok(polled)
+}
+
+/// Why the components of some applications were not read.
+fn late_failure(read: usize, all: usize) -> Failure {
+    let message = format!(
+        "the components of {read} of {all} applications were read in the time that there was; the next collection begins with the \
+         others: lengthen `deadline` of the target"
+    );
+    Failure::new(Stage::Query, GeneralReason::Timeout, message)
 }
 
 /// Shows an application without its components, which the host does not tell in time.
@@ -165,18 +191,26 @@ struct Reading<'a> {
     tracker: &'a mut Object,
     which: Components,
     deadline: Instant,
+    /// After this no call begins.
+    last_call: Instant,
     call_max: Duration,
     stalls: &'a mut Stalls,
     polled: &'a mut HostFigures,
 }
 
 impl Reading<'_> {
-    /// The components of an application, `max` of them shown at most.
-    async fn components(&mut self, application: &Application, max: usize) -> Result<Found, PollError> {
+    /// The components of an application, `max` of them shown at most; none if there is no time for all of them.
+    async fn components(
+        &mut self,
+        application: &Application,
+        max: usize,
+    ) -> Result<Option<Found>, PollError> {
         let mut found = Found::default();
         let containers = &application.containers;
-        self.polled.left_out.containers += count(containers.len().saturating_sub(CONTAINERS_MAX));
         for &container in containers.iter().take(CONTAINERS_MAX) {
+            if Instant::now() >= self.last_call {
+                return Ok(None);
+            }
             let read = match self.which {
                 Components::All => self.all_of(container, &mut found, max).await?,
                 Components::OfClass(clsid) => self.one_of(container, clsid, &mut found).await?,
@@ -191,8 +225,9 @@ impl Reading<'_> {
             }
         }
         self.stalls.remove(application.id);
+        self.polled.left_out.containers += count(containers.len().saturating_sub(CONTAINERS_MAX));
         self.polled.left_out.components += count(found.not_shown.len());
-        Ok(found)
+        Ok(Some(found))
     }
 
     /// Adds the components of a container.

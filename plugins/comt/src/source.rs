@@ -142,7 +142,7 @@ impl Source for ComtSource {
         }
         Ok(match failure {
             None => Coverage::Full,
-            failure => Coverage::Partial { families: self.series.families(), failure },
+            failure => Coverage::Partial { families: self.series.families_of(host), failure },
         })
     }
 

@@ -45,11 +45,18 @@ impl Collection {
     /// Stage, reason and message of a collection that is partial, though all families that were registered are in it.
     #[track_caller]
     pub fn partial(&self) -> (Stage, &str, &str) {
+        let (families, words) = self.incomplete();
+        assert_eq!(families, self.recorded.families.len(), "what was read is shown");
+        words
+    }
+
+    /// The number of families that are complete in a collection that is partial, and stage, reason and message of it.
+    #[track_caller]
+    pub fn incomplete(&self) -> (usize, (Stage, &str, &str)) {
         let RecordedOutcome::Partial(families, _) = &self.outcome else {
             panic!("it is not partial: {:?}", self.outcome)
         };
-        assert_eq!(families.len(), self.recorded.families.len(), "what was read is shown");
-        in_words(self.failure())
+        (families.len(), in_words(self.failure()))
     }
 
     /// What to do about the failure.

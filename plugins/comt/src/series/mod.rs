@@ -4,6 +4,9 @@ mod families;
 mod keys;
 mod table;
 
+use std::collections::BTreeSet;
+
+use ms_dtyp::Guid;
 use plugin_sdk::{FamilyId, FamilyKey, Output};
 
 pub(crate) use self::families::NAMESPACE;
@@ -60,6 +63,11 @@ impl HostSeries {
         for application in &host.applications {
             self.push_application(application, output);
         }
+        let late: BTreeSet<Guid> = host.late().map(|application| application.id).collect();
+        if !late.is_empty() {
+            self.components.keep(|key| late.contains(&key.application));
+            self.component_infos.keep(|key| late.contains(&key.application));
+        }
         for process in host.processes.iter().flatten() {
             self.push_process(process, output);
         }
@@ -74,9 +82,14 @@ impl HostSeries {
         }
     }
 
-    /// The families that were registered.
-    pub(crate) fn families(&mut self) -> Vec<FamilyId> {
-        self.tables().into_iter().flat_map(|table| table.families()).collect()
+    /// The families of which all was sent.
+    pub(crate) fn families_of(&mut self, host: &HostFigures) -> Vec<FamilyId> {
+        let families: Vec<FamilyId> = self.tables().into_iter().flat_map(|table| table.families()).collect();
+        if host.late().next().is_none() {
+            return families;
+        }
+        let of_components = [self.components.families(), self.component_infos.families()].concat();
+        families.into_iter().filter(|family| !of_components.contains(family)).collect()
     }
 
     fn tables(&mut self) -> [&mut dyn AnyTable; 11] {

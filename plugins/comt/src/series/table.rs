@@ -98,6 +98,15 @@ impl<K: Key, const N: usize> Table<K, N> {
     }
 }
 
+impl<K: Key, const N: usize> Table<K, N> {
+    /// Rows that were there in the last collection, and of which nobody knows in this one, are not ended.
+    pub(super) fn keep(&mut self, is_it: impl Fn(&K) -> bool) {
+        let collection = self.collection;
+        let kept = self.rows.iter_mut().filter(|(key, _)| is_it(key));
+        kept.for_each(|(_, row)| row.seen = collection);
+    }
+}
+
 impl<K: Key, const N: usize> AnyTable for Table<K, N> {
     fn begin(&mut self) {
         self.collection += 1;

@@ -250,6 +250,39 @@ impl ValueSource for Large {
 }
 
 #[test]
+fn applications_of_a_slow_host_are_read_in_several_collections_and_each_goes_on_where_the_last_one_ended() {
+    let clock = Clock::manual(FileTime(134_116_992_000_000_000));
+    let options = HostOptions { clock: clock.clone(), ..HostOptions::default() };
+    let (sim, plugin) = (SimHost::with_source(Arc::new(Large(Host::new(options))), clock), Plugin::new());
+    let quick = plugin.watch(&sim).full();
+    sim.rule("tracker/5=delay:60ms");
+    let watch = plugin.watch(&sim);
+    let mut known = Vec::new();
+    for collection in 1.. {
+        let ended = watch.collect_within(Duration::from_secs(3));
+        let (families, (stage, reason, message)) = ended.incomplete();
+        assert_eq!((stage, reason), (Stage::Query, "timeout"), "{message}");
+        assert_eq!(families, ended.recorded.families.len() - 9, "those of components are not complete");
+        assert!(message.contains(" of 60 applications were read in the time that there was; "), "{message}");
+        assert!(message.ends_with("lengthen `deadline` of the target"), "{message}");
+        assert_eq!(ended.count("Application"), 5 * 60, "the list has them all");
+        assert!(ended.left_out("container", "unread") > 0.0);
+        known.push(ended.count("Component"));
+        if ended.count("Component") == quick.count("Component") {
+            break;
+        }
+        assert!(collection < 10, "{known:?}");
+    }
+    assert!(known.len() > 1 && known.is_sorted(), "what was read before stays: {known:?}");
+    sim.heal();
+    let ended = watch.full();
+    assert_eq!(
+        (ended.count("Component"), ended.left_out("container", "unread")),
+        (known[known.len() - 1], 0.0)
+    );
+}
+
+#[test]
 fn a_host_above_its_limits_is_shown_as_far_as_they_go_in_the_order_of_identifiers() {
     let clock = Clock::manual(FileTime(134_116_992_000_000_000));
     let options = HostOptions { clock: clock.clone(), ..HostOptions::default() };
