@@ -74,6 +74,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
         self.over_limit += left_out as u64;
         // Of several with one name the lowest number counts.
         newcomers.sort_by_key(|seen| seen.id.0);
+        // A first reply may have 100,000: growing step by step would hash each of them again and again.
+        self.instances.reserve(newcomers.len());
+        self.by_key.reserve(newcomers.len());
+        self.taken_names.reserve(newcomers.len());
         for seen in newcomers.chunks(SHOWN_AT_ONCE) {
             self.add_all(seen, clocks, wanted, output);
             pace.step(seen.len() * (1 + self.columns.len()) * REGISTRATION_STEPS).await;
