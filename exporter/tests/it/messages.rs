@@ -303,6 +303,11 @@ fn the_words_of_a_failure_are_explained() {
     assert_eq!(explain(&["auth: wrong_credentials"]), (0, out, String::new()));
     let (_, out, _) = explain(&["auth"]);
     assert_eq!(out, "auth (stage)\n  The identity logs on.\n");
+    let (code, out, _) = explain(&["shared_base"]);
+    assert!(
+        code == 0 && out.starts_with("shared_base "),
+        "what is left out of pages is explained, too: {out}"
+    );
     let (code, out, _) = explain(&[]);
     assert_eq!(code, 0);
     for reason in plugin_contract::GeneralReason::ALL {

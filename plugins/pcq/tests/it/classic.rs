@@ -97,12 +97,14 @@ fn a_host_that_hides_its_performance_data_still_gives_its_countersets() {
     let sim = SimHost::new();
     sim.behave(|behaviour| behaviour.refuses_performance_data = true);
     let plugin = Plugin::new();
-    let watch = plugin.watch(&sim, countersets(&["Thermal Zone Information", "Memory"]));
+    let watch = plugin.watch(&sim, countersets(&["Thermal Zone Information", "Memory", "System", "Cache"]));
     let ended = watch.collect();
     let (objects, failure) = ended.partial();
     assert!(objects.contains(&"Thermal Zone Information"), "{objects:?}");
     assert_eq!((failure.stage, failure.reason.as_str()), (Stage::Query, "access_denied"));
-    assert!(failure.message.contains("`Memory`"), "{failure}");
+    assert!(failure.message.contains("`Memory`, `System`, `Cache`"), "{failure}");
+    let refusals = failure.message.matches("cannot be read").count();
+    assert_eq!(refusals, 1, "one refusal is said once: {failure}");
     let logons = sim.logons();
     watch.collect().partial();
     assert_eq!(sim.logons(), logons, "it is not logged on to with each collection");

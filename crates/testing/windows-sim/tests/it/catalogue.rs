@@ -151,6 +151,23 @@ fn each_explanation_has_an_index_of_its_own() {
     );
 }
 
+// As WMI's classes of Windows say it: CookingType of the properties, and what their counters' explanations call them.
+#[test]
+fn counters_of_processors_have_the_types_of_windows() {
+    let host = model(&Clock::manual(NOON));
+    let sets = host.countersets();
+    let processor = sets.iter().find(|set| set.name == "Processor Information").expect("all hosts have it");
+    for (id, kind) in [
+        (15, CounterType::PERF_100NSEC_TIMER_INV),
+        (21, CounterType::PERF_PRECISION_100NS_TIMER),
+        // `PERF_PRECISION_TIMESTAMP` is another name of it.
+        (22, CounterType::PERF_LARGE_RAW_BASE),
+    ] {
+        let counter = processor.counters.iter().find(|counter| counter.id == id);
+        assert_eq!(counter.map(|counter| counter.kind), Some(kind), "{id}");
+    }
+}
+
 #[test]
 fn values_are_as_long_as_the_properties_of_windows_are() {
     let host = model(&Clock::manual(NOON));

@@ -44,9 +44,9 @@ const SIMULATORS: [(&str, &[&str]); 4] = [
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let (_world, exporter) = start(&stage)?;
-    let all = format!("  - {{job_name: perfmon, static_configs: [{{targets: ['{exporter}']}}]}}\n");
+    let all = of_readme(&fs::read_to_string(workspace.root.join("README.md"))?, exporter)?;
     let program = Command::new(go::PROMETHEUS.path(workspace, "prometheus"));
-    let by_metrics = answered(workspace, start_program(program, &stage, &all)?, "perfmon")?;
+    let by_metrics = answered(workspace, start_program(program, &stage, &all)?, "perfmon-exporter")?;
     // What `/metrics` has with `metrics_targets: false`.
     let own =
         "metric_relabel_configs: [{source_labels: [__name__], regex: 'perfmon_exporter_.+', action: keep}]";
@@ -57,6 +57,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let by_discovery = answered(workspace, start_with(&stage, &each)?, ".+")?;
     Ok(Outcome::Ran(format!("queries that have data: {by_metrics}; with /sd: {by_discovery}")))
+}
+
+/// The scrape configuration that README shows, for this exporter: who follows it has each host once.
+fn of_readme(readme: &str, exporter: SocketAddr) -> Result<String> {
+    let block = readme.split("```yaml prometheus.yml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let jobs = block.and_then(|block| block.strip_prefix("scrape_configs:\n"));
+    let jobs = jobs.ok_or("README has no `scrape_configs` for Prometheus")?;
+    Ok(jobs.replace("localhost:9483", &exporter.to_string()))
 }
 
 /// Asks a Prometheus every query of the dashboards, with this choice of jobs. Answers how many have data.

@@ -192,6 +192,28 @@ mod tests {
         }
     }
 
+    // A host's first samples: `rate` extrapolates to both ends of its range, and what is not idle would be busy.
+    #[test]
+    fn what_is_left_of_a_share_is_computed_between_two_samples() {
+        let mut computed = 0;
+        for (name, dashboard) in dashboards() {
+            for query in queries(&dashboard) {
+                for (_, left) in
+                    query.expression.match_indices("1 - ").map(|(at, _)| query.expression.split_at(at))
+                {
+                    let functions = left.split('{').next().unwrap_or_default();
+                    assert!(
+                        !functions.replace("irate(", "").contains("rate("),
+                        "{name}: {}: {left}",
+                        query.panel
+                    );
+                    computed += usize::from(functions.contains("irate("));
+                }
+            }
+        }
+        assert!(computed > 0);
+    }
+
     #[test]
     fn the_dashboard_and_the_alerts_of_com_plus_mention_metrics_of_their_document() {
         let document = file("docs/complus.md");
