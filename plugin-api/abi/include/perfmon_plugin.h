@@ -10,10 +10,11 @@
  * RTLD_NOW | RTLD_LOCAL and never closed. It offers SOURCES (kinds of things to collect) and COMMANDS (for the
  * command line). An INSTANCE is one source on one target. The host decides when an instance collects.
  *
- * VERSIONS. The major version is part of the symbol and must match. The smaller of the two minor versions is used:
- * both sides declare their version in abi_minor and in the size of each struct, and neither reads or calls what the
- * other does not have. A later minor version only appends to structs and adds values to enumerations.
- * Additions after version 1.0 are marked "since".
+ * VERSIONS. This is version 1.0. What is promised from the first release of the exporter on: the major version is part of the
+ * symbol and must match; every later version 1.N loads plugins of this one, and they keep all that is written here. The
+ * smaller of the two minor versions is used: both sides declare their version in abi_minor and in the size of each struct,
+ * and neither reads or calls what the other does not have. A later minor version only appends to structs and adds
+ * values to enumerations; it marks what it adds with "since". Before that release nothing is promised.
  *
  * STRUCTS begin with their size in bytes, as known to the side that filled them. The reader takes a member as
  * zero if the size ends before it. Arrays carry the size of their elements, which is also their stride.
@@ -56,7 +57,7 @@ extern "C" {
 #endif
 
 #define PERFMON_ABI_MAJOR 1
-#define PERFMON_ABI_MINOR 7
+#define PERFMON_ABI_MINOR 0
 
 /* ------------------------------------------------------------------------------------------ pairs and arrays */
 
@@ -124,7 +125,7 @@ typedef int32_t perfmon_status;
 #define PERFMON_FAILED 8      /* another failure */
 #define PERFMON_PANICKED 9    /* a panic or exception was caught inside */
 #define PERFMON_VERSION 10    /* from the entry: the major versions differ */
-#define PERFMON_NOT_FOUND 11  /* since 1.3: nothing has this name */
+#define PERFMON_NOT_FOUND 11  /* nothing has this name */
 
 /* How a source collects. */
 #define PERFMON_MODE_ASYNC 1    /* collect() starts the work and returns within 10 ms */
@@ -135,20 +136,18 @@ typedef int32_t perfmon_status;
 #define PERFMON_KIND_GAUGE 1     /* goes up and down */
 #define PERFMON_KIND_COUNTER 2   /* only grows, or is reset */
 #define PERFMON_KIND_INFO 3      /* labels that describe; the value is 1 */
-#define PERFMON_KIND_HISTOGRAM 4 /* since 1.3: observations counted in buckets, sent with perfmon_host.histograms. A host
-                                  * before 1.3 drops it as unsupported, and so does this one if the plugin is older:
-                                  * perfmon_family.size ends before `bounds` */
+#define PERFMON_KIND_HISTOGRAM 4 /* observations counted in buckets, sent with perfmon_host.histograms */
 
 /* The column type of a family. The host drops a family with an unknown one. */
 #define PERFMON_VALUE_F64 1
 #define PERFMON_VALUE_U64 2 /* counters exceed 2^53 */
 #define PERFMON_VALUE_I64 3
-#define PERFMON_VALUE_HISTOGRAM 4 /* since 1.3: for families of the kind HISTOGRAM only */
+#define PERFMON_VALUE_HISTOGRAM 4 /* for families of the kind HISTOGRAM only */
 
-/* Since 1.3. Maximum bounds of a histogram. It has one bucket more, up to +Inf. */
+/* Maximum bounds of a histogram. It has one bucket more, up to +Inf. */
 #define PERFMON_HISTOGRAM_BOUNDS_MAX 64
 
-/* Since 1.2. How pages show a family's values. The exported value does not change; the rule says what a page computes
+/* How pages show a family's values. The exported value does not change; the rule says what a page computes
  * from it. N0 and N1 are the values of a series in two collections, the newer last; B0 and B1 are those of its
  * base, which is the series with the same labels in the family that perfmon_family.base names; T is the time between
  * the two in seconds. No value is shown if a difference is negative (the series was reset), if a divisor is zero, or
@@ -179,7 +178,7 @@ typedef int32_t perfmon_status;
 #define PERFMON_DROPPED_UNKNOWN_FAMILY 5
 #define PERFMON_DROPPED_UNSUPPORTED 6
 
-/* Since 1.1. How the start time of a series is known. The host takes an unknown value as PERFMON_START_TIME_UNKNOWN. */
+/* How the start time of a series is known. The host takes an unknown value as PERFMON_START_TIME_UNKNOWN. */
 #define PERFMON_START_TIME_UNKNOWN 0  /* not declared: a start time, if there is one, is taken as known */
 #define PERFMON_START_TIME_KNOWN 1    /* the target reported it, or the plugin observed it */
 #define PERFMON_START_TIME_INFERRED 2 /* derived from something else, such as the start of the target */
@@ -239,7 +238,7 @@ typedef int32_t perfmon_status;
 #define PERFMON_LEVEL_DEBUG 4
 #define PERFMON_LEVEL_TRACE 5
 
-/* Since 1.3. The state of the alert that an event is about. The host takes an unknown one as PERFMON_ALERT_NONE. */
+/* The state of the alert that an event is about. The host takes an unknown one as PERFMON_ALERT_NONE. */
 #define PERFMON_ALERT_NONE 0   /* the event is about no alert */
 #define PERFMON_ALERT_OPENED 1 /* it fires from now on */
 #define PERFMON_ALERT_OPEN 2   /* it still fires. Repeat this from time to time, for receivers that missed OPENED */
@@ -253,26 +252,26 @@ typedef int32_t perfmon_status;
 #define PERFMON_CREDENTIAL_UNKNOWN 0  /* no answer: connection lost, cancelled */
 #define PERFMON_CREDENTIAL_ACCEPTED 1
 #define PERFMON_CREDENTIAL_REJECTED 2 /* wrong user name or password */
-#define PERFMON_CREDENTIAL_LOCKED 3   /* account locked; before 1.7 also: disabled or expired */
-#define PERFMON_CREDENTIAL_DISABLED 4 /* since 1.7: account disabled or expired */
-#define PERFMON_CREDENTIAL_PASSWORD_EXPIRED 5 /* since 1.7: the password has expired or must be changed */
+#define PERFMON_CREDENTIAL_LOCKED 3   /* account locked */
+#define PERFMON_CREDENTIAL_DISABLED 4 /* account disabled or expired */
+#define PERFMON_CREDENTIAL_PASSWORD_EXPIRED 5 /* the password has expired or must be changed */
 
 /* Where a command writes. */
 #define PERFMON_OUTPUT_OUT 1
 #define PERFMON_OUTPUT_ERR 2
 #define PERFMON_OUTPUT_PROGRESS 3 /* one line; on a terminal it replaces the previous one; empty clears */
 
-/* Since 1.3. Instead of a source's number: the library as a whole. */
+/* Instead of a source's number: the library as a whole. */
 #define PERFMON_SOURCE_LIBRARY 4294967295u
 
-/* Since 1.3. Instead of an index into perfmon_run.configured. */
+/* Instead of an index into perfmon_run.configured. */
 #define PERFMON_NO_MODULE 4294967295u
 
-/* Since 1.3. Why an instance ends. Take an unknown one as PERFMON_END_REMOVED. */
+/* Why an instance ends. Take an unknown one as PERFMON_END_REMOVED. */
 #define PERFMON_END_REMOVED 1 /* it was removed or replaced */
 #define PERFMON_END_PROCESS 2 /* the process ends */
 
-/* Since 1.4. Which objects a library keeps in cells. Take an unknown level as none. */
+/* Which objects a library keeps in cells. Take an unknown level as none. */
 #define PERFMON_CELLS_SERVER 1 /* endpoints, threads, connections, server calls, and client calls made within these */
 #define PERFMON_CELLS_FULL 2   /* client calls elsewhere, too */
 
@@ -280,7 +279,7 @@ typedef int32_t perfmon_status;
 #define PERFMON_OPTION_REQUIRED 1u
 #define PERFMON_OPTION_REPEATED 2u
 
-/* Since 1.3. The type of a transport's setting. The host refuses a plugin that declares an unknown one. */
+/* The type of a transport's setting. The host refuses a plugin that declares an unknown one. */
 #define PERFMON_SETTING_KIND_TEXT 1
 #define PERFMON_SETTING_KIND_WORD 2     /* text: one of perfmon_setting.words */
 #define PERFMON_SETTING_KIND_INTEGER 3  /* a whole number from min to max */
@@ -288,7 +287,7 @@ typedef int32_t perfmon_status;
 #define PERFMON_SETTING_KIND_DURATION 5 /* written with a unit; the plugin gets milliseconds, from min to max */
 #define PERFMON_SETTING_KIND_PORT 6     /* from 1 to 65535; passed as perfmon_configure.port, not in the settings */
 
-/* Since 1.3. Flags of a setting. */
+/* Flags of a setting. */
 #define PERFMON_SETTING_SHOWN 1u /* pages show its value. Others are shown as `hidden` */
 
 /* ------------------------------------------------------------------------------------ what a plugin declares */
@@ -302,7 +301,7 @@ typedef struct perfmon_reason {
     perfmon_str next_step; /* what to do about it */
 } perfmon_reason;
 
-/* Since 1.3. A setting of a transport. */
+/* A setting of a transport. */
 typedef struct perfmon_setting {
     uint32_t size;
     uint32_t kind;               /* PERFMON_SETTING_KIND_... */
@@ -317,7 +316,7 @@ typedef struct perfmon_setting {
     int64_t max;                 /* not below min */
 } perfmon_setting;
 
-/* Since 1.3. A way to reach a target: a section of `transports:` in the configuration. The source gets its settings as
+/* A way to reach a target: a section of `transports:` in the configuration. The source gets its settings as
  * an object in `transport`, beside `connect_timeout_ms`, which every transport has:
  * {"transport": {"connect_timeout_ms": 3000, "smb": {"encryption": "preferred"}}}
  * A source without transports gets no `transport`.
@@ -333,7 +332,7 @@ typedef struct perfmon_transport {
     perfmon_array settings; /* of perfmon_setting; at most one port. All sources declare the same kind equally */
 } perfmon_transport;
 
-/* Since 1.6. Flags of a source. Ignore unknown ones. */
+/* Flags of a source. Ignore unknown ones. */
 #define PERFMON_SOURCE_KEEPS_FILES 1u /* it keeps files of its targets, such as logs: see perfmon_source.flags */
 
 /* A kind of thing to collect. Its number is its place in perfmon_plugin.sources. */
@@ -343,13 +342,13 @@ typedef struct perfmon_source {
     perfmon_str name;      /* [a-z][a-z0-9_-]*, at most 64 bytes, unique in the library */
     perfmon_str help;      /* one line */
     perfmon_array reasons; /* of perfmon_reason; at most PERFMON_DECLARED_REASONS_MAX */
-    perfmon_array shown;   /* since 1.3: of perfmon_str: keys of its settings whose values are not secret, and of
+    perfmon_array shown;   /* of perfmon_str: keys of its settings whose values are not secret, and of
                             * those of the library. Pages show these values at any level of the settings; items of a list belong to the list's key. Values of
                             * other keys are shown as `hidden` */
-    perfmon_array transports; /* since 1.3: of perfmon_transport; the ways to reach its targets */
-    uint32_t flags;           /* since 1.6: PERFMON_SOURCE_... A source with PERFMON_SOURCE_KEEPS_FILES gets an absolute path as an
+    perfmon_array transports; /* of perfmon_transport; the ways to reach its targets */
+    uint32_t flags;           /* PERFMON_SOURCE_... A source with PERFMON_SOURCE_KEEPS_FILES gets an absolute path as an
                                * object in `storage`, if `storage.directory` is configured: {"storage": {"directory":
-                               * "/srv/logs/web1"}}. Since 1.7 it may have "interval_ms", too: the interval of the target's
+                               * "/srv/logs/web1"}}. It may have "interval_ms", too: the interval of the target's
                                * collections, which may be missing or null. The directory is that of the target: sources of one
                                * target share it, and those of others have others. It may not exist yet: make it, in the existing
                                * directory above it, and follow no links below it. At a reload it may change, which reconfigure()
@@ -382,25 +381,25 @@ typedef struct perfmon_command {
 
 /* ------------------------------------------------------------------------------- what the host passes to a plugin */
 
-/* Since 1.3. Flags of perfmon_configure. Ignore unknown ones. */
+/* Flags of perfmon_configure. Ignore unknown ones. */
 #define PERFMON_CONFIGURE_ON_DEMAND 1u /* the instance collects when somebody asks, such as for /probe, and not on a schedule:
                                         * leave nothing on the target that is there for later collections */
 
 /* Settings for validate(), create(), reconfigure(), configure() and selects(). */
 typedef struct perfmon_configure {
     uint32_t size;
-    uint32_t source;       /* which source; since 1.3 also PERFMON_SOURCE_LIBRARY */
+    uint32_t source;       /* which source, or PERFMON_SOURCE_LIBRARY */
     uint64_t instance;     /* the token of the instance; 0 for validate() */
     uint64_t report;       /* the token for perfmon_host.problem, valid until the call returns */
     perfmon_str target;    /* the target's unique name */
     perfmon_str host;      /* its host name or address */
     uint32_t port;         /* 0 if none is configured: use the default of the source's transport */
-    uint32_t flags;        /* PERFMON_CONFIGURE_...; reserved before 1.3 */
+    uint32_t flags;        /* PERFMON_CONFIGURE_... */
     perfmon_str identity;  /* the name of the identity to use; empty for none */
     perfmon_str settings;  /* a JSON object. Values of keys `file` and `*_file` in the settings of a module arrive as absolute
                             * paths; other paths, and those in the settings of the library, as they are written */
     perfmon_text *error_host; /* a buffer for a message with a status other than OK; never null */
-    const struct perfmon_family *family; /* since 1.3: for selects(): what is asked about, by space, object, item and part;
+    const struct perfmon_family *family; /* for selects(): what is asked about, by space, object, item and part;
                                           * else null */
 } perfmon_configure;
 
@@ -414,7 +413,7 @@ typedef struct perfmon_collect {
     uint64_t deadline_ns; /* complete before; later data is dropped */
 } perfmon_collect;
 
-/* Since 1.3. The end of an instance. */
+/* The end of an instance. */
 typedef struct perfmon_end {
     uint32_t size;
     uint32_t reason;      /* PERFMON_END_... */
@@ -431,22 +430,22 @@ typedef struct perfmon_run {
     perfmon_array args;      /* of perfmon_str: the arguments after the command's name */
     uint32_t terminal_width; /* in columns; 0 if the output is not a terminal */
     uint32_t reserved;
-    perfmon_array configured; /* since 1.3: of perfmon_configure: the configuration of the target that `--target` names, one
+    perfmon_array configured; /* of perfmon_configure: the configuration of the target that `--target` names, one
                                * for each of its modules of this library; instance and report are 0, error_host is null.
                                * Empty if there is no such target */
 } perfmon_run;
 
 /* ------------------------------------------------------------------------------- what a plugin sends to the host */
 
-/* Since 1.7. How bad a problem with settings is. */
+/* How bad a problem with settings is. */
 #define PERFMON_PROBLEM_ERROR 0u   /* the settings are refused */
 #define PERFMON_PROBLEM_WARNING 1u /* they are accepted, and a part of them is not done; only validate() reports these, and answers
-                                    * INVALID. Hosts before 1.7 take them for errors: do not report them there */
+                                    * INVALID */
 
 /* A problem with settings. */
 typedef struct perfmon_problem {
     uint32_t size;
-    uint32_t severity;      /* since 1.7: PERFMON_PROBLEM_...; 0 before */
+    uint32_t severity;      /* PERFMON_PROBLEM_... */
     perfmon_str pointer;    /* RFC 6901 JSON pointer into the settings; empty for the whole. If the settings have no such
                              * member, `/target/identity` means that this target needs an identity and has none */
     perfmon_str message;    /* what is wrong */
@@ -467,12 +466,12 @@ typedef struct perfmon_family {
     perfmon_str unit;    /* base unit: seconds, bytes, ratio; empty for none */
     perfmon_str help;    /* a sentence */
     perfmon_str origin;  /* where it comes from, in the source's own notation */
-    perfmon_str base;    /* since 1.2: its base: a part of the same space, object and item. If `display` computes with a base,
+    perfmon_str base;    /* its base: a part of the same space, object and item. If `display` computes with a base,
                           * it must not be empty or the family's own part: else the family is dropped as invalid. Ignored
                           * with other rules */
-    uint32_t display;    /* since 1.2: PERFMON_DISPLAY_...; ignored for histograms: pages show the mean */
+    uint32_t display;    /* PERFMON_DISPLAY_...; ignored for histograms: pages show the mean */
     uint32_t reserved2;
-    perfmon_array bounds; /* since 1.3: of double: inclusive upper bounds of a histogram's buckets, in the family's unit:
+    perfmon_array bounds; /* of double: inclusive upper bounds of a histogram's buckets, in the family's unit:
                            * 1 to PERFMON_HISTOGRAM_BOUNDS_MAX, finite, strictly ascending. The last bucket, up to +Inf,
                            * has no bound here. Otherwise, or if only one of kind and value_kind is HISTOGRAM, the family
                            * is dropped as invalid. Ignored for other kinds */
@@ -484,7 +483,7 @@ typedef struct perfmon_series {
     uint32_t family;            /* an id that register_families accepted */
     perfmon_array labels;       /* of perfmon_label; names match [a-zA-Z_][a-zA-Z0-9_]* and are distinct */
     int64_t start_time_unix_ns; /* when it began to count; 0 if not known */
-    uint32_t start_time_kind;   /* since 1.1: PERFMON_START_TIME_... */
+    uint32_t start_time_kind;   /* PERFMON_START_TIME_... */
     uint32_t reserved;
 } perfmon_series;
 
@@ -499,7 +498,7 @@ typedef struct perfmon_batch {
                                   * for "as before" */
 } perfmon_batch;
 
-/* Since 1.3. Histograms by series, all of one family, so that all rows have the same buckets. All columns that are not
+/* Histograms by series, all of one family, so that all rows have the same buckets. All columns that are not
  * empty have the length of ids; counts has that length times the number of buckets. */
 typedef struct perfmon_histogram_batch {
     uint32_t size;
@@ -535,7 +534,7 @@ typedef struct perfmon_completion {
     uint32_t failure_stage; /* for FAILED, and for PARTIAL with a reason: PERFMON_STAGE_..., else 0 */
     uint32_t failure_reason;
     perfmon_str message;    /* details for people, no secrets */
-    uint64_t retry_after_ms; /* since 1.3: with FAILED: the earliest useful retry, in milliseconds from now. It holds for the
+    uint64_t retry_after_ms; /* with FAILED: the earliest useful retry, in milliseconds from now. It holds for the
                               * whole target if the failure's stage is BIND or before, else for this instance. The host limits
                               * the pause. 0: the host decides */
 } perfmon_completion;
@@ -559,12 +558,12 @@ typedef struct perfmon_event {
                            * the instance is made anew, an alert that it does not report again ends after twice `interval`
                            * and `for`, in seconds, at the earliest. Receivers call it as a field `alert` does that
                            * identifies it */
-    uint32_t alert_state; /* since 1.3: PERFMON_ALERT_... */
-    uint32_t alert_labels; /* since 1.5: so many of the first fields, at most 32, identify the alert, the same in each of its
+    uint32_t alert_state; /* PERFMON_ALERT_... */
+    uint32_t alert_labels; /* so many of the first fields, at most 32, identify the alert, the same in each of its
                            * events. Receivers get them as labels, and the other fields as annotations. Their names are
                            * [a-zA-Z_][a-zA-Z0-9_]*, each once, and do not begin with __. Ignored if alert_state is
-                           * PERFMON_ALERT_NONE; reserved before */
-    perfmon_str alert;    /* since 1.3: the alert's name: not empty, one line, unique in the instance. Ignored if
+                           * PERFMON_ALERT_NONE */
+    perfmon_str alert;    /* the alert's name: not empty, one line, unique in the instance. Ignored if
                            * alert_state is PERFMON_ALERT_NONE */
 } perfmon_event;
 
@@ -591,7 +590,7 @@ typedef struct perfmon_credential_lease {
 
 /* --------------------------------------------------------------------------------------------- the host table */
 
-/* Since 1.4. Memory for cells: a library keeps the state of its RPC run time there (its endpoints, connections and calls), where
+/* Memory for cells: a library keeps the state of its RPC run time there (its endpoints, connections and calls), where
  * other processes read it at any time, also after a crash. It consists of sections of cells, and begins with a header,
  * which the host has written. The crate rpc-cells of this project documents the layout and implements it; its version is in
  * the lower half of word 1: keep nothing in a version that you do not know. Access the words with atomic loads and
@@ -654,7 +653,7 @@ typedef struct perfmon_host {
     /* Writes a log record. FULL: too many bytes in this second; dropped and counted. */
     perfmon_status (*log)(uint64_t owner, const perfmon_log *record);
 
-    /* Reports an event. FULL as with log(); since 1.3 also if the instance has too many open alerts. If an open alert
+    /* Reports an event. FULL as with log(), and if the instance has too many open alerts. If an open alert
      * is opened again, the host passes it on as still open. */
     perfmon_status (*event)(uint64_t instance, const perfmon_event *event);
 
@@ -670,19 +669,19 @@ typedef struct perfmon_host {
     /* Writes output of a command. stream: PERFMON_OUTPUT_... FULL: the command has printed too much. */
     perfmon_status (*output)(uint64_t run, uint32_t stream, const perfmon_bytes *bytes);
 
-    /* Since 1.1. Reports a fact about the target: a name, [a-z][a-z0-9_.]*, and a value, which replaces the
+    /* Reports a fact about the target: a name, [a-z][a-z0-9_.]*, and a value, which replaces the
      * previous one; an empty value removes it. The host uses os.type ("windows", as in OpenTelemetry) and
      * os.version ("10.0.20348") for collectors and pages, and ignores other names.
      * OK; STALE; STOPPED; INVALID. */
     perfmon_status (*fact)(uint64_t instance, const perfmon_label *fact);
 
-    /* Since 1.3. Asks for at least interval_ms between the starts of two collections of the instance, because its data
+    /* Asks for at least interval_ms between the starts of two collections of the instance, because its data
      * changes no faster, or is expensive for the target. The last call counts, from the next collection on; 0 removes the
      * request. The host keeps its own interval if that is longer, and limits interval_ms.
      * OK; STALE; STOPPED; INVALID: more than a day. */
     perfmon_status (*min_interval)(uint64_t instance, uint64_t interval_ms);
 
-    /* Since 1.3. Writes the metric name of a family's samples for a command: the name in the module at index `configured`
+    /* Writes the metric name of a family's samples for a command: the name in the module at index `configured`
      * of perfmon_run, or by the general rules if that is PERFMON_NO_MODULE. The plugin owns name_plugin, its buffer and its
      * capacity; the host writes the text and sets len. Rules on labels are applied to a series without labels.
      * OK; FULL: nothing is written, len is the needed capacity; DENIED: a rule drops the family; STALE; UNSUPPORTED;
@@ -690,18 +689,18 @@ typedef struct perfmon_host {
     perfmon_status (*metric_name)(uint64_t run, uint32_t configured, const perfmon_family *family,
                                   perfmon_text *name_plugin);
 
-    /* Since 1.3. Hands over a listening TCP socket that the service manager opened for this library, by its name there without
+    /* Hands over a listening TCP socket that the service manager opened for this library, by its name there without
      * `plugin.` and the library's name: `events` for FileDescriptorName=plugin.pla.events. [a-z][a-z0-9_.-]*, at most 64
      * bytes. Writes a descriptor that belongs to the plugin, close-on-exec and non-blocking; each call makes a new one
      * of the same socket. Do not call it in the entry. OK; NOT_FOUND; FAILED: no descriptors are left; STALE; INVALID. */
     perfmon_status (*listening_socket)(uint64_t library, const perfmon_str *name, int32_t *descriptor_plugin);
 
-    /* Since 1.3. Sends histograms, like batch() for values. OK; FULL; STALE; STOPPED; INVALID: nothing was accepted. Rows of
+    /* Sends histograms, like batch() for values. OK; FULL; STALE; STOPPED; INVALID: nothing was accepted. Rows of
      * retired series or of another family, and rows with impossible counts or sums, are counted and dropped; *taken_plugin
      * includes them. */
     perfmon_status (*histograms)(uint64_t instance, const perfmon_histogram_batch *batch, uint64_t *taken_plugin);
 
-    /* Since 1.4. Hands over the library's memory for cells, with `sections` sections at least: the host reserves their room on
+    /* Hands over the library's memory for cells, with `sections` sections at least: the host reserves their room on
      * the disk. The first call makes the memory, with one section; each call describes the same memory. There is one writer of
      * it: the library. Do not call it in the entry. OK; NOT_FOUND: the host keeps no cells; FULL: there is no room for so
      * many sections, and memory_plugin has those that there are; FAILED: there is no room for any; STOPPED: the first call
@@ -759,19 +758,19 @@ typedef struct perfmon_plugin {
      * 2 wrong usage, 130 cancelled. Runs may overlap. */
     int32_t (*run)(const perfmon_run *request);
 
-    /* Since 1.3. Takes the settings of the library as a whole: once in the process, before the first create(); {} if none
+    /* Takes the settings of the library as a whole: once in the process, before the first create(); {} if none
      * are configured. Returns the same as validate(); no instance is made until it returns OK. The request has the source
      * PERFMON_SOURCE_LIBRARY, the instance 0, and no target; validate() gets such requests, too, before and after.
      * Commands run without it. Null in a plugin without such settings. */
     perfmon_status (*configure)(const perfmon_configure *request);
 
-    /* Since 1.3. Called instead of destroy(), for instances that need time to end: to unsubscribe, or to release what they
+    /* Called instead of destroy(), for instances that need time to end: to unsubscribe, or to release what they
      * hold on the target. Like destroy() it starts the work and returns at once; the plugin calls perfmon_host.destroyed when
-     * the work is done. Until then the instance may log and ask for secrets; other calls return STOPPED. Called once. A
-     * plugin with end() must also offer destroy(), for older hosts. */
+     * the work is done. Until then the instance may log and ask for secrets; other calls return STOPPED. Called once. Null
+     * in a plugin whose instances end at once. */
     void (*end)(const perfmon_end *request);
 
-    /* Since 1.3. Says whether instances with these settings collect request->family, without an instance, a target and the
+    /* Says whether instances with these settings collect request->family, without an instance, a target and the
      * network: for people who want to know which settings a metric needs. May overlap with any call. OK: they do, if the
      * target has it. INVALID: they do not. Then report with perfmon_host.problem the settings that would: a pointer to the
      * setting, what to do with it ("add this counterset") as the message, and the value as the suggestion. Report

@@ -11,7 +11,7 @@ macro_rules! constants {
 
 constants! {
     ABI_MAJOR: u16 = 1;
-    ABI_MINOR: u16 = 7;
+    ABI_MINOR: u16 = 0;
     OK: i32 = 0;
     FULL: i32 = 1;
     WAIT: i32 = 2;

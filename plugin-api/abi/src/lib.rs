@@ -22,6 +22,3 @@ pub const HEADER: &str = include_str!("../include/perfmon_plugin.h");
 /// The entry function of a plugin.
 pub type EntryFn =
     unsafe extern "C" fn(host: *const HostApi, plugin_host: *mut PluginApi, error_host: *mut Text) -> i32;
-
-/// The size of a version 1.0 plugin table, the minimum that a plugin must fill.
-pub const PLUGIN_SIZE_V1_0: usize = 168;

@@ -229,22 +229,10 @@ impl<T: Plain> ExactSizeIterator for Structs<'_, T> {}
 /// # Safety
 /// A pointer that is not null points to a struct that is as long as its first member says.
 pub unsafe fn read_struct<T: Plain>(ptr: *const T) -> Result<T, Malformed> {
-    // SAFETY: the caller promises the same of the same pointer.
-    unsafe { read_part(ptr, T::FIRST_SIZE) }
-}
-
-/// As [`read_struct`], of a struct that has `size_min` bytes at least.
-///
-/// # Errors
-/// When the pointer is null or misaligned, or the struct is shorter than `size_min`.
-///
-/// # Safety
-/// As [`read_struct`].
-pub unsafe fn read_part<T: Plain>(ptr: *const T, size_min: usize) -> Result<T, Malformed> {
     checked_len(ptr.cast(), 1, align_of::<T>(), 1)?;
     // SAFETY: not null and aligned, as seen above; every such struct begins with its size.
     let size = unsafe { ptr.cast::<u32>().read() } as usize;
-    if size < size_min {
+    if size < T::FIRST_SIZE {
         return Err(Malformed::BadSize);
     }
     let mut value = MaybeUninit::<T>::zeroed();

@@ -45,7 +45,7 @@ unsafe impl Plain for i64 {}
 unsafe impl Plain for f64 {}
 
 macro_rules! abi_structs {
-    ($($(#[$meta:meta])* pub struct $name:ident as $c_name:literal, size $size:literal $(, at first $first:literal)? {
+    ($($(#[$meta:meta])* pub struct $name:ident as $c_name:literal, size $size:literal {
         $($offset:literal => $member:ident: $type:ty,)*
     })*) => {
         $(
@@ -58,14 +58,11 @@ macro_rules! abi_structs {
 
             const _: () = {
                 assert!(size_of::<$name>() == $size);
-                assert!(<$name as Plain>::FIRST_SIZE <= $size);
                 $(assert!(offset_of!($name, $member) == $offset);)*
             };
 
             // SAFETY: the members are integers, raw pointers, optional function pointers, or structs of this macro.
-            unsafe impl Plain for $name {
-                $(const FIRST_SIZE: usize = $first;)?
-            }
+            unsafe impl Plain for $name {}
         )*
 
         /// All structs of the header.
@@ -160,7 +157,7 @@ abi_structs! {
     }
 
     /// `perfmon_source`: a kind of thing to collect.
-    pub struct Source as "perfmon_source", size 120, at first 64 {
+    pub struct Source as "perfmon_source", size 120 {
         0 => size: u32,
         4 => mode: u32,
         8 => name: Str,
@@ -192,7 +189,7 @@ abi_structs! {
     }
 
     /// `perfmon_configure`: settings for validate(), create() and reconfigure().
-    pub struct Configure as "perfmon_configure", size 112, at first 104 {
+    pub struct Configure as "perfmon_configure", size 112 {
         0 => size: u32,
         4 => source: u32,
         8 => instance: u64,
@@ -227,7 +224,7 @@ abi_structs! {
     }
 
     /// `perfmon_run`: one run of a command.
-    pub struct Run as "perfmon_run", size 72, at first 48 {
+    pub struct Run as "perfmon_run", size 72 {
         0 => size: u32,
         4 => command: u32,
         8 => run: u64,
@@ -247,7 +244,7 @@ abi_structs! {
     }
 
     /// `perfmon_family`: a family. The exporter makes a metric from it.
-    pub struct Family as "perfmon_family", size 176, at first 128 {
+    pub struct Family as "perfmon_family", size 176 {
         0 => size: u32,
         4 => kind: u32,
         8 => value_kind: u32,
@@ -266,7 +263,7 @@ abi_structs! {
     }
 
     /// `perfmon_series`: a series of a family.
-    pub struct Series as "perfmon_series", size 48, at first 40 {
+    pub struct Series as "perfmon_series", size 48 {
         0 => size: u32,
         4 => family: u32,
         8 => labels: Array,
@@ -308,7 +305,7 @@ abi_structs! {
     }
 
     /// `perfmon_completion`: how a collection ended.
-    pub struct Completion as "perfmon_completion", size 88, at first 80 {
+    pub struct Completion as "perfmon_completion", size 88 {
         0 => size: u32,
         4 => outcome: u32,
         8 => families: Array,
@@ -328,7 +325,7 @@ abi_structs! {
     }
 
     /// `perfmon_event`: something that happened on the target, such as an alert that fired.
-    pub struct Event as "perfmon_event", size 96, at first 72 {
+    pub struct Event as "perfmon_event", size 96 {
         0 => size: u32,
         4 => level: u32,
         8 => name: Str,
@@ -371,7 +368,7 @@ abi_structs! {
     }
 
     /// `perfmon_host`: what the host offers.
-    pub struct HostApi as "perfmon_host", size 200, at first 152 {
+    pub struct HostApi as "perfmon_host", size 200 {
         0 => size: u32,
         4 => abi_major: u16,
         6 => abi_minor: u16,
@@ -402,7 +399,7 @@ abi_structs! {
     }
 
     /// `perfmon_plugin`: what a plugin offers.
-    pub struct PluginApi as "perfmon_plugin", size 192, at first 168 {
+    pub struct PluginApi as "perfmon_plugin", size 192 {
         0 => size: u32,
         4 => abi_major: u16,
         6 => abi_minor: u16,

@@ -30,7 +30,7 @@ static const later_source sources[] = {
     {.v1_0 = {.size = sizeof(later_source), .mode = PERFMON_MODE_BLOCKING, .name = STR("lynx"), .help = STR("Two")}, .icon = STR("l")},
 };
 static const later_plugin plugin = {
-    .v1_0 = {.size = sizeof(later_plugin), .abi_major = PERFMON_ABI_MAJOR, .abi_minor = 7, .name = STR("later"),
+    .v1_0 = {.size = sizeof(later_plugin), .abi_major = PERFMON_ABI_MAJOR, .abi_minor = PERFMON_ABI_MINOR + 1, .name = STR("later"),
              .version = STR("7"), .description = STR("From the future"), .sources = ARRAY(sources), .validate = accept,
              .create = accept, .reconfigure = accept, .collect = collect, .cancel = cancel, .destroy = destroy},
     .dance = dance,

@@ -65,18 +65,13 @@ static void zoo_destroy(uint64_t instance) { host->destroyed(instance); }
 #ifndef SOURCE_FLAGS
 #define SOURCE_FLAGS 0
 #endif
-#if PERFMON_ABI_MINOR >= 6
-#define SOURCE_FLAGS_MEMBER , .flags = SOURCE_FLAGS
-#else
-#define SOURCE_FLAGS_MEMBER
-#endif
 #ifndef TRANSPORTS
 #define TRANSPORTS {NULL, 0, 0, 0}
 #endif
 
 static const perfmon_source sources[] = {
     {.size = sizeof(perfmon_source), .mode = MODE, .name = SOURCE_NAME, .help = STR("Lives in the zoo"), .shown = SHOWN_KEYS,
-     .transports = TRANSPORTS SOURCE_FLAGS_MEMBER},
+     .transports = TRANSPORTS, .flags = SOURCE_FLAGS},
     MORE_SOURCES
 };
 

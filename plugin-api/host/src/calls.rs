@@ -159,7 +159,6 @@ impl Calls {
 
     /// The request for an instance. It points to the target and to `settings`, which must outlive its use.
     fn row_of(&self, asked: Asked, config: &InstanceConfig, settings: &str) -> Configure {
-        let has_flags = self.0.abi_minor >= FLAGS_MINOR;
         Configure {
             size: struct_size::<Configure>(),
             source: asked.source,
@@ -168,7 +167,7 @@ impl Calls {
             target: Str::of(&config.target.name),
             host: Str::of(&config.target.host),
             port: config.target.port.map_or(0, u32::from),
-            flags: if config.is_on_demand && has_flags { plugin_abi::CONFIGURE_ON_DEMAND } else { 0 },
+            flags: if config.is_on_demand { plugin_abi::CONFIGURE_ON_DEMAND } else { 0 },
             identity: Str::of(&config.target.identity),
             settings: Str::of(settings),
             error_host: core::ptr::null_mut(),
@@ -176,9 +175,6 @@ impl Calls {
         }
     }
 }
-
-/// The minor version from which on plugins know the flags of a configuration. They were reserved, and zero.
-const FLAGS_MINOR: u16 = 3;
 
 /// The message in the buffer; the plugin's length is checked.
 pub(crate) fn message(room: &[u8], len: u64) -> String {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library as Opened, RTLD_LOCAL, RTLD_NOW};
 use plugin_abi::{
-    self as abi, ABI_MAJOR, ENTRY_SYMBOL, EntryFn, HostApi, OK, PLUGIN_SIZE_V1_0, Plain as _, PluginApi,
-    Text, VERSION, read_part, struct_size,
+    self as abi, ABI_MAJOR, ENTRY_SYMBOL, EntryFn, HostApi, OK, Plain as _, PluginApi, Text, VERSION,
+    read_struct, struct_size,
 };
 
 use crate::calls::{MESSAGE_BYTES_MAX, message, status_name};
@@ -65,7 +65,7 @@ pub(crate) fn enter(entry: EntryFn, file: &Path, host: &'static HostApi) -> Resu
         });
     }
     // SAFETY: the table is ours; its first member is what the plugin says it wrote, at most what there is room for.
-    unsafe { read_part(&raw const table, PLUGIN_SIZE_V1_0) }.map_err(|_| LoadError::Declaration {
+    unsafe { read_struct(&raw const table) }.map_err(|_| LoadError::Declaration {
         file,
         field: "size".to_owned(),
         expected: "the size of a version 1.0 table or more",

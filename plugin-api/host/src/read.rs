@@ -140,7 +140,7 @@ pub(crate) unsafe fn labels<'a>(
 
 pub(crate) fn series<'a>(raw: &abi::Series, labels: &'a [(&'a str, &'a str)]) -> SeriesDef<'a> {
     let start = (raw.start_time_unix_ns != 0).then_some(raw.start_time_unix_ns);
-    // A plugin of version 1.0 does not say how it knows the start time.
+    // Not every plugin says how it knows the start time.
     let def = SeriesDef::new(raw.family, labels, start);
     if start.is_some() && raw.start_time_kind == abi::START_TIME_INFERRED {
         SeriesDef { start_time_kind: StartTimeKind::Inferred, ..def }

@@ -12,8 +12,7 @@ pub struct InstanceConfig {
     /// The settings as JSON: the module of the configuration without `plugin`, and the target's transport in
     /// `transport`, if the source declares one. Problems are pointers into this value.
     pub settings: serde_json::Value,
-    /// Whether it collects when somebody asks, such as for a probe, and not on a schedule. Plugins before version 1.3 ignore
-    /// it.
+    /// Whether it collects when somebody asks, such as for a probe, and not on a schedule.
     pub is_on_demand: bool,
 }
 

@@ -16,7 +16,7 @@ use crate::host;
 #[derive(Clone, Copy, Debug)]
 pub struct CellMemory(&'static [AtomicU64]);
 
-/// The memory of this library. `None` if the exporter keeps no cells, or is older than version 1.4. Do not call it
+/// The memory of this library. `None` if the exporter keeps no cells. Do not call it
 /// before [`crate::Source::create`].
 ///
 /// # Errors If there is no room for it; the exporter has logged the reason.

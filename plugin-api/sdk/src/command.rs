@@ -117,14 +117,14 @@ impl Run {
     }
 
     /// The configuration of the target that `--target` names, one for each of its modules of this plugin. Empty if
-    /// there is no such target, or if the exporter is older than version 1.3.
+    /// there is no such target.
     #[must_use]
     pub fn configured(&self) -> &[Configured] {
         &self.configured
     }
 
     /// The metric name of a family's samples: in the module at that index of [`Run::configured`], or by the general
-    /// rules. `None` if a rule drops it, or if the exporter is older than version 1.3. Rules on labels are applied
+    /// rules. `None` if a rule drops it. Rules on labels are applied
     /// to a series without labels.
     #[must_use]
     pub fn metric_name(&self, configured: Option<usize>, family: &Family<'_>) -> Option<String> {

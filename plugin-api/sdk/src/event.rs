@@ -28,10 +28,10 @@ pub struct Event<'a> {
     pub body: &'a str,
     /// Details.
     pub fields: &'a [(&'a str, &'a str)],
-    /// The alert that it is about, and its state. Exporters before version 1.3 ignore it.
+    /// The alert that it is about, and its state.
     pub alert: Option<(&'a str, AlertState)>,
     /// How many of the first fields identify the alert: the same in each of its events. Receivers of alerts get them as
-    /// labels, and the other fields as annotations. Exporters before version 1.5 ignore it.
+    /// labels, and the other fields as annotations.
     pub alert_labels: usize,
 }
 

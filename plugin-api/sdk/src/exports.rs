@@ -88,12 +88,11 @@ unsafe extern "C" fn validate<P: PluginDef>(request: *const Configure) -> i32 {
     // SAFETY: passed on from the host.
     unsafe {
         configured::<P>("validate", request, |plugin, _, call| {
-            let mut problems = match (plugin.sources.get(call.source), plugin.settings) {
+            let problems = match (plugin.sources.get(call.source), plugin.settings) {
                 (Some(source), _) => (source.validate)(&call.settings, &call.target),
                 (None, Some(settings)) if call.source == OF_LIBRARY => (settings.validate)(&call.settings),
                 _ => return Err(unknown_source()),
             };
-            problems.retain(|problem| !problem.is_warning || host::knows_warnings());
             if problems.is_empty() { Ok(()) } else { Err(problems) }
         })
     }

@@ -52,7 +52,7 @@ pub struct Failure {
     /// Details for people, no secrets; may be empty.
     pub message: String,
     /// The earliest useful retry: of connecting if the stage is [`Stage::Bind`] or before, else of collecting. The
-    /// exporter limits the pause; versions before 1.3 ignore it.
+    /// exporter limits the pause.
     pub retry_after: Option<Duration>,
 }
 

@@ -52,7 +52,7 @@ pub struct Family<'a> {
     pub origin: &'a str,
     /// The type of its values.
     pub value: ValueKind,
-    /// How pages show them; [`Display::NONE`] leaves it to the exporter. Hosts before version 1.2 ignore it.
+    /// How pages show them; [`Display::NONE`] leaves it to the exporter.
     pub display: Display<'a>,
 }
 

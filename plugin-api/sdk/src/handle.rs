@@ -40,7 +40,7 @@ impl Handle {
 
     /// Asks for at least `interval` between the starts of two collections, because the data changes no faster, or
     /// is expensive for the target. The last call counts, and zero removes the request. The exporter keeps its own
-    /// interval if that is longer; versions before 1.3 ignore it. At most a day.
+    /// interval if that is longer. At most a day.
     pub fn min_interval(&self, interval: Duration) {
         host::min_interval(self.instance, u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
     }

@@ -234,13 +234,6 @@ pub(crate) fn destroyed(instance: u64) {
     unsafe { function(instance) };
 }
 
-/// Whether the host tells warnings from errors.
-pub(crate) fn knows_warnings() -> bool {
-    HOST.get().is_some_and(|host| host.abi_minor >= WARNINGS_MINOR)
-}
-
-const WARNINGS_MINOR: u16 = 7;
-
 pub(crate) fn problem(report: u64, problem: &Problem) {
     let Some(function) = HOST.get().and_then(|host| host.problem) else { return };
     let row = plugin_abi::Problem {
@@ -352,17 +345,8 @@ pub(crate) fn credential_acquire(owner: u64, host_name: &str, identity: &str) ->
     }
 }
 
-/// The minor version from which on hosts know why an account is refused.
-const ACCOUNT_VERDICTS_MINOR: u16 = 7;
-
 pub(crate) fn credential_result(lease: u64, verdict: u32) {
-    let Some((function, minor)) = HOST.get().and_then(|host| Some((host.credential_result?, host.abi_minor)))
-    else {
-        return;
-    };
-    // An older host would take what it does not know as no answer.
-    let is_new = matches!(verdict, CREDENTIAL_DISABLED | CREDENTIAL_PASSWORD_EXPIRED);
-    let verdict = if is_new && minor < ACCOUNT_VERDICTS_MINOR { CREDENTIAL_LOCKED } else { verdict };
+    let Some(function) = HOST.get().and_then(|host| host.credential_result) else { return };
     // SAFETY: takes numbers.
     unsafe { function(lease, verdict) };
 }

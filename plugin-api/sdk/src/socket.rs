@@ -9,7 +9,7 @@ use crate::host;
 
 /// The listening socket that the service manager opened for this library, by its name there without `plugin.` and
 /// the library's name: `events` for `FileDescriptorName=plugin.pla.events`. It does not block. `None` if there is
-/// none, or if the exporter is older than version 1.3. Do not call it before [`crate::Source::create`].
+/// none. Do not call it before [`crate::Source::create`].
 ///
 /// # Errors If the name is invalid, or no descriptors are left.
 pub fn listening_socket(name: &str) -> io::Result<Option<TcpListener>> {

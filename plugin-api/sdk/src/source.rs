@@ -100,13 +100,12 @@ pub trait Source: Sized + Send + 'static {
     /// Failure reasons that the general ones do not cover.
     const REASONS: &'static [DeclaredReason] = &[];
     /// Keys of the settings, and of those of the library, whose values are not secret: pages show them at any level of
-    /// the settings. Values of other keys are shown as `hidden`. Hosts before version 1.3 ignore it.
+    /// the settings. Values of other keys are shown as `hidden`.
     const SHOWN: &'static [&'static str] = &[];
-    /// The ways to reach targets. Of several, each one's settings have its port, if that is configured. Hosts before
-    /// version 1.3 ignore it.
+    /// The ways to reach targets. Of several, each one's settings have its port, if that is configured.
     const TRANSPORTS: &'static [Transport] = &[];
     /// Whether it keeps files of its targets. Its settings need a member `storage` then, of the type
-    /// [`Option<Storage>`](crate::Storage) and with `#[serde(default)]`. Hosts before version 1.6 ignore it.
+    /// [`Option<Storage>`](crate::Storage) and with `#[serde(default)]`.
     const KEEPS_FILES: bool = false;
     /// The settings. Use `#[serde(deny_unknown_fields)]`: what serde refuses becomes a [`Problem`] with its place.
     type Settings: DeserializeOwned + Send + 'static;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub struct Storage {
     /// An absolute path. It may not exist yet; the directory above it does. Sources of one target share it.
     pub directory: PathBuf,
-    /// How often the target is collected, in milliseconds: files get no more records. Hosts before version 1.7 do not say it.
+    /// How often the target is collected, in milliseconds: files get no more records.
     #[serde(default)]
     pub interval_ms: Option<u64>,
 }

@@ -12,6 +12,6 @@ pub struct Target {
     /// The identity to use; empty for none.
     pub identity: String,
     /// Whether the instance collects when somebody asks, such as for a probe, and not on a schedule: then leave nothing on the
-    /// target that is there for later collections, and write no files. Hosts before version 1.3 never say so.
+    /// target that is there for later collections, and write no files.
     pub is_on_demand: bool,
 }

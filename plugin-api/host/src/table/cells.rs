@@ -34,7 +34,7 @@ pub(super) unsafe extern "C" fn cell_memory(
             sections: handed.sections.into(),
             reserved: 0,
         };
-        // SAFETY: `read_struct` saw a struct that is at least as long as version 1.4 has it.
+        // SAFETY: `read_struct` saw a struct that is at least as long as version 1.0 has it.
         unsafe { memory_plugin.write(answer) };
         if sections > answer.sections { FULL } else { OK }
     })

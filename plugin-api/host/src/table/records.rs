@@ -23,10 +23,8 @@ pub(super) unsafe extern "C" fn problem(report: u64, problem: *const abi::Proble
             .map_err(Violation::from)
             // SAFETY: its strings, valid until the call returns.
             .and_then(|raw| unsafe { read::problem(&raw, limits) });
-        let knows_warnings = it.library.info.abi.minor >= WARNINGS_MINOR;
         match problem {
-            Ok(mut problem) if !it.is_full() => {
-                problem.is_warning &= knows_warnings;
+            Ok(problem) if !it.is_full() => {
                 it.add(problem);
                 OK
             }
@@ -91,10 +89,7 @@ pub(super) unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 
 pub(super) unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -> i32 {
     for_instance(instance, |it| {
         // SAFETY: the plugin's struct, valid until the call returns.
-        let mut raw = unsafe { read_struct(event) }?;
-        if it.library.info.abi.minor < ALERT_LABELS_MINOR {
-            raw.alert_labels = 0;
-        }
+        let raw = unsafe { read_struct(event) }?;
         let limits = it.library.limits();
         // SAFETY: its strings and fields, valid until the call returns.
         let (body, fields) = unsafe { read::text_and_fields(raw.body, raw.fields, limits) }?;
@@ -118,7 +113,3 @@ pub(super) unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -
 
 /// Fields of records that are about a target, though of no instance.
 const HOST_FIELDS: [&str; 2] = ["target", "host"];
-/// The minor version from which on plugins say how bad a problem is. The number was reserved.
-const WARNINGS_MINOR: u16 = 7;
-/// The minor version from which on plugins say which fields identify an alert. The number was reserved.
-const ALERT_LABELS_MINOR: u16 = 5;

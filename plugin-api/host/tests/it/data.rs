@@ -198,18 +198,6 @@ fn the_labels_of_an_alert_are_the_first_fields_that_it_names_and_valid() {
 }
 
 #[test]
-fn a_plugin_of_version_1_4_says_nothing_of_labels() {
-    let world = World::new();
-    let library = world.load("zoo/minor_1_4.c");
-    assert_eq!(library.info().abi.minor, 4);
-    let (instance, sink) = instance(&library, "a");
-    let recorded = collect(&world, &instance, &sink);
-    assert_eq!(said(&recorded, "too many"), i64::from(OK), "the number was reserved, and may be anything");
-    assert!(recorded.alert_labels.iter().all(Vec::is_empty), "{:?}", recorded.alert_labels);
-    assert_eq!(counted(&library), []);
-}
-
-#[test]
 fn registering_without_end_stops_at_the_limit_of_the_instance() {
     let world = World::limited(|limits| limits.series_max = 2_500);
     let library = world.load("zoo/registers_without_end.c");

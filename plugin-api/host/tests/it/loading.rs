@@ -8,9 +8,7 @@ use plugin_host::testing::{RecordedOutcome, Value};
 use plugin_host::{AbiVersion, CommandRequest, ConfigureError, FamilyKey, Host, HostOptions, Mode, Selects};
 
 use crate::support::CapturedOutput;
-use crate::support::{
-    World, collect, compile, compile_for_1_2, compile_for_1_3, compile_with, config, instance, said,
-};
+use crate::support::{World, collect, compile, compile_with, config, instance, said};
 
 #[test]
 fn a_plugin_in_c_loads_collects_and_is_destroyed() {
@@ -232,131 +230,6 @@ fn a_plugin_of_an_earlier_minor_version_loads_in_a_later_host() {
     assert_eq!(library.info().abi, AbiVersion { major: 1, minor: plugin_abi::ABI_MINOR });
     let (instance, sink) = instance(&library, "a");
     assert_eq!(collect(&world, &instance, &sink).completions[0].outcome, RecordedOutcome::Full);
-}
-
-#[test]
-fn a_plugin_of_this_version_loads_in_a_host_of_the_first() {
-    let world = World::with(|options| options.abi_minor = 0);
-    let library = world.load("pulse.c");
-    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 0 });
-    let (instance, sink) = instance(&library, "a");
-    assert_eq!(collect(&world, &instance, &sink).completions[0].outcome, RecordedOutcome::Full);
-}
-
-#[test]
-fn families_of_version_1_1_do_not_say_how_they_are_shown() {
-    let world = World::new();
-    let library = world.load("zoo/minor_1_1.c");
-    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 1 });
-    let (instance, sink) = instance(&library, "a");
-    let recorded = collect(&world, &instance, &sink);
-    let families: Vec<_> = recorded
-        .families
-        .iter()
-        .map(|family| (family.item.as_str(), family.display, &*family.base))
-        .collect();
-    assert_eq!(families, [("Number", DisplayRule::None, ""), ("Other", DisplayRule::None, "")]);
-    assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");
-}
-
-#[test]
-fn series_of_an_earlier_minor_version_are_read_as_far_as_they_go() {
-    let world = World::new();
-    let library = world.load("zoo/older_minor.c");
-    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 0 });
-    let (instance, sink) = instance(&library, "a");
-    let recorded = collect(&world, &instance, &sink);
-    let series: Vec<_> = recorded
-        .series
-        .iter()
-        .map(|series| (series.labels[0].1.as_str(), series.start_time_unix_nanos, series.start_time_kind))
-        .collect();
-    assert_eq!(series, [("a", Some(5), StartTimeKind::Known), ("b", None, StartTimeKind::Unknown)]);
-    assert_eq!(recorded.series[1].value, Some(Value::F64(2.0)));
-    assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");
-}
-
-#[test]
-fn a_plugin_of_version_1_2_has_all_that_it_had() {
-    let world = World::new();
-    let library = world.host.load(&compile_for_1_2("zoo/minor_1_2.c")).expect("the plugin loads");
-    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 2 });
-    let (instance, sink) = instance(&library, "a");
-    collect(&world, &instance, &sink);
-    let recorded = collect(&world, &instance, &sink);
-    for what in ["batch", "fact", "event", "completed"] {
-        assert_eq!(said(&recorded, what), i64::from(plugin_abi::OK), "{what}");
-    }
-    let families: Vec<_> =
-        recorded.families.iter().map(|family| (&*family.part, family.display, &*family.base)).collect();
-    assert_eq!(families, [("", DisplayRule::Average, "base"), ("base", DisplayRule::Base, "")]);
-    let series: Vec<_> =
-        recorded.series.iter().map(|series| (series.value, series.start_time_kind)).collect();
-    let values = [Value::U64(6), Value::U64(2)].map(Some);
-    assert_eq!(series, [(values[0], StartTimeKind::Inferred), (values[1], StartTimeKind::Unknown)]);
-    assert_eq!(recorded.facts, [("os.version".to_owned(), "10.0.20348".to_owned())]);
-    assert_eq!(recorded.events, [("zoo.escaped".to_owned(), "An animal is missing.".to_owned())]);
-    assert_eq!(recorded.alerts, [], "it says nothing of alerts");
-    let [first, second] = &*recorded.completions else { panic!("it collected twice") };
-    assert_eq!((&first.outcome, first.stages[0].calls), (&RecordedOutcome::Full, 2));
-    let RecordedOutcome::Failed(failure) = &second.outcome else { panic!("it fails the second time") };
-    assert_eq!((failure.to_string().as_str(), failure.retry_after), ("query: asleep: snoring", None));
-    drop(instance);
-    assert_eq!(world.host.wait_destroyed(std::time::Duration::from_secs(10)), 0);
-    assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");
-}
-
-#[test]
-fn a_plugin_of_version_1_3_has_all_that_it_had() {
-    let world = World::new();
-    let library = world.host.load(&compile_for_1_3("zoo/minor_1_3.c")).expect("the plugin loads");
-    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: 3 });
-    let schema = &library.info().sources[0].schema;
-    let transport = &schema.transports[0];
-    assert_eq!((&*schema.shown, &*transport.kind), (&["food".to_owned()][..], "cable"));
-    assert_eq!(transport.settings[0].kind, SettingKind::Port);
-    let [namespace, object, item, part] = ["", "Zoo", "Waits", ""].map(str::to_owned);
-    let waits = FamilyKey { namespace, object, item, part };
-    assert_eq!(library.selects("animal", &config("a"), &waits).expect("it answers"), Selects::Yes);
-    let (instance, sink) = instance(&library, "a");
-    assert_eq!(world.log.wait_said("configured"), 1);
-    let recorded = collect(&world, &instance, &sink);
-    for what in ["histograms", "alert", "interval"] {
-        assert_eq!(said(&recorded, what), i64::from(plugin_abi::OK), "{what}");
-    }
-    assert_eq!(said(&recorded, "socket"), i64::from(plugin_abi::NOT_FOUND));
-    assert_eq!(recorded.series[0].histogram, Some((vec![1, 2, 3], 9.5)));
-    assert_eq!(recorded.alerts, [("bear".to_owned(), AlertState::Opened)]);
-    assert_eq!(instance.min_interval(), Some(Duration::from_secs(60)));
-    let RecordedOutcome::Failed(failure) = &recorded.completions[0].outcome else { panic!("it fails") };
-    assert_eq!(failure.retry_after, Some(Duration::from_secs(4)));
-    drop(instance);
-    assert_eq!(world.log.wait_said("ended"), i64::from(plugin_abi::END_REMOVED));
-    assert_eq!(world.host.wait_destroyed(Duration::from_secs(10)), 0);
-    assert!(library.violations().iter().all(|(_, count)| count == 0), "the past is no violation");
-}
-
-#[test]
-fn a_command_of_version_1_2_runs() {
-    let library = World::new().host.load(&compile_for_1_2("zoo/minor_1_2.c")).expect("the plugin loads");
-    let output = Arc::new(CapturedOutput::default());
-    let request =
-        CommandRequest { command: "roar".to_owned(), terminal_width: Some(80), ..CommandRequest::default() };
-    let running = library.run(&request, Arc::<CapturedOutput>::clone(&output)).expect("it has the command");
-    assert_eq!((running.wait(), output.all()), (0, "roar\n".to_owned()));
-}
-
-#[test]
-fn the_whole_example_in_c_is_the_same_with_the_header_of_version_1_2() {
-    let world = World::new();
-    let library = world.host.load(&compile_for_1_2("pulse.c")).expect("the plugin loads");
-    let (instance, sink) = instance(&library, "a");
-    collect(&world, &instance, &sink);
-    let recorded = collect(&world, &instance, &sink);
-    assert_eq!(recorded.series[0].value, Some(Value::U64(2)));
-    assert_eq!(recorded.completions[1].outcome, RecordedOutcome::Full);
-    drop(instance);
-    assert_eq!(world.host.wait_destroyed(std::time::Duration::from_secs(10)), 0);
 }
 
 fn check_zoo(name: &str, expected: &Expect) {

@@ -31,22 +31,12 @@ fn which_settings_may_be_shown_and_how_a_source_is_reached_is_known() {
 }
 
 #[test]
-fn a_source_that_is_older_says_nothing_of_settings() {
-    let library = World::new().host.load(&crate::support::compile_for_1_2("zoo/minor_1_2.c"));
-    let source = &library.expect("the plugin loads").info().sources[0].schema.clone();
-    assert_eq!((source.shown.len(), source.transports.len()), (0, 0));
-}
-
-#[test]
 fn whether_a_source_keeps_files_is_known_and_other_flags_mean_nothing() {
     for (flags, expected) in [("0", false), ("PERFMON_SOURCE_KEEPS_FILES", true), ("0xfffffffe", false)] {
         let file = compile_with("zoo/schema.c", &[&format!("-DSOURCE_FLAGS={flags}")]);
         let library = World::new().host.load(&file).expect("the plugin loads");
         assert_eq!(library.info().sources[0].schema.keeps_files, expected, "{flags}");
     }
-    // The header of version 1.3 has the declaration of a source as it was up to version 1.5.
-    let older = World::new().host.load(&crate::support::compile_for_1_3("zoo/minor_1_3.c"));
-    assert!(!older.expect("the plugin loads").info().sources[0].schema.keeps_files);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use plugin_host::{FamilyKey, Library, Problem, Selects};
 
 use crate::rust::linked;
-use crate::support::{World, compile_for_1_2, config};
+use crate::support::{World, config};
 
 fn asked(library: &Library, source: &str, family: [&str; 4]) -> Selects {
     let [namespace, object, item, part] = family.map(str::to_owned);
@@ -32,9 +32,6 @@ fn nothing_is_known_of_a_plugin_that_does_not_say() {
     let world = World::new();
     let silent = world.load("zoo/well_behaved.c");
     assert_eq!(asked(&silent, "animal", ["", "cow", "milk", ""]), Selects::Unknown);
-    let older = world.host.load(&compile_for_1_2("zoo/minor_1_2.c")).expect("the plugin loads");
-    let source = older.info().sources[0].name.clone();
-    assert_eq!(asked(&older, &source, ["", "cow", "milk", ""]), Selects::Unknown);
 }
 
 #[test]

@@ -17,21 +17,6 @@ pub(crate) fn compile(source: &str) -> PathBuf {
 
 /// As [`compile`], with more for the compiler.
 pub(crate) fn compile_with(source: &str, options: &[&str]) -> PathBuf {
-    compile_against("../abi/include", source, options)
-}
-
-/// As [`compile`], with the header of version 1.2.
-pub(crate) fn compile_for_1_2(source: &str) -> PathBuf {
-    compile_against("zoo/header_1_2", source, &[])
-}
-
-/// As [`compile`], with the header of version 1.3.
-pub(crate) fn compile_for_1_3(source: &str) -> PathBuf {
-    compile_against("zoo/header_1_3", source, &[])
-}
-
-/// As [`compile_with`]; the header is the one in that folder of `plugin-api/examples`.
-fn compile_against(header: &str, source: &str, options: &[&str]) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -42,7 +27,7 @@ fn compile_against(header: &str, source: &str, options: &[&str]) -> PathBuf {
     let output = Command::new("cc")
         .args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
         .args(["-shared", "-fPIC", "-fvisibility=hidden", "-pthread", "-I"])
-        .arg(examples.join(header))
+        .arg(examples.join("../abi/include"))
         .arg("-o")
         .arg(&file)
         .arg(examples.join(source))

@@ -8,8 +8,7 @@ use crate::histogram::{HistogramFamily, HistogramId};
 use crate::host;
 
 impl Output {
-    /// Registers families of histograms, once for the instance's life. `None` for dropped ones; hosts before
-    /// version 1.3 drop all of them.
+    /// Registers families of histograms, once for the instance's life. `None` for dropped ones.
     #[must_use]
     pub fn register_histograms(&mut self, families: &[HistogramFamily<'_>]) -> Vec<Option<HistogramId>> {
         let ids = in_parts(families, |part, ids| {

@@ -7,7 +7,7 @@ use plugin_host::{InstanceConfig, Violation};
 use serde_json::json;
 
 use super::{collected, linked, made};
-use crate::support::{World, collect, compile_for_1_2, compile_with, config, instance};
+use crate::support::{World, collect, compile_with, config, instance};
 
 #[test]
 fn what_serde_and_the_source_refuse_comes_back_with_its_place() {
@@ -84,7 +84,7 @@ fn a_source_need_not_take_other_settings() {
 }
 
 #[test]
-fn an_instance_on_demand_is_told_so_and_a_plugin_of_version_1_2_is_not() {
+fn an_instance_on_demand_is_told_so() {
     let (_host, library) = linked(|_| {});
     let with = |is_on_demand| InstanceConfig { is_on_demand, ..config("web1.example") };
     for is_on_demand in [false, true] {
@@ -94,7 +94,4 @@ fn an_instance_on_demand_is_told_so_and_a_plugin_of_version_1_2_is_not() {
         let is_told = sink.recorded().logs.iter().any(|log| log.message == "Made on demand");
         assert_eq!(is_told, is_on_demand);
     }
-    let older = World::new().host.load(&compile_for_1_2("zoo/minor_1_2.c")).expect("the plugin loads");
-    let instance = older.create("animal", &with(true), Arc::new(RecordingSink::default()));
-    instance.expect("what is reserved in that version is zero");
 }
