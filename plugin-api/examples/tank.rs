@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use host_session::{Endpoint, Reason, call_error};
 use ms_dtyp::Win32Error;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Display, DisplayRule, Failure, Family, Kind, Problem, Series,
+    Collection, Coverage, DeclaredReason, Display, DisplayRule, Failure, FamilyDef, Kind, Problem, SeriesDef,
     SeriesId, Setup, Source, SourceEntry, ValueKind,
 };
 use plugin_session::{
@@ -43,7 +43,7 @@ const TANKS: Service = Service {
     names: &[InterfaceNames::of::<Tank>()],
 };
 
-const LEVEL: Family<'static> = Family {
+const LEVEL: FamilyDef<'static> = FamilyDef {
     namespace: "tanks",
     object: "Tank",
     item: "Level",
@@ -53,6 +53,7 @@ const LEVEL: Family<'static> = Family {
     help: "What is in the tank.",
     origin: "TankLevel",
     value: ValueKind::U64,
+    bounds: &[],
     display: Display::by(DisplayRule::Value),
 };
 
@@ -129,7 +130,7 @@ impl HostSource for TankSource {
         {
             let numbers: Vec<String> = (self.series.len()..levels.len()).map(|n| n.to_string()).collect();
             let labels: Vec<_> = numbers.iter().map(|number| [("tank", number.as_str())]).collect();
-            let series = labels.iter().map(|labels| Series { family, labels, start: None });
+            let series = labels.iter().map(|labels| SeriesDef { family, labels, start: None });
             self.series.extend(output.register_series(&series.collect::<Vec<_>>()));
         }
         for (series, liters) in self.series.iter().zip(levels) {

@@ -3,7 +3,7 @@
 //! `cargo build -p plugin-host --example ticks` makes `libticks.so` of it.
 
 use plugin_sdk::{
-    Collection, Coverage, Display, DisplayRule, Failure, Family, GeneralReason, Kind, Problem, Series,
+    Collection, Coverage, Display, DisplayRule, Failure, FamilyDef, GeneralReason, Kind, Problem, SeriesDef,
     SeriesId, Setup, Source, SourceEntry, Stage, ValueKind,
 };
 
@@ -25,7 +25,7 @@ struct Ticks {
     series: Option<SeriesId>,
 }
 
-const TICKS: Family<'static> = Family {
+const TICKS: FamilyDef<'static> = FamilyDef {
     namespace: "",
     object: "Ticks",
     item: "Ticks",
@@ -35,6 +35,7 @@ const TICKS: Family<'static> = Family {
     help: "Collections of this instance so far.",
     origin: "examples/ticks.rs",
     value: ValueKind::U64,
+    bounds: &[],
     display: Display::by(DisplayRule::Rate),
 };
 
@@ -64,7 +65,7 @@ impl Source for Ticks {
         if self.series.is_none()
             && let Some(family) = output.register_families(&[TICKS])[0]
         {
-            self.series = output.register_series(&[Series { family, labels: &[], start: None }])[0];
+            self.series = output.register_series(&[SeriesDef { family, labels: &[], start: None }])[0];
         }
         if let Some(series) = self.series {
             output.push_u64(series, number);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plugin_contract::Event;
+use plugin_abi::Event;
 
 use super::text::shortened;
 
@@ -45,7 +45,7 @@ const ALL_BYTES_MAX: usize = 8_192;
 
 #[cfg(test)]
 mod tests {
-    use plugin_contract::{Alert, AlertState, Level};
+    use plugin_abi::{Alert, AlertState, Level};
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plugin_contract::{Alert, Event, Level};
+use plugin_abi::{Alert, Event, Level};
 
 use super::origin::Origin;
 use super::text::shortened;
@@ -63,7 +63,7 @@ const LABEL_BYTES_MAX: usize = 512;
 
 #[cfg(test)]
 mod tests {
-    use plugin_contract::AlertState;
+    use plugin_abi::AlertState;
 
     use super::*;
 

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use plugin_contract::{self as contract, AlertState, Event, Outcome};
+use plugin_abi::{self as abi, AlertState, Event, Outcome};
 use tokio::sync::watch;
 use tracing::warn;
 
@@ -150,7 +150,7 @@ impl Registry {
         self.over_limit.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn event(&self, feed: &Feed, event: &Event<'_>, alert: contract::Alert<'_>, now: SystemTime) {
+    pub(crate) fn event(&self, feed: &Feed, event: &Event<'_>, alert: abi::Alert<'_>, now: SystemTime) {
         let Origin { target, module, .. } = &feed.origin;
         let mut state = self.lock();
         if state.heard(&feed.origin, feed.number).is_none() {

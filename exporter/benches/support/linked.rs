@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Limits};
 use plugin_sdk::{
-    Collection, Coverage, Display, Failure, Family, Handle, Kind, Output, Problem, Series, SeriesId, Setup,
-    Source, SourceEntry, ValueKind,
+    Collection, Coverage, Display, Failure, FamilyDef, Handle, Kind, Output, Problem, SeriesDef, SeriesId,
+    Setup, Source, SourceEntry, ValueKind,
 };
 use series::pipeline::Store;
 
@@ -35,12 +35,13 @@ impl Linked {
         let mut ids = Vec::with_capacity(series);
         while ids.len() < series {
             let item = format!("Item {}", ids.len() / SERIES_PER_FAMILY);
-            let family = self.output.register_families(&[Family { item: &item, ..FAMILY }])[0];
+            let family = self.output.register_families(&[FamilyDef { item: &item, ..FAMILY }])[0];
             let family = family.expect("the family is taken");
             let names: Vec<String> =
                 (0..SERIES_PER_FAMILY.min(series - ids.len())).map(|index| format!("{index},disk")).collect();
             let labels: Vec<_> = names.iter().map(|name| [("counter_instance", name.as_str())]).collect();
-            let rows: Vec<_> = labels.iter().map(|labels| Series { family, labels, start: None }).collect();
+            let rows: Vec<_> =
+                labels.iter().map(|labels| SeriesDef { family, labels, start: None }).collect();
             let taken = self.output.register_series(&rows).into_iter();
             ids.extend(taken.map(|id| id.expect("the series is taken")));
         }
@@ -48,7 +49,7 @@ impl Linked {
     }
 }
 
-const FAMILY: Family<'static> = Family {
+const FAMILY: FamilyDef<'static> = FamilyDef {
     namespace: "",
     object: "Disk Activity",
     item: "",
@@ -58,6 +59,7 @@ const FAMILY: Family<'static> = Family {
     help: "A family of the benchmark",
     origin: "\\Disk Activity(*)\\Item",
     value: ValueKind::F64,
+    bounds: &[],
     display: Display::NONE,
 };
 

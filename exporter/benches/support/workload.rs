@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use plugin_contract::{
+use plugin_abi::{
     Batch, CollectionId, Column, Completion, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef,
     ValueKind, Verdict,
 };

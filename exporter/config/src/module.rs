@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use input::nearest::nearest;
-use plugin_contract::SettingsSchema;
+use plugin_abi::SettingsSchema;
 use serde_json::Value;
 
 use super::item::Item;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plugin_contract::{SettingsSchema, TransportInfo};
+use plugin_abi::{SettingsSchema, TransportInfo};
 
 /// What the sources of the loaded plugins declare of their settings.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use plugin_contract::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
+use plugin_abi::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
 use serde_json::{Map, Value};
 
 use super::item::{Item, child};

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use plugin_contract::Waiter;
+use plugin_abi::Waiter;
 
 use super::clock::Clock;
 use super::lock;

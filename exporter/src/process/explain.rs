@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use input::nearest::suggestion;
-use plugin_contract::{GeneralReason, Reason, Stage};
+use plugin_abi::{GeneralReason, Reason, Stage};
 use plugin_host::{Host, HostOptions};
 use series::pipeline::Refusal;
 

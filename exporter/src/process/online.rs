@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use config::Config;
 use http_server::Gate;
-use plugin_contract::{CredentialBroker, Failure, GeneralReason, InstanceSink, Stage};
+use plugin_abi::{CredentialBroker, Failure, GeneralReason, InstanceSink, Stage};
 use plugin_host::{CommandOutput, Host, HostOptions, Instance, monotonic_ns};
 use telemetry::log::PluginLog;
 use tokio::runtime::Runtime;

@@ -7,7 +7,7 @@ use config::Config;
 use otlp_encode::Scope;
 use otlp_push::OtlpEndpoint;
 use otlp_push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
-use plugin_contract::{
+use plugin_abi::{
     Batch, CollectionId, Column, Completion, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef,
     ValueKind,
 };

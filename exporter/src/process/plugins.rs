@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use config::{Config, Module, Plugins, Position, Problem, Schemas, Target, plugin_file};
 use input::nearest::nearest;
-use plugin_contract::TargetInfo;
+use plugin_abi::TargetInfo;
 use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, SourceInfo, Trial};
 use serde_json::{Map, Value, json};
 

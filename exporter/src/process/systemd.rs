@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use listenfd::ListenFd;
-use plugin_contract::ListeningSockets;
+use plugin_abi::ListeningSockets;
 use rustix::net::sockopt::socket_acceptconn;
 use rustix::time::{ClockId, clock_gettime};
 use tracing::{error, info, warn};

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use plugin_contract::{Completion, Failure, GeneralReason, Outcome, Stage, StageReport};
+use plugin_abi::{Completion, Failure, GeneralReason, Outcome, Stage, StageReport};
 
 use super::health::TargetHealth;
 use crate::schedule::Ending;

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use alerts::Feed;
-use plugin_contract::{CollectionId, Failure, GeneralReason, Outcome, Stage};
+use plugin_abi::{CollectionId, Failure, GeneralReason, Outcome, Stage};
 use plugin_host::{CollectError, Instance, InstanceConfig, InstanceState, monotonic_ns};
 use series::pipeline::Store;
 

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime};
 use alerts::Feed;
 use otlp_encode::{Scope, Trigger};
 use otlp_push::{Ended, EventRouter};
-use plugin_contract::{AlertState, CollectionId, Completion, Event, Level};
+use plugin_abi::{AlertState, CollectionId, Completion, Event, Level};
 use plugin_host::monotonic_ns;
 use series::pipeline::{FailureStreak, StoreObserver};
 use telemetry::log::{Origin, log_more_alerts, log_plugin_event, log_plugin_record, plugin_log_enabled};
@@ -192,7 +192,7 @@ impl StoreObserver for JobObserver {
 
 #[cfg(test)]
 mod tests {
-    use plugin_contract::Alert;
+    use plugin_abi::Alert;
 
     use super::*;
 

@@ -3,7 +3,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use alerts::Feed;
-use plugin_contract::{
+use plugin_abi::{
     Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch, InstanceSink, Level,
     SeriesDef, Verdict,
 };

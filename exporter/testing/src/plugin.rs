@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use exposition::Format;
-use plugin_contract::{
+use plugin_abi::{
     Batch, BatchOutcome, CollectionId, Column, Completion, Display, DropReason, Failure, FamilyDef,
     GeneralReason, HistogramBatch, InstanceSink, Kind, Outcome, SeriesDef, Stage, ValueKind, Verdict,
 };

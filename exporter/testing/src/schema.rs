@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plugin_contract::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
+use plugin_abi::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
 
 /// A schema with the transport `smb`, as plugins for Windows hosts declare it, and with these keys shown.
 #[must_use]

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use config::{AllowHosts, Identity, Position, SecretSource};
 use perfmon_exporter::credentials::{Broker, Clock, Moment, Resolved, Resolver, VerdictFile};
-use plugin_contract::{
+use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, Lease, TargetInfo, Waiter,
 };
 use tempfile::TempDir;

@@ -11,7 +11,7 @@ use std::process::Command;
 use config::Schemas;
 use expect_test::{ExpectFile, expect_file};
 use perfmon_exporter::process::own_metrics;
-use plugin_contract::{GeneralReason, Stage};
+use plugin_abi::{GeneralReason, Stage};
 use plugin_host::{CommandInfo, Host, HostOptions, Library};
 use serde_json::Value;
 use telemetry::MetricKind;

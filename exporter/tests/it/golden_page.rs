@@ -17,7 +17,7 @@ use config::{Config, parse};
 use exposition::{Format, Representation, page_bytes};
 use ms_dtyp::FileTime;
 use otlp_encode::{Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Templates, Temporality};
-use plugin_contract::{
+use plugin_abi::{
     CollectionId, Completion, CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest,
     CredentialVerdict, Lease, LeaseId, Outcome, Secret, TargetInfo, Waiter,
 };

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use perfmon_exporter::credentials::{Decision, Fingerprint, Guard, Host, Moment, Scope};
-use plugin_contract::{CredentialVerdict, LeaseId, Waiter};
+use plugin_abi::{CredentialVerdict, LeaseId, Waiter};
 
 const HOSTS: usize = 4_000;
 /// The defaults of `scrape:`.

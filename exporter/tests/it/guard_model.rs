@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use perfmon_exporter::credentials::{
     Change, Decision, Fingerprint, Guard, Host, Moment, Outcome, Refusal, Remembered, Scope, Withheld,
 };
-use plugin_contract::{CredentialVerdict, LeaseId, Waiter};
+use plugin_abi::{CredentialVerdict, LeaseId, Waiter};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 

@@ -310,13 +310,13 @@ fn the_words_of_a_failure_are_explained() {
     );
     let (code, out, _) = explain(&[]);
     assert_eq!(code, 0);
-    for reason in plugin_contract::GeneralReason::ALL {
+    for reason in plugin_abi::GeneralReason::ALL {
         assert!(
             out.contains(&format!("  {:24}  {}\n", reason.as_str(), reason.sentence())),
             "{reason}: {out}"
         );
     }
-    for stage in plugin_contract::Stage::ALL {
+    for stage in plugin_abi::Stage::ALL {
         assert!(out.contains(&format!("  {:24}  ", stage.as_str())), "{stage}: {out}");
     }
     let (code, _, err) = explain(&["wrong_credential"]);

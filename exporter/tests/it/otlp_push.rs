@@ -12,7 +12,7 @@ use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use otlp_encode::{Facts, Resource, Scope};
 use otlp_push::{Counts, Item, Pusher, Shared, Supply};
 use otlp_push::{OtlpEndpoint, OtlpProtocol};
-use plugin_contract::{FamilyDef, Outcome, ValueKind};
+use plugin_abi::{FamilyDef, Outcome, ValueKind};
 use prometheus_client::registry::Registry;
 use series::pipeline::Store;
 use tokio::time::Instant;
@@ -44,7 +44,7 @@ impl Supply for Host {
         let Some(store) = self.store.lock().unwrap().clone() else { return Vec::new() };
         let mut rounds = self.rounds.lock().unwrap();
         *rounds += 1;
-        send_column(&store, &self.ids, plugin_contract::Column::U64(&vec![*rounds * 10; self.ids.len()]));
+        send_column(&store, &self.ids, plugin_abi::Column::U64(&vec![*rounds * 10; self.ids.len()]));
         complete(&store, Outcome::Full);
         vec![Item {
             key: 1,

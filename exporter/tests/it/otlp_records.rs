@@ -11,7 +11,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use otlp_encode::{Facts, Resource, Scope, Trigger};
 use otlp_push::{Counts, Ended, EventRouter, Item, Pusher, Shared, Signal, Supply};
 use otlp_push::{OtlpEndpoint, OtlpProtocol};
-use plugin_contract::{Completion, Event, Failure, GeneralReason, Level, Outcome, Stage, StageReport};
+use plugin_abi::{Completion, Event, Failure, GeneralReason, Level, Outcome, Stage, StageReport};
 use series::model::Target;
 use tokio::time::Instant;
 

@@ -199,9 +199,9 @@ fn a_command_keeps_its_calls_where_the_exporter_keeps_them_and_makes_no_director
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    assert_eq!(said(), format!("memory {}\n", plugin_sdk::plugin_abi::NOT_FOUND));
+    assert_eq!(said(), format!("memory {}\n", plugin_sdk::plugin_abi::raw::NOT_FOUND));
     assert!(!folder.path("state").exists());
     std::fs::DirBuilder::new().mode(0o700).create(folder.path("state")).unwrap();
-    assert_eq!(said(), format!("memory {}\n", plugin_sdk::plugin_abi::OK));
+    assert_eq!(said(), format!("memory {}\n", plugin_sdk::plugin_abi::raw::OK));
     assert_eq!(snapshots(&folder.path("state")), [], "its file went with it");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use config::{AllowHosts, Identity, Position, SecretSource};
 use perfmon_exporter::credentials::{Broker, Resolved, Resolver, SystemClock};
-use plugin_contract::{
+use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, Failure, GeneralReason,
     LeaseId, TargetInfo, Waiter,
 };

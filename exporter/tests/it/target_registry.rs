@@ -11,7 +11,7 @@ use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Plann
 use perfmon_exporter::targets::{
     AlertLines, Costs, JobObserver, TargetHealth, TargetRegistry, TargetState, ending,
 };
-use plugin_contract::{CollectionId, Completion, Failure, GeneralReason, Outcome, Stage, StageReport};
+use plugin_abi::{CollectionId, Completion, Failure, GeneralReason, Outcome, Stage, StageReport};
 use series::pipeline::StoreObserver;
 use telemetry::Timings;
 

@@ -1,24 +1,45 @@
-//! The plugin ABI: the C header `include/perfmon_plugin.h` and its Rust mirror.
+//! The interface between plugins and the exporter.
 //!
-//! The header is the specification. This crate repeats its structs and constants for Rust, with assertions on every
-//! offset, and has the only code that follows pointers between both sides ([`Str::read`], [`Array::structs`],
-//! [`read_struct`] …). Plugins in Rust use `plugin-sdk` instead.
+//! [`raw`] is the C header. The other types are what it means, once for both sides: `plugin-sdk` gives them to the authors of
+//! plugins and writes them as the header wants, `plugin-host` reads and checks what arrives, and the exporter implements
+//! [`InstanceSink`] once an instance and [`CredentialBroker`] once a process. What arrives there is valid: strings are UTF-8
+//! within the limits, columns have one length, ids were assigned before, enum values are known. Nothing in a sink may
+//! block: the caller is a thread of the plugin.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
-mod constants;
+mod batch;
+mod completion;
+mod credential;
 mod display;
+mod event;
 mod failure;
-mod read;
-mod structs;
+mod family;
+mod histogram;
+mod problem;
+pub mod raw;
+mod reason;
+mod setting;
+mod sink;
+mod socket;
+mod target;
 
-pub use self::constants::*;
+pub use self::batch::{Batch, BatchOutcome, Column};
+pub use self::completion::{CollectionId, Completion, Outcome, StageReport};
+pub use self::credential::{
+    CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
+    NoCredentials, Secret, Waiter,
+};
 pub use self::display::{Display, DisplayRule};
-pub use self::failure::{GeneralReason, Stage};
-pub use self::read::{Malformed, Structs, read_part, read_struct, struct_size, write_plugin, write_text};
-pub use self::structs::*;
-
-/// The header itself, for tests and tools that compile against it.
-pub const HEADER: &str = include_str!("../include/perfmon_plugin.h");
-
-/// The entry function of a plugin.
-pub type EntryFn =
-    unsafe extern "C" fn(host: *const HostApi, plugin_host: *mut PluginApi, error_host: *mut Text) -> i32;
+pub use self::event::{Alert, AlertState, Event, Level};
+pub use self::failure::{DeclaredReason, Failure, FailureOf, Reason};
+pub use self::family::{
+    DropReason, FamilyDef, FamilyId, FamilyKey, Kind, RESERVED_NAMESPACES, SeriesDef, SeriesId, Start,
+    ValueKind, Verdict,
+};
+pub use self::histogram::HistogramBatch;
+pub use self::problem::{Problem, Selects};
+pub use self::reason::{GeneralReason, Stage};
+pub use self::setting::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
+pub use self::sink::{InstanceSink, LibraryLog};
+pub use self::socket::{ListeningSockets, NoSockets};
+pub use self::target::TargetInfo;

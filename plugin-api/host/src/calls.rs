@@ -4,13 +4,13 @@
 // Each argument lives on the caller's stack or is borrowed by it, and outlives the call. The plugin is trusted to
 // keep the header's rules.
 
-use plugin_abi::{
+use plugin_abi::FamilyKey;
+use plugin_abi::raw::{
     Array, Collect, Configure, End, FAILED, Family, INVALID, PANICKED, Plain as _, PluginApi, Run, STALE,
     Str, Text, UNSUPPORTED, struct_size,
 };
 
 use crate::command::CommandRequest;
-use crate::selects::FamilyKey;
 use crate::state::InstanceConfig;
 
 /// The plugin's functions.
@@ -167,7 +167,7 @@ impl Calls {
             target: Str::of(&config.target.name),
             host: Str::of(&config.target.host),
             port: config.target.port.map_or(0, u32::from),
-            flags: if config.is_on_demand { plugin_abi::CONFIGURE_ON_DEMAND } else { 0 },
+            flags: if config.is_on_demand { plugin_abi::raw::CONFIGURE_ON_DEMAND } else { 0 },
             identity: Str::of(&config.target.identity),
             settings: Str::of(settings),
             error_host: core::ptr::null_mut(),
@@ -190,8 +190,8 @@ pub(crate) fn status_name(status: i32) -> String {
         UNSUPPORTED => "UNSUPPORTED".to_owned(),
         FAILED => "FAILED".to_owned(),
         PANICKED => "PANICKED".to_owned(),
-        plugin_abi::OK => "OK".to_owned(),
-        plugin_abi::VERSION => "VERSION".to_owned(),
+        plugin_abi::raw::OK => "OK".to_owned(),
+        plugin_abi::raw::VERSION => "VERSION".to_owned(),
         other => other.to_string(),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use plugin_abi::{FAILED, NOT_FOUND, STOPPED};
+use plugin_abi::raw::{FAILED, NOT_FOUND, STOPPED};
 use rpc_cells::{
     Capacity, Error, Level, Memory as _, RunDirectory, SectionFile, SectionFileOptions, SigbusGuard, boot_ms,
 };

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plugin_contract::TargetInfo;
+use plugin_abi::TargetInfo;
 use serde_json::{Value, json};
 
 use crate::error::CollectError;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plugin_contract::{DropReason, FamilyDef};
+use plugin_abi::{DropReason, FamilyDef};
 
 use crate::state::InstanceConfig;
 

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use plugin_abi::{INVALID, OK, SOURCE_LIBRARY, UNSUPPORTED};
+use plugin_abi::raw::{INVALID, OK, SOURCE_LIBRARY, UNSUPPORTED};
+use plugin_abi::{FamilyKey, Problem};
 use serde_json::{Map, Value};
 
 use crate::calls::{Asked, Asking, status_name};
-use crate::error::{ConfigureError, Problem};
+use crate::error::ConfigureError;
 use crate::library::LibraryShared;
-use crate::selects::FamilyKey;
 use crate::state::InstanceConfig;
 use crate::sync::lock;
 use crate::thread_pool::{Job, Limit};

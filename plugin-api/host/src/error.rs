@@ -1,8 +1,8 @@
 //! Errors between the exporter and a plugin, with the next step.
 
-use std::fmt;
 use std::path::PathBuf;
 
+use plugin_abi::Problem;
 use thiserror::Error;
 
 /// A library that could not be loaded. Each message names the file, what was expected, what was found and what to do.
@@ -115,20 +115,6 @@ fn list(found: &[String]) -> String {
     if found.is_empty() { "no plugin".to_owned() } else { found.join(", ") }
 }
 
-/// One thing that a source does not accept about its configuration, or does not do of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Problem {
-    /// A JSON pointer into [`crate::InstanceConfig::settings`], empty for the whole.
-    pub pointer: String,
-    /// What is wrong.
-    pub message: String,
-    /// A valid value; may be empty.
-    pub suggestion: String,
-    /// Whether the configuration is accepted all the same, and a part of it is not done. Only
-    /// [`validate`](crate::Library::validate) has such.
-    pub is_warning: bool,
-}
-
 /// An instance that could not be made or changed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -215,18 +201,7 @@ fn first(problems: &[Problem]) -> String {
     problems.first().map(ToString::to_string).unwrap_or_default()
 }
 
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pointer, message, suggestion, .. } = self;
-        match pointer.as_str() {
-            "" => write!(f, "the settings: {message}")?,
-            pointer => write!(f, "the settings at `{pointer}`: {message}")?,
-        }
-        if suggestion.is_empty() { Ok(()) } else { write!(f, "; {suggestion}") }
-    }
-}
-
-/// A collection that could not begin. [`plugin_contract::InstanceSink::complete`] is not called for it.
+/// A collection that could not begin. [`plugin_abi::InstanceSink::complete`] is not called for it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CollectError {

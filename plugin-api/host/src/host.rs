@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use plugin_abi::{END_PROCESS, EntryFn, SOURCE_LIBRARY};
-use plugin_contract::InstanceSink;
+use plugin_abi::InstanceSink;
+use plugin_abi::raw::{END_PROCESS, EntryFn, SOURCE_LIBRARY};
+use plugin_abi::{FamilyKey, Problem, Selects};
 use serde_json::Value;
 
 use crate::calls::{Asking, Calls};
@@ -14,7 +15,7 @@ use crate::cells::CellCounts;
 use crate::command::{CommandOutput, CommandRequest};
 use crate::configure;
 use crate::declared;
-use crate::error::{ConfigureError, LoadError, Problem};
+use crate::error::{ConfigureError, LoadError};
 use crate::image::Image;
 use crate::info::PluginInfo;
 use crate::instance::{Instance, InstanceShared};
@@ -22,7 +23,6 @@ use crate::library::{self, HostShared, LibraryShared};
 use crate::load;
 use crate::options::HostOptions;
 use crate::run::{self, RunningCommand};
-use crate::selects::{FamilyKey, Selects};
 use crate::state::{InstanceConfig, InstanceState};
 use crate::sync::lock;
 use crate::table;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use plugin_contract::{DeclaredReason, SettingsSchema};
+use plugin_abi::{DeclaredReason, SettingsSchema};
 
 /// A loaded library.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use plugin_abi::GeneralReason;
-use plugin_contract::{CredentialAnswer, CredentialRequest, CredentialVerdict, Lease, Waiter};
+use plugin_abi::{CredentialAnswer, CredentialRequest, CredentialVerdict, GeneralReason, Lease, Waiter};
 
 use crate::library::LibraryShared;
 use crate::sync::lock;

@@ -2,7 +2,7 @@
 //!
 //! One [`Host`] per process. It loads a [`Library`] from a file, or takes one that is linked in. A library makes an
 //! [`Instance`] of one of its sources for one target; the instance sends data to a
-//! [sink](plugin_contract::InstanceSink) of the exporter. The exporter controls schedule, deadlines and
+//! [sink](plugin_abi::InstanceSink) of the exporter. The exporter controls schedule, deadlines and
 //! cancellation, and calls [`Host::poll_deadlines`] to enforce them. Violations of a plugin are counted by
 //! [`Violation`]; at worst they put the instance into quarantine.
 
@@ -29,7 +29,6 @@ mod options;
 mod read;
 mod recording;
 mod run;
-mod selects;
 mod state;
 mod sync;
 mod table;
@@ -39,12 +38,12 @@ mod trial;
 mod trial_run;
 mod violation;
 
-pub use plugin_abi::EntryFn;
+pub use plugin_abi::raw::EntryFn;
 pub use rpc_cells::{Error as CellError, Level as CellLevel};
 
 pub use self::cells::{CellCounts, CellFiles};
 pub use self::command::{CommandCancel, CommandOutput, CommandRequest, ConfiguredModule, MetricNames};
-pub use self::error::{CollectError, ConfigureError, LoadError, Problem};
+pub use self::error::{CollectError, ConfigureError, LoadError};
 pub use self::exit::{ENDED_BY_PLUGIN, allow_exit, guard_exit, leave};
 pub use self::host::{Host, Library};
 pub use self::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
@@ -52,7 +51,6 @@ pub use self::instance::Instance;
 pub use self::limits::Limits;
 pub use self::options::HostOptions;
 pub use self::run::RunningCommand;
-pub use self::selects::{FamilyKey, Selects};
 pub use self::state::{InstanceConfig, InstanceState, QuarantineCause};
 pub use self::trial::Trial;
 pub use self::trial_run::run_trial;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
-use plugin_abi::{End, PANICKED, struct_size};
-use plugin_contract::Level;
+use plugin_abi::Level;
+use plugin_abi::raw::{End, PANICKED, struct_size};
 use serde_json::Value;
 
 use crate::calls::Calls;

@@ -11,9 +11,9 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library as Opened, RTLD_LOCAL, RTLD_NOW};
-use plugin_abi::{
-    self as abi, ABI_MAJOR, ENTRY_SYMBOL, EntryFn, HostApi, OK, Plain as _, PluginApi, Text, VERSION,
-    read_struct, struct_size,
+use plugin_abi::raw::{
+    self, ABI_MAJOR, ENTRY_SYMBOL, EntryFn, HostApi, OK, Plain as _, PluginApi, Text, VERSION, read_struct,
+    struct_size,
 };
 
 use crate::calls::{MESSAGE_BYTES_MAX, message, status_name};
@@ -114,7 +114,7 @@ fn no_entry(file: &Path, opened: &Opened) -> LoadError {
         let symbol = format!("perfmon_plugin_entry_v{major}");
         // SAFETY: the symbol is looked for, but neither called nor kept.
         if unsafe { opened.get::<EntryFn>(symbol.as_bytes()) }.is_ok() {
-            let expected = AbiVersion { major: ABI_MAJOR, minor: abi::ABI_MINOR };
+            let expected = AbiVersion { major: ABI_MAJOR, minor: raw::ABI_MINOR };
             return LoadError::Major { file, expected, found: AbiVersion { major, minor: 0 } };
         }
     }

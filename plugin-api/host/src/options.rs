@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use plugin_abi::ABI_MINOR;
-use plugin_contract::{CredentialBroker, LibraryLog, ListeningSockets, NoCredentials, NoSockets};
+use plugin_abi::raw::ABI_MINOR;
+use plugin_abi::{CredentialBroker, LibraryLog, ListeningSockets, NoCredentials, NoSockets};
 
 use crate::cells::CellFiles;
 use crate::limits::Limits;

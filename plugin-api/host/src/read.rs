@@ -1,4 +1,4 @@
-//! Converts the header's structs to checked types of the contract.
+//! Converts the header's structs to the checked types of `plugin-abi`.
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: every function follows pointers inside a struct that the plugin handed to a call; its caller promises that
 // the call has not returned, which is as long as the header obliges the plugin to keep them valid.
@@ -8,15 +8,13 @@ pub(crate) mod histograms;
 use std::ops::Range;
 use std::time::Duration;
 
+use plugin_abi::raw::{self, Array, Label, Malformed, REASON_DECLARED, Str};
 use plugin_abi::{
-    self as abi, Array, Display, DisplayRule, GeneralReason, Label, Malformed, REASON_DECLARED, Stage, Str,
-};
-use plugin_contract::{
-    Alert, AlertState, Batch, Column, Completion, DropReason, Event, Failure, FamilyDef, Kind, Level,
-    Outcome, Reason, SeriesDef, StageReport, StartTimeKind, ValueKind,
+    Alert, AlertState, Batch, Column, Completion, Display, DisplayRule, DropReason, Event, Failure,
+    FamilyDef, FamilyId, GeneralReason, Kind, Level, Outcome, Problem, Reason, SeriesDef, Stage, StageReport,
+    Start, ValueKind,
 };
 
-use crate::error::Problem;
 use crate::info::SourceInfo;
 use crate::limits::Limits;
 use crate::violation::Violation;
@@ -59,22 +57,10 @@ const UNSUPPORTED: Refusal = Refusal { reason: DropReason::Unsupported, violatio
 
 /// # Safety
 /// The call that brought the row has not returned.
-pub(crate) unsafe fn family<'a>(raw: &abi::Family, limits: &Limits) -> Result<FamilyDef<'a>, Refusal> {
+pub(crate) unsafe fn family<'a>(raw: &raw::Family, limits: &Limits) -> Result<FamilyDef<'a>, Refusal> {
     let (name_max, text_max) = (limits.name_bytes_max as usize, limits.text_bytes_max as usize);
-    let kind = match raw.kind {
-        abi::KIND_GAUGE => Kind::Gauge,
-        abi::KIND_COUNTER => Kind::Counter,
-        abi::KIND_INFO => Kind::Info,
-        abi::KIND_HISTOGRAM => Kind::Histogram,
-        _ => Kind::Unknown,
-    };
-    let value = match raw.value_kind {
-        abi::VALUE_F64 => ValueKind::F64,
-        abi::VALUE_U64 => ValueKind::U64,
-        abi::VALUE_I64 => ValueKind::I64,
-        abi::VALUE_HISTOGRAM => ValueKind::Histogram,
-        _ => return Err(UNSUPPORTED),
-    };
+    let kind = Kind::from_code(raw.kind);
+    let value = ValueKind::from_code(raw.value_kind).ok_or(UNSUPPORTED)?;
     // SAFETY: the caller promises it.
     let bounds = unsafe { histograms::bounds(raw, kind, value) }?;
     // SAFETY: the caller promises it; so for all of these.
@@ -116,7 +102,7 @@ pub(crate) unsafe fn family<'a>(raw: &abi::Family, limits: &Limits) -> Result<Fa
 /// # Safety
 /// The call that brought the row has not returned.
 pub(crate) unsafe fn labels<'a>(
-    raw: &abi::Series,
+    raw: &raw::Series,
     limits: &Limits,
     labels: &mut Vec<(&'a str, &'a str)>,
 ) -> Result<Range<usize>, Refusal> {
@@ -138,22 +124,19 @@ pub(crate) unsafe fn labels<'a>(
     Ok(start..labels.len())
 }
 
-pub(crate) fn series<'a>(raw: &abi::Series, labels: &'a [(&'a str, &'a str)]) -> SeriesDef<'a> {
-    let start = (raw.start_time_unix_ns != 0).then_some(raw.start_time_unix_ns);
-    // Not every plugin says how it knows the start time.
-    let def = SeriesDef::new(raw.family, labels, start);
-    if start.is_some() && raw.start_time_kind == abi::START_TIME_INFERRED {
-        SeriesDef { start_time_kind: StartTimeKind::Inferred, ..def }
-    } else {
-        def
-    }
+pub(crate) fn series<'a>(raw: &raw::Series, labels: &'a [(&'a str, &'a str)]) -> SeriesDef<'a> {
+    let start = (raw.start_time_unix_ns != 0).then_some(Start {
+        unix_nanos: raw.start_time_unix_ns,
+        is_inferred: raw.start_time_kind == raw::START_TIME_INFERRED,
+    });
+    SeriesDef { family: FamilyId(raw.family), labels, start }
 }
 
 /// The batch, cut to `rows_max`, and whether it was cut.
 ///
 /// # Safety
 /// The call that brought the batch has not returned.
-pub(crate) unsafe fn batch<'a>(raw: &abi::Batch, rows_max: usize) -> Result<(Batch<'a>, bool), Violation> {
+pub(crate) unsafe fn batch<'a>(raw: &raw::Batch, rows_max: usize) -> Result<(Batch<'a>, bool), Violation> {
     let rows = raw.ids.len;
     if raw.values.len != rows || !is_optional(&raw.timestamps, rows) || !is_optional(&raw.start_times, rows) {
         return Err(Violation::LengthMismatch);
@@ -164,11 +147,11 @@ pub(crate) unsafe fn batch<'a>(raw: &abi::Batch, rows_max: usize) -> Result<(Bat
     let values = cut(raw.values, rows_max);
     let values = match raw.value_kind {
         // SAFETY: as above.
-        abi::VALUE_F64 => Column::F64(unsafe { values.column(rows_max) }?),
+        raw::VALUE_F64 => Column::F64(unsafe { values.column(rows_max) }?),
         // SAFETY: as above.
-        abi::VALUE_U64 => Column::U64(unsafe { values.column(rows_max) }?),
+        raw::VALUE_U64 => Column::U64(unsafe { values.column(rows_max) }?),
         // SAFETY: as above.
-        abi::VALUE_I64 => Column::I64(unsafe { values.column(rows_max) }?),
+        raw::VALUE_I64 => Column::I64(unsafe { values.column(rows_max) }?),
         _ => return Err(Violation::BadEnum),
     };
     // SAFETY: as above.
@@ -213,7 +196,7 @@ impl OwnedCompletion<'_> {
 /// # Safety
 /// The call that brought the completion has not returned.
 pub(crate) unsafe fn completion<'a>(
-    raw: &abi::Completion,
+    raw: &raw::Completion,
     source: Option<&SourceInfo>,
     limits: &Limits,
     family_count: u32,
@@ -223,14 +206,14 @@ pub(crate) unsafe fn completion<'a>(
     // SAFETY: as above.
     let families: &[u32] = unsafe { raw.families.column(limits.families_max as usize) }?;
     // SAFETY: as above.
-    let rows = unsafe { raw.stages.structs::<abi::StageCost>(Stage::ALL.len()) }?;
+    let rows = unsafe { raw.stages.structs::<raw::StageCost>(Stage::ALL.len()) }?;
     if families.iter().any(|family| *family >= family_count) {
         return Err(Violation::IdOutOfRange);
     }
     let mut stages = Vec::with_capacity(rows.len());
     for row in rows {
         let stage = Stage::from_code(row.stage).ok_or(Violation::BadEnum)?;
-        let abi::StageCost { start_ns, duration_ns, calls, bytes_in, bytes_out, .. } = row;
+        let raw::StageCost { start_ns, duration_ns, calls, bytes_in, bytes_out, .. } = row;
         stages.push(StageReport { stage, start_ns, duration_ns, calls, bytes_in, bytes_out });
     }
     stages.sort_by_key(|report| report.stage);
@@ -245,11 +228,11 @@ pub(crate) unsafe fn completion<'a>(
             .then(|| Duration::from_millis(raw.retry_after_ms.min(limits.retry_after_ms_max))),
     };
     let outcome = match raw.outcome {
-        abi::OUTCOME_FULL => Outcome::Full,
-        abi::OUTCOME_PARTIAL => {
+        raw::OUTCOME_FULL => Outcome::Full,
+        raw::OUTCOME_PARTIAL => {
             Outcome::Partial { families, failure: (raw.failure_reason != 0).then(failure) }
         }
-        abi::OUTCOME_FAILED => Outcome::Failed(failure()),
+        raw::OUTCOME_FAILED => Outcome::Failed(failure()),
         _ => return Err(Violation::BadEnum),
     };
     Ok(OwnedCompletion { outcome, stages })
@@ -266,13 +249,13 @@ fn reason(code: u32, source: Option<&SourceInfo>) -> Reason {
 
 /// # Safety
 /// The call that brought the problem has not returned.
-pub(crate) unsafe fn problem(raw: &abi::Problem, limits: &Limits) -> Result<Problem, Violation> {
+pub(crate) unsafe fn problem(raw: &raw::Problem, limits: &Limits) -> Result<Problem, Violation> {
     // SAFETY: the caller promises it; so for all of these.
     let read = |text: Str| unsafe { text.read(limits.text_bytes_max as usize) }.map(str::to_owned);
     let (pointer, message) = (read(raw.pointer)?, read(raw.message)?);
     let suggestion = read(raw.suggestion)?;
     if pointer.is_empty() || pointer.starts_with('/') {
-        Ok(Problem { pointer, message, suggestion, is_warning: raw.severity == abi::PROBLEM_WARNING })
+        Ok(Problem { pointer, message, suggestion, is_warning: raw.severity == raw::PROBLEM_WARNING })
     } else {
         Err(Violation::BadName)
     }
@@ -304,7 +287,7 @@ pub(crate) unsafe fn text_and_fields<'a>(
 /// # Safety
 /// The call that brought the event has not returned.
 pub(crate) unsafe fn event<'a>(
-    raw: &abi::Event,
+    raw: &raw::Event,
     body: &'a str,
     fields: &'a [(&'a str, &'a str)],
     limits: &Limits,
@@ -312,13 +295,7 @@ pub(crate) unsafe fn event<'a>(
     // SAFETY: the caller promises it.
     let name = dotted(unsafe { raw.name.read(limits.name_bytes_max as usize) }?)?;
     let time_unix_nanos = (raw.time_unix_ns != 0).then_some(raw.time_unix_ns);
-    let state = match raw.alert_state {
-        abi::ALERT_OPENED => Some(AlertState::Opened),
-        abi::ALERT_OPEN => Some(AlertState::Open),
-        abi::ALERT_CLOSED => Some(AlertState::Closed),
-        _ => None,
-    };
-    let alert = match state {
+    let alert = match AlertState::from_code(raw.alert_state) {
         Some(state) => {
             // SAFETY: as above.
             let id = unsafe { raw.alert.read(limits.name_bytes_max as usize) }?;
@@ -329,7 +306,7 @@ pub(crate) unsafe fn event<'a>(
         }
         None => None,
     };
-    Ok(Event { name, level: level(raw.level), time_unix_nanos, body, fields, alert })
+    Ok(Event { name, level: Level::from_code(raw.level), time_unix_nanos, body, fields, alert })
 }
 
 /// The first `count` of `fields`, which identify an alert.
@@ -369,7 +346,7 @@ pub(crate) unsafe fn fact<'a>(raw: &Label, limits: &Limits) -> Result<(&'a str, 
 /// # Safety
 /// The call that brought the request has not returned.
 pub(crate) unsafe fn host_and_identity<'a>(
-    raw: &abi::CredentialRequest,
+    raw: &raw::CredentialRequest,
     limits: &Limits,
 ) -> Result<(&'a str, &'a str), Violation> {
     // SAFETY: the caller promises it.
@@ -395,16 +372,6 @@ pub(crate) unsafe fn socket_name<'a>(raw: Str) -> Result<&'a str, Violation> {
 }
 
 const SOCKET_NAME_BYTES_MAX: usize = 64;
-
-pub(crate) fn level(code: u32) -> Level {
-    match code {
-        abi::LEVEL_ERROR => Level::Error,
-        abi::LEVEL_WARN => Level::Warn,
-        abi::LEVEL_INFO => Level::Info,
-        abi::LEVEL_DEBUG => Level::Debug,
-        _ => Level::Trace,
-    }
-}
 
 /// A name of the kind that events and facts have: `[a-z][a-z0-9_.]*`.
 fn dotted(name: &str) -> Result<&str, Violation> {

@@ -3,10 +3,10 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use plugin_contract::{
+use plugin_abi::{
     AlertState, Batch, BatchOutcome, CollectionId, Column, Completion, DisplayRule, DropReason, Event,
-    Failure, FamilyDef, HistogramBatch, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport,
-    StartTimeKind, ValueKind, Verdict,
+    Failure, FamilyDef, HistogramBatch, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, Start,
+    ValueKind, Verdict,
 };
 
 use crate::sync::lock;
@@ -93,9 +93,7 @@ pub struct RecordedSeries {
     /// Its labels.
     pub labels: Vec<(String, String)>,
     /// Its start, if known; a batch may change it.
-    pub start_time_unix_nanos: Option<i64>,
-    /// As [`SeriesDef::start_time_kind`].
-    pub start_time_kind: StartTimeKind,
+    pub start: Option<Start>,
     /// Its last value.
     pub value: Option<Value>,
     /// The last counts and sum of a histogram.
@@ -334,10 +332,9 @@ impl RecordedFamily {
 impl RecordedSeries {
     fn of(series: &SeriesDef<'_>) -> Self {
         Self {
-            family: series.family,
+            family: series.family.0,
             labels: owned(series.labels),
-            start_time_unix_nanos: series.start_time_unix_nanos,
-            start_time_kind: series.start_time_kind,
+            start: series.start,
             value: None,
             histogram: None,
             timestamp: None,
@@ -351,8 +348,7 @@ impl RecordedSeries {
     fn begin_anew(&mut self, start_times: Option<&[i64]>, row: usize) {
         let anew = start_times.and_then(|starts| starts.get(row)).copied();
         if let Some(start) = anew.filter(|start| *start != 0) {
-            self.start_time_unix_nanos = Some(start);
-            self.start_time_kind = StartTimeKind::Known;
+            self.start = Some(Start { unix_nanos: start, is_inferred: false });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use plugin_contract::TargetInfo;
+use plugin_abi::TargetInfo;
 
 /// The configuration of an instance.
 #[derive(Clone, Debug, Default, PartialEq)]

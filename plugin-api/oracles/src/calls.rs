@@ -7,11 +7,11 @@ mod histograms;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plugin_abi::{
-    self as abi, ABI_MAJOR, Array, DENIED, FULL, HostApi, INVALID, NOT_FOUND, OK, Plain, STALE, StageCost,
-    Str, struct_size,
+use plugin_abi::CollectionId;
+use plugin_abi::raw::{
+    self, ABI_MAJOR, Array, DENIED, FULL, HostApi, INVALID, NOT_FOUND, OK, Plain, STALE, StageCost, Str,
+    struct_size,
 };
-use plugin_contract::CollectionId;
 use plugin_host::testing::Recorded;
 use plugin_host::{Instance, InstanceConfig, Violation};
 use test_support::oracle::Input;
@@ -93,8 +93,8 @@ impl Plugin {
         let (token, rows_max) = (self.token(input), LIMITS.register_rows_max);
         let rows = memory.structs(input, rows_max, FAMILY, |memory, input| {
             let kind = u32::from(input.byte() % 6);
-            abi::Family {
-                size: struct_size::<abi::Family>(),
+            raw::Family {
+                size: struct_size::<raw::Family>(),
                 kind,
                 value_kind: u32::from(input.byte() % 6),
                 reserved: input.byte().into(),
@@ -120,8 +120,8 @@ impl Plugin {
 
     fn register_series(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let (token, rows_max) = (self.token(input), LIMITS.register_rows_max);
-        let rows = memory.structs(input, rows_max, SERIES, |memory, input| abi::Series {
-            size: struct_size::<abi::Series>(),
+        let rows = memory.structs(input, rows_max, SERIES, |memory, input| raw::Series {
+            size: struct_size::<raw::Series>(),
             family: id(input),
             labels: memory.column(input, LIMITS.labels_max, LABEL, label),
             start_time_unix_ns: time(input),
@@ -170,8 +170,8 @@ impl Plugin {
     fn batch(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let (token, rows_max) = (self.token(input), LIMITS.batch_rows_max);
         let mut given = Vec::new();
-        let mut raw = abi::Batch {
-            size: size::<abi::Batch>(input),
+        let mut raw = raw::Batch {
+            size: size::<raw::Batch>(input),
             value_kind: u32::from(input.byte() % 5),
             ids: memory.column(input, rows_max, 0, |_, input| {
                 given.push(id(input));
@@ -196,7 +196,7 @@ impl Plugin {
         // SAFETY: see UNSAFETY above; columns have room for as many rows as the host may read, whatever they say.
         let status = unsafe { self.host.batch.expect(COMPLETE)(token, &raw const raw, &raw mut taken) };
         let series = self.watch.0.recorded().series.len();
-        let right = expected::batch(&raw, size_of::<abi::Batch>(), &given, series);
+        let right = expected::batch(&raw, size_of::<raw::Batch>(), &given, series);
         assert_eq!(status, if token == self.token { right } else { STALE }, "{raw:?}");
         if [OK, FULL].contains(&status) {
             assert_eq!(taken, raw.ids.len.min(rows_max.into()));
@@ -212,8 +212,8 @@ impl Plugin {
         let token = self.token(input);
         let CollectionId(mut collection) = self.collection.unwrap_or(CollectionId(self.token));
         collection ^= u64::from(input.byte() == 0);
-        let raw = abi::Completion {
-            size: size::<abi::Completion>(input),
+        let raw = raw::Completion {
+            size: size::<raw::Completion>(input),
             outcome: u32::from(input.byte() % 5),
             families: memory.column(input, LIMITS.families_max, 0, |_, input| id(input)),
             stages: memory.structs(input, 9, STAGE, |_, input| StageCost {
@@ -236,8 +236,8 @@ impl Plugin {
 
     fn log(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let token = self.token(input);
-        let raw = abi::Log {
-            size: size::<abi::Log>(input),
+        let raw = raw::Log {
+            size: size::<raw::Log>(input),
             level: u32::from(input.byte() % 7),
             message: memory.text(input),
             fields: memory.column(input, LIMITS.fields_max, LABEL, label),
@@ -253,8 +253,8 @@ impl Plugin {
 
     fn event(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let token = self.token(input);
-        let raw = abi::Event {
-            size: size::<abi::Event>(input),
+        let raw = raw::Event {
+            size: size::<raw::Event>(input),
             level: u32::from(input.byte() % 7),
             name: memory.text(input),
             time_unix_ns: time(input),
@@ -277,8 +277,8 @@ impl Plugin {
         let token = self.token(input);
         match input.byte() % 9 {
             0 => {
-                let request = abi::CredentialRequest {
-                    size: size::<abi::CredentialRequest>(input),
+                let request = raw::CredentialRequest {
+                    size: size::<raw::CredentialRequest>(input),
                     reserved: 0,
                     host: memory.text(input),
                     identity: memory.text(input),
@@ -292,8 +292,8 @@ impl Plugin {
                 status
             }
             1 => {
-                let problem = abi::Problem {
-                    size: size::<abi::Problem>(input),
+                let problem = raw::Problem {
+                    size: size::<raw::Problem>(input),
                     severity: 0,
                     pointer: memory.text(input),
                     message: memory.text(input),
@@ -331,7 +331,7 @@ impl Plugin {
                 status
             }
             5 => {
-                let mut name = abi::Text { size: size::<abi::Text>(input), ..abi::Text::ZERO };
+                let mut name = raw::Text { size: size::<raw::Text>(input), ..raw::Text::ZERO };
                 let family = FAMILY;
                 let family_ptr = if input.byte() == 0 { core::ptr::null() } else { &raw const family };
                 let metric_name = self.host.metric_name.expect(COMPLETE);
@@ -353,7 +353,7 @@ impl Plugin {
             }
             7 => {
                 let mut room =
-                    abi::CellMemory { size: size::<abi::CellMemory>(input), ..abi::CellMemory::ZERO };
+                    raw::CellMemory { size: size::<raw::CellMemory>(input), ..raw::CellMemory::ZERO };
                 let room_ptr = if input.byte() == 0 { core::ptr::null_mut() } else { &raw mut room };
                 let cell_memory = self.host.cell_memory.expect(COMPLETE);
                 // SAFETY: see UNSAFETY above.
@@ -392,7 +392,7 @@ impl Tally {
     }
 }
 
-type Register = unsafe extern "C" fn(u64, *const Array, *const abi::ArrayMut, *mut u64) -> i32;
+type Register = unsafe extern "C" fn(u64, *const Array, *const raw::ArrayMut, *mut u64) -> i32;
 
 /// An id that may have been assigned.
 fn id(input: &mut Input<'_>) -> u32 {
@@ -417,15 +417,15 @@ fn size<T: Plain>(input: &mut Input<'_>) -> u32 {
     }
 }
 
-fn label(memory: &mut Memory, input: &mut Input<'_>) -> abi::Label {
-    abi::Label { name: memory.text(input), value: memory.text(input) }
+fn label(memory: &mut Memory, input: &mut Input<'_>) -> raw::Label {
+    raw::Label { name: memory.text(input), value: memory.text(input) }
 }
 
 const COMPLETE: &str = "the host's table is complete";
 const _: () = assert!(ABI_MAJOR == 1, "another header needs other laws");
-const LABEL: abi::Label = abi::Label { name: Str::EMPTY, value: Str::EMPTY };
-const FAMILY: abi::Family = abi::Family {
-    size: struct_size::<abi::Family>(),
+const LABEL: raw::Label = raw::Label { name: Str::EMPTY, value: Str::EMPTY };
+const FAMILY: raw::Family = raw::Family {
+    size: struct_size::<raw::Family>(),
     kind: 0,
     value_kind: 0,
     reserved: 0,
@@ -441,8 +441,8 @@ const FAMILY: abi::Family = abi::Family {
     reserved2: 0,
     bounds: Array::EMPTY,
 };
-const SERIES: abi::Series = abi::Series {
-    size: struct_size::<abi::Series>(),
+const SERIES: raw::Series = raw::Series {
+    size: struct_size::<raw::Series>(),
     family: 0,
     labels: Array::EMPTY,
     start_time_unix_ns: 0,
@@ -458,13 +458,13 @@ const STAGE: StageCost = StageCost {
     bytes_in: 0,
     bytes_out: 0,
 };
-const LEASE: abi::CredentialLease = abi::CredentialLease {
-    size: struct_size::<abi::CredentialLease>(),
+const LEASE: raw::CredentialLease = raw::CredentialLease {
+    size: struct_size::<raw::CredentialLease>(),
     kind: 0,
     lease: 0,
     domain_host: Str::EMPTY,
     username_host: Str::EMPTY,
-    secret_host: abi::Bytes::EMPTY,
+    secret_host: raw::Bytes::EMPTY,
     reason: 0,
     retry_after_ms: 0,
 };

@@ -1,8 +1,8 @@
 //! The results that the header requires for a call with known arguments.
 
-use plugin_abi::{self as abi, ACCEPTED, Array, DROPPED_UNSUPPORTED, FULL, INVALID, OK, STALE, Verdict};
+use plugin_abi::raw::{self, ACCEPTED, Array, DROPPED_UNSUPPORTED, FULL, INVALID, OK, STALE, Verdict};
 
-use plugin_contract::Kind;
+use plugin_abi::Kind;
 use plugin_host::testing::RecordedFamily;
 
 use crate::guest::LIMITS;
@@ -37,10 +37,10 @@ pub(crate) fn registered(
 }
 
 /// The status of a batch, whose ids are `ids` as far as they are there; `series` ids were handed out.
-pub(crate) fn batch(raw: &abi::Batch, size_min: usize, ids: &[u32], series: usize) -> i32 {
+pub(crate) fn batch(raw: &raw::Batch, size_min: usize, ids: &[u32], series: usize) -> i32 {
     let rows = raw.ids.len;
     let width = match raw.value_kind {
-        abi::VALUE_F64 | abi::VALUE_U64 | abi::VALUE_I64 => 8,
+        raw::VALUE_F64 | raw::VALUE_U64 | raw::VALUE_I64 => 8,
         _ => return INVALID,
     };
     let lengths_fit = raw.values.len == rows
@@ -72,7 +72,7 @@ fn is_column(column: &Array, width: u32) -> bool {
 /// The status of a batch of histograms, whose ids are `ids` as far as they are there, and how many rows are taken;
 /// `series` ids were handed out.
 pub(crate) fn histograms(
-    raw: &abi::HistogramBatch,
+    raw: &raw::HistogramBatch,
     ids: &[u32],
     series: usize,
     families: &[RecordedFamily],
@@ -81,7 +81,7 @@ pub(crate) fn histograms(
     let family = families.get(raw.family as usize).filter(|family| family.kind == Kind::Histogram);
     let (Some(family), rows) = (family, raw.ids.len) else { return REFUSED };
     let buckets = family.bounds.len() as u64 + 1;
-    let is_whole = raw.size as usize >= size_of::<abi::HistogramBatch>()
+    let is_whole = raw.size as usize >= size_of::<raw::HistogramBatch>()
         && u128::from(raw.counts.len) == u128::from(rows) * u128::from(buckets)
         && raw.sums.len == rows
         && [&raw.timestamps, &raw.start_times].into_iter().all(|column| [0, rows].contains(&column.len))

@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use plugin_abi::{
+use plugin_abi::raw::{
     ABI_MAJOR, ABI_MINOR, Array, Collect, Configure, HostApi, MODE_ASYNC, OK, Plain as _, PluginApi, Reason,
     Source, Str, Text, struct_size, write_plugin,
 };

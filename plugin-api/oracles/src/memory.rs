@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "lays rows out in memory at a distance of its own")]
 // UNSAFETY: bytes of plain structs are copied into buffers that are larger than what is written.
 
-use plugin_abi::{Array, ArrayMut, Plain, Str, Verdict, struct_size};
+use plugin_abi::raw::{Array, ArrayMut, Plain, Str, Verdict, struct_size};
 use test_support::oracle::Input;
 
 /// Memory of one call. INVARIANT: behind each returned pointer there are as many initialised bytes or rows as any

@@ -1,8 +1,8 @@
 //! The exporter's side: it keeps all data, and checks that it is valid.
 
-use plugin_contract::{
+use plugin_abi::{
     Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch, InstanceSink, Kind,
-    Level, Outcome, SeriesDef, StartTimeKind, ValueKind, Verdict,
+    Level, Outcome, SeriesDef, ValueKind, Verdict,
 };
 use plugin_host::testing::RecordingSink;
 
@@ -49,9 +49,8 @@ impl InstanceSink for Watch {
     fn register_series(&self, series: &[SeriesDef<'_>], verdicts: &mut Vec<Verdict>) {
         assert!(verdicts.is_empty() && series.len() <= LIMITS.register_rows_max as usize);
         for def in series {
-            assert!((def.family as usize) < self.families(), "a family that was never accepted");
-            assert_eq!(def.start_time_unix_nanos.is_none(), def.start_time_kind == StartTimeKind::Unknown);
-            assert_ne!(def.start_time_unix_nanos, Some(0));
+            assert!(def.family.index() < self.families(), "a family that was never accepted");
+            assert_ne!(def.start.map(|start| start.unix_nanos), Some(0));
             labels(def.labels);
         }
         self.0.register_series(series, verdicts);
@@ -155,7 +154,7 @@ fn bounds(family: &FamilyDef<'_>) {
     let is_histogram = family.kind == Kind::Histogram;
     assert_eq!(is_histogram, family.value == ValueKind::Histogram);
     assert_eq!(is_histogram, !family.bounds.is_empty());
-    assert!(family.bounds.len() <= plugin_abi::HISTOGRAM_BOUNDS_MAX as usize);
+    assert!(family.bounds.len() <= plugin_abi::raw::HISTOGRAM_BOUNDS_MAX as usize);
     assert!(family.bounds.iter().all(|bound| bound.is_finite()) && family.bounds.is_sorted_by(|a, b| a < b));
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::slice;
 use std::sync::atomic::AtomicU64;
 
-use plugin_abi::{FAILED, FULL, INVALID, NOT_FOUND, OK, UNSUPPORTED};
+use plugin_abi::raw::{FAILED, FULL, INVALID, NOT_FOUND, OK, UNSUPPORTED};
 
 use crate::host;
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use plugin_abi::{GeneralReason, Stage, StageCost, struct_size};
+use plugin_abi::raw::{StageCost, struct_size};
+use plugin_abi::{GeneralReason, Stage};
 
 use crate::credential::Credential;
 use crate::failure::Failure;

@@ -3,14 +3,14 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use plugin_abi::{OUTPUT_ERR, OUTPUT_OUT, OUTPUT_PROGRESS};
+use plugin_abi::raw::{OUTPUT_ERR, OUTPUT_OUT, OUTPUT_PROGRESS};
 
 use crate::credential::{self, Credential};
 use crate::failure::Failure;
-use crate::family::Family;
 use crate::host;
 use crate::target::Target;
 use crate::token::Signal;
+use plugin_abi::FamilyDef;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl Run {
     /// rules. `None` if a rule drops it. Rules on labels are applied
     /// to a series without labels.
     #[must_use]
-    pub fn metric_name(&self, configured: Option<usize>, family: &Family<'_>) -> Option<String> {
+    pub fn metric_name(&self, configured: Option<usize>, family: &FamilyDef<'_>) -> Option<String> {
         host::metric_name(self.token, configured, family)
     }
 

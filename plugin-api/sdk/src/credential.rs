@@ -3,10 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use plugin_abi::{
-    CREDENTIAL_ACCEPTED, CREDENTIAL_DISABLED, CREDENTIAL_LOCKED, CREDENTIAL_PASSWORD_EXPIRED,
-    CREDENTIAL_REJECTED, CREDENTIAL_UNKNOWN, GeneralReason, Stage,
-};
+use plugin_abi::{CredentialVerdict, GeneralReason, Stage};
 
 use crate::failure::{Failure, Reason};
 use crate::host::{self, Acquired, Lease};
@@ -37,30 +34,30 @@ impl Credential {
 
     /// The target accepted it.
     pub fn accepted(self) {
-        self.end(CREDENTIAL_ACCEPTED);
+        self.end(CredentialVerdict::Accepted);
     }
 
     /// The target says that user name or password are wrong.
     pub fn rejected(self) {
-        self.end(CREDENTIAL_REJECTED);
+        self.end(CredentialVerdict::Rejected);
     }
 
     /// The target says that the account is locked.
     pub fn locked(self) {
-        self.end(CREDENTIAL_LOCKED);
+        self.end(CredentialVerdict::Locked);
     }
 
     /// The target says that the account is disabled or has expired.
     pub fn disabled(self) {
-        self.end(CREDENTIAL_DISABLED);
+        self.end(CredentialVerdict::Disabled);
     }
 
     /// The target says that the password has expired or must be changed.
     pub fn password_expired(self) {
-        self.end(CREDENTIAL_PASSWORD_EXPIRED);
+        self.end(CredentialVerdict::PasswordExpired);
     }
 
-    fn end(mut self, verdict: u32) {
+    fn end(mut self, verdict: CredentialVerdict) {
         host::credential_result(std::mem::take(&mut self.0.token), verdict);
     }
 }
@@ -68,7 +65,7 @@ impl Credential {
 impl Drop for Credential {
     fn drop(&mut self) {
         if self.0.token != 0 {
-            host::credential_result(self.0.token, CREDENTIAL_UNKNOWN);
+            host::credential_result(self.0.token, CredentialVerdict::Unknown);
         }
     }
 }

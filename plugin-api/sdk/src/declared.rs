@@ -1,6 +1,6 @@
 //! The declarations of a library, in the header's structs.
 
-use plugin_abi::{Array, Plain as _, Str, struct_size};
+use plugin_abi::raw::{Array, Plain as _, Str, struct_size};
 
 use crate::arguments::CommandOption;
 use crate::plugin::Plugin;
@@ -8,19 +8,19 @@ use crate::schema::{Setting, SettingKind, Transport};
 
 /// The declarations in the header's structs. They live as long as the process, as the header requires.
 pub(crate) struct Tables {
-    pub(crate) sources: &'static [plugin_abi::Source],
-    pub(crate) commands: &'static [plugin_abi::Command],
+    pub(crate) sources: &'static [plugin_abi::raw::Source],
+    pub(crate) commands: &'static [plugin_abi::raw::Command],
 }
 
 impl Tables {
     pub(crate) fn of(plugin: &'static Plugin) -> Self {
-        let sources = plugin.sources.iter().map(|source| plugin_abi::Source {
-            size: struct_size::<plugin_abi::Source>(),
+        let sources = plugin.sources.iter().map(|source| plugin_abi::raw::Source {
+            size: struct_size::<plugin_abi::raw::Source>(),
             mode: source.mode,
             name: Str::of(source.name),
             help: Str::of(source.help),
-            reasons: Array::of(leak(source.reasons.iter().map(|reason| plugin_abi::Reason {
-                size: struct_size::<plugin_abi::Reason>(),
+            reasons: Array::of(leak(source.reasons.iter().map(|reason| plugin_abi::raw::Reason {
+                size: struct_size::<plugin_abi::raw::Reason>(),
                 reserved: 0,
                 word: Str::of(reason.word),
                 sentence: Str::of(reason.sentence),
@@ -28,11 +28,11 @@ impl Tables {
             }))),
             shown: texts(source.shown),
             transports: Array::of(leak(source.transports.iter().map(transport_row))),
-            flags: if source.keeps_files { plugin_abi::SOURCE_KEEPS_FILES } else { 0 },
+            flags: if source.keeps_files { plugin_abi::raw::SOURCE_KEEPS_FILES } else { 0 },
             reserved: 0,
         });
-        let commands = plugin.commands.iter().map(|command| plugin_abi::Command {
-            size: struct_size::<plugin_abi::Command>(),
+        let commands = plugin.commands.iter().map(|command| plugin_abi::raw::Command {
+            size: struct_size::<plugin_abi::raw::Command>(),
             reserved: 0,
             name: Str::of(command.name),
             help: Str::of(command.help),
@@ -43,11 +43,11 @@ impl Tables {
     }
 }
 
-fn option_row(option: CommandOption) -> plugin_abi::CommandOption {
-    let required = if option.required { plugin_abi::OPTION_REQUIRED } else { 0 };
-    let repeated = if option.repeated { plugin_abi::OPTION_REPEATED } else { 0 };
-    plugin_abi::CommandOption {
-        size: struct_size::<plugin_abi::CommandOption>(),
+fn option_row(option: CommandOption) -> plugin_abi::raw::CommandOption {
+    let required = if option.required { plugin_abi::raw::OPTION_REQUIRED } else { 0 };
+    let repeated = if option.repeated { plugin_abi::raw::OPTION_REPEATED } else { 0 };
+    plugin_abi::raw::CommandOption {
+        size: struct_size::<plugin_abi::raw::CommandOption>(),
         flags: required | repeated,
         name: Str::of(option.name.leak()),
         value_name: Str::of(option.value_name.leak()),
@@ -59,9 +59,9 @@ fn leak<T>(rows: impl Iterator<Item = T>) -> &'static [T] {
     Box::leak(rows.collect::<Vec<_>>().into_boxed_slice())
 }
 
-fn transport_row(transport: &Transport) -> plugin_abi::Transport {
-    plugin_abi::Transport {
-        size: struct_size::<plugin_abi::Transport>(),
+fn transport_row(transport: &Transport) -> plugin_abi::raw::Transport {
+    plugin_abi::raw::Transport {
+        size: struct_size::<plugin_abi::raw::Transport>(),
         reserved: 0,
         kind: Str::of(transport.kind),
         help: Str::of(transport.help),
@@ -69,31 +69,31 @@ fn transport_row(transport: &Transport) -> plugin_abi::Transport {
     }
 }
 
-fn setting_row(setting: &Setting) -> plugin_abi::Setting {
-    let row = plugin_abi::Setting {
-        size: struct_size::<plugin_abi::Setting>(),
-        flags: if setting.is_shown { plugin_abi::SETTING_SHOWN } else { 0 },
+fn setting_row(setting: &Setting) -> plugin_abi::raw::Setting {
+    let row = plugin_abi::raw::Setting {
+        size: struct_size::<plugin_abi::raw::Setting>(),
+        flags: if setting.is_shown { plugin_abi::raw::SETTING_SHOWN } else { 0 },
         key: Str::of(setting.key),
         help: Str::of(setting.help),
         default_value: Str::of(setting.default),
-        ..plugin_abi::Setting::ZERO
+        ..plugin_abi::raw::Setting::ZERO
     };
-    let of_kind = |kind| plugin_abi::Setting { kind, ..row };
+    let of_kind = |kind| plugin_abi::raw::Setting { kind, ..row };
     match setting.kind {
-        SettingKind::Text => of_kind(plugin_abi::SETTING_KIND_TEXT),
+        SettingKind::Text => of_kind(plugin_abi::raw::SETTING_KIND_TEXT),
         SettingKind::Word(words) => {
-            plugin_abi::Setting { words: texts(words), ..of_kind(plugin_abi::SETTING_KIND_WORD) }
+            plugin_abi::raw::Setting { words: texts(words), ..of_kind(plugin_abi::raw::SETTING_KIND_WORD) }
         }
         SettingKind::Integer { min, max } => {
-            plugin_abi::Setting { min, max, ..of_kind(plugin_abi::SETTING_KIND_INTEGER) }
+            plugin_abi::raw::Setting { min, max, ..of_kind(plugin_abi::raw::SETTING_KIND_INTEGER) }
         }
-        SettingKind::Bool => of_kind(plugin_abi::SETTING_KIND_BOOL),
-        SettingKind::Duration { min_ms, max_ms } => plugin_abi::Setting {
+        SettingKind::Bool => of_kind(plugin_abi::raw::SETTING_KIND_BOOL),
+        SettingKind::Duration { min_ms, max_ms } => plugin_abi::raw::Setting {
             min: min_ms.into(),
             max: max_ms.into(),
-            ..of_kind(plugin_abi::SETTING_KIND_DURATION)
+            ..of_kind(plugin_abi::raw::SETTING_KIND_DURATION)
         },
-        SettingKind::Port => of_kind(plugin_abi::SETTING_KIND_PORT),
+        SettingKind::Port => of_kind(plugin_abi::raw::SETTING_KIND_PORT),
     }
 }
 

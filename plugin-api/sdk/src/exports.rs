@@ -6,10 +6,10 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use plugin_abi::{
+use plugin_abi::raw::{
     ABI_MAJOR, ABI_MINOR, Array, Collect, Configure, FAILED, Family, HostApi, INVALID, Malformed, OK,
-    PANICKED, PluginApi, Run, STALE, Str, Text, UNSUPPORTED, VERSION, read_part, read_struct, struct_size,
-    write_plugin, write_text,
+    PANICKED, PluginApi, Run, STALE, Str, Text, UNSUPPORTED, VERSION, read_struct, struct_size, write_plugin,
+    write_text,
 };
 
 use crate::caught::caught;
@@ -19,11 +19,11 @@ use crate::handle::Handle;
 use crate::host;
 use crate::log;
 use crate::plugin::{Plugin, PluginDef};
-use crate::problem::Problem;
 use crate::slot::NO_INSTANCE;
-use crate::source::{End, EndReason, FamilyKey, Selects, Setup};
+use crate::source::{End, EndReason, Setup};
 use crate::state::State;
 use crate::target::Target;
+use plugin_abi::{FamilyKey, Problem, Selects};
 
 /// The entry of a plugin. Called by the code that [`crate::export_plugin`] generates.
 ///
@@ -36,7 +36,7 @@ pub unsafe fn entry<P: PluginDef>(
 ) -> i32 {
     guard("entry", || {
         // SAFETY: the caller hands over the host's table.
-        let table = match unsafe { read_part(host, HOST_SIZE_MIN) } {
+        let table = match unsafe { read_struct(host) } {
             Ok(table) => table,
             Err(error) => {
                 // SAFETY: the caller hands over the host's room for a message.
@@ -54,9 +54,6 @@ pub unsafe fn entry<P: PluginDef>(
         OK
     })
 }
-
-/// Minimum size of the host's table: everything up to the first function.
-const HOST_SIZE_MIN: usize = 48;
 
 fn declaration<P: PluginDef>() -> PluginApi {
     let plugin = P::plugin();
@@ -182,12 +179,12 @@ unsafe extern "C" fn destroy<P: PluginDef>(instance: u64) {
     });
 }
 
-unsafe extern "C" fn end<P: PluginDef>(request: *const plugin_abi::End) {
+unsafe extern "C" fn end<P: PluginDef>(request: *const plugin_abi::raw::End) {
     guard("end", || {
         // SAFETY: passed on from the host.
         let Ok(request) = (unsafe { read_struct(request) }) else { return INVALID };
         let reason = match request.reason {
-            plugin_abi::END_PROCESS => EndReason::ProcessEnds,
+            plugin_abi::raw::END_PROCESS => EndReason::ProcessEnds,
             _ => EndReason::Removed,
         };
         let left = Duration::from_nanos(request.deadline_ns.saturating_sub(request.now_ns));
@@ -233,7 +230,7 @@ unsafe extern "C" fn run<P: PluginDef>(request: *const Run) -> i32 {
             Ok(exit) => exit.code(),
             Err(panic) => {
                 let message = format!("the command panicked: {panic}\n");
-                host::output(token, plugin_abi::OUTPUT_ERR, message.as_bytes());
+                host::output(token, plugin_abi::raw::OUTPUT_ERR, message.as_bytes());
                 command::Exit::Failure.code()
             }
         }
@@ -301,7 +298,7 @@ unsafe fn read_call(raw: &Configure) -> Result<Call, Malformed> {
     let settings = unsafe { raw.settings.read(TEXT_BYTES_MAX) }?.to_owned();
     let port = u16::try_from(raw.port).ok().filter(|port| *port != 0);
     let source = raw.source as usize;
-    let is_on_demand = raw.flags & plugin_abi::CONFIGURE_ON_DEMAND != 0;
+    let is_on_demand = raw.flags & plugin_abi::raw::CONFIGURE_ON_DEMAND != 0;
     let target = Target { name, host, port, identity, is_on_demand };
     Ok(Call { source, instance: raw.instance, target, settings })
 }
@@ -370,6 +367,6 @@ fn unknown_source() -> Vec<Problem> {
     vec![Problem::new("", "the plugin has no source with this number")]
 }
 
-const OF_LIBRARY: usize = plugin_abi::SOURCE_LIBRARY as usize;
+const OF_LIBRARY: usize = plugin_abi::raw::SOURCE_LIBRARY as usize;
 const TEXT_BYTES_MAX: usize = 16 << 20;
 const ARGS_MAX: usize = 4_096;

@@ -1,73 +1,15 @@
 //! The outcome of a collection.
 
-use std::fmt;
-use std::time::Duration;
-
-use plugin_abi::{GeneralReason, REASON_DECLARED, Stage};
-
-use crate::family::FamilyId;
+use plugin_abi::FamilyId;
 
 /// A failure reason that a source declares: an element of [`crate::Source::REASONS`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct DeclaredReason {
-    /// For labels and logs: `[a-z][a-z0-9_]*`, not a general one.
-    pub word: &'static str,
-    /// What happened.
-    pub sentence: &'static str,
-    /// What to do about it.
-    pub next_step: &'static str,
-}
+pub type DeclaredReason = plugin_abi::DeclaredReason<&'static str>;
 
-/// The reason, from a closed list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// A general reason.
-    General(GeneralReason),
-    /// The element of [`crate::Source::REASONS`] with this index.
-    Declared(u32),
-}
-
-impl Reason {
-    pub(crate) fn code(self) -> u32 {
-        match self {
-            Self::General(reason) => reason.code(),
-            Self::Declared(index) => REASON_DECLARED.saturating_add(index),
-        }
-    }
-}
-
-impl From<GeneralReason> for Reason {
-    fn from(reason: GeneralReason) -> Self {
-        Self::General(reason)
-    }
-}
+/// The reason, from a closed list. `Declared` is the index of an element of [`crate::Source::REASONS`].
+pub type Reason = plugin_abi::Reason<u32>;
 
 /// Where and why a collection failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// The stage.
-    pub stage: Stage,
-    /// The reason.
-    pub reason: Reason,
-    /// Details for people, no secrets; may be empty.
-    pub message: String,
-    /// The earliest useful retry: of connecting if the stage is [`Stage::Bind`] or before, else of collecting. The
-    /// exporter limits the pause.
-    pub retry_after: Option<Duration>,
-}
-
-impl Failure {
-    /// A failure at `stage` for `reason`.
-    pub fn new(stage: Stage, reason: impl Into<Reason>, message: impl fmt::Display) -> Self {
-        Self { stage, reason: reason.into(), message: message.to_string(), retry_after: None }
-    }
-
-    /// The same with the earliest useful retry.
-    #[must_use]
-    pub fn with_retry_after(self, retry_after: Duration) -> Self {
-        Self { retry_after: Some(retry_after), ..self }
-    }
-}
+pub type Failure = plugin_abi::FailureOf<u32>;
 
 /// The outcome of a collection that did not fail.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::credential::{self, Credential};
-use crate::event::{Event, Severity};
 use crate::failure::Failure;
 use crate::host;
 use crate::output::Output;
 use crate::token::Signal;
+use plugin_abi::{Event, Level};
 
 /// An instance's handle of the host. Cheap to clone; does nothing after the instance has ended.
 #[derive(Clone, Debug)]
@@ -49,12 +49,12 @@ impl Handle {
     pub fn event(
         &self,
         name: &str,
-        severity: Severity,
+        level: Level,
         time_unix_nanos: Option<i64>,
         body: &str,
         fields: &[(&str, &str)],
     ) {
-        self.report(&Event { name, severity, time_unix_nanos, body, fields, alert: None, alert_labels: 0 });
+        self.report(&Event { name, level, time_unix_nanos, body, fields, alert: None });
     }
 
     /// Reports something that happened on the target, with or without an alert.

@@ -1,23 +1,23 @@
 //! Histograms of a source.
 
-use crate::family::FamilyId;
+use plugin_abi::FamilyId;
 
-/// A family of histograms: observations, such as the durations of calls, counted in buckets.
+/// A family of histograms that the host accepted: observations, such as the durations of calls, counted in buckets.
 ///
 /// ```
-/// use plugin_sdk::{Buckets, HistogramFamily, HistogramId, Output, Series, SeriesId};
+/// use plugin_sdk::{Buckets, FamilyDef, HistogramId, Output, SeriesDef, SeriesId};
 ///
 /// struct Calls { buckets: Buckets, known: Option<(HistogramId, SeriesId)> }
 ///
-/// const DURATIONS: HistogramFamily<'static> = HistogramFamily {
-///     namespace: "rpc", object: "Calls", item: "Duration", part: "", unit: "seconds",
-///     help: "How long calls took.", origin: "", bounds: &[0.01, 0.1, 1.0],
+/// const DURATIONS: FamilyDef<'static> = FamilyDef {
+///     item: "Duration", unit: "seconds", help: "How long calls took.",
+///     ..FamilyDef::histogram("rpc", "Calls", &[0.01, 0.1, 1.0])
 /// };
 ///
 /// impl Calls {
 ///     fn send(&mut self, output: &mut Output) {
 ///         if self.known.is_none() && let Some(id) = output.register_histograms(&[DURATIONS])[0] {
-///             let series = Series { family: id.family(), labels: &[], start: None };
+///             let series = SeriesDef { family: id.family(), labels: &[], start: None };
 ///             self.known = output.register_series(&[series])[0].map(|series| (id, series));
 ///         }
 ///         if let Some((id, series)) = self.known {
@@ -26,28 +26,6 @@ use crate::family::FamilyId;
 ///     }
 /// }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HistogramFamily<'a> {
-    /// As [`crate::Family::namespace`].
-    pub namespace: &'a str,
-    /// As [`crate::Family::object`].
-    pub object: &'a str,
-    /// As [`crate::Family::item`].
-    pub item: &'a str,
-    /// As [`crate::Family::part`].
-    pub part: &'a str,
-    /// The base unit of observations: `seconds`, `bytes` …
-    pub unit: &'a str,
-    /// A sentence for people.
-    pub help: &'a str,
-    /// As [`crate::Family::origin`].
-    pub origin: &'a str,
-    /// The inclusive upper bounds of the buckets: 1 to 64, finite, ascending. A bucket up to +Inf is added. If
-    /// observations can be negative, the first bound must be, too.
-    pub bounds: &'a [f64],
-}
-
-/// A family of histograms that the host accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HistogramId {
     pub(crate) family: FamilyId,

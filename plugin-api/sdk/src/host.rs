@@ -1,4 +1,4 @@
-//! The host's table, as safe functions. A function that an older host lacks returns UNSUPPORTED.
+//! The host's table, as safe functions.
 #![expect(unsafe_code, reason = "calls the functions of the host's table")]
 // UNSAFETY: the table was copied at the entry from the host, whose header promises that it lives as long as the
 // process and that any thread may call any function at any time. Each argument points to values on the caller's stack or
@@ -7,19 +7,14 @@
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::sync::OnceLock;
 
-use plugin_abi::{
-    Array, ArrayMut, Batch, Bytes, CREDENTIAL_DISABLED, CREDENTIAL_LOCKED, CREDENTIAL_PASSWORD_EXPIRED,
-    CellMemory, Completion, CredentialLease, CredentialRequest, DENIED, FULL, HistogramBatch, HostApi,
-    KIND_HISTOGRAM, Label, Log, Malformed, NOT_FOUND, OK, PROBLEM_ERROR, PROBLEM_WARNING, Plain as _,
-    START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Str, Text, UNSUPPORTED, VALUE_HISTOGRAM,
-    Verdict, WAIT, struct_size,
+use plugin_abi::raw::{
+    self, Array, ArrayMut, Batch, Bytes, CellMemory, Completion, CredentialLease, CredentialRequest, DENIED,
+    FULL, Family, HistogramBatch, HostApi, Label, Log, Malformed, NOT_FOUND, OK, PROBLEM_ERROR,
+    PROBLEM_WARNING, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Series, Str,
+    Text, UNSUPPORTED, Verdict, WAIT, struct_size,
 };
+use plugin_abi::{CredentialVerdict, Event, FamilyDef, Problem, SeriesDef, Start};
 use zeroize::Zeroizing;
-
-use crate::event::Event;
-use crate::family::{Family, Series, Start};
-use crate::histogram::HistogramFamily;
-use crate::problem::Problem;
 
 static HOST: OnceLock<HostApi> = OnceLock::new();
 
@@ -61,38 +56,27 @@ pub(crate) fn now_ns() -> u64 {
 }
 
 /// Offers families, passes each verdict to `each`, and returns their number.
-pub(crate) fn register_families(instance: u64, families: &[Family<'_>], each: impl FnMut(Verdict)) -> usize {
-    let rows: Vec<plugin_abi::Family> = families.iter().map(row_of).collect();
-    register_rows(instance, &rows, each)
-}
-
-/// As [`register_families`], for families of histograms.
-pub(crate) fn register_histograms(
+pub(crate) fn register_families(
     instance: u64,
-    families: &[HistogramFamily<'_>],
+    families: &[FamilyDef<'_>],
     each: impl FnMut(Verdict),
 ) -> usize {
-    let rows: Vec<plugin_abi::Family> = families.iter().map(row_of_histogram).collect();
-    register_rows(instance, &rows, each)
-}
-
-/// `rows` point to texts and bounds that outlive the call.
-fn register_rows(instance: u64, rows: &[plugin_abi::Family], each: impl FnMut(Verdict)) -> usize {
     let Some(function) = HOST.get().and_then(|host| host.register_families) else { return 0 };
+    let rows: Vec<Family> = families.iter().map(row_of).collect();
     let mut verdicts = vec![Verdict { id: 0, verdict: 0 }; rows.len()];
     let mut taken = 0_u64;
-    // SAFETY: rows, their strings and the room for verdicts outlive the call.
+    // SAFETY: rows, their strings and bounds and the room for verdicts outlive the call.
     let status =
-        unsafe { function(instance, &Array::of(rows), &ArrayMut::of(&mut verdicts), &raw mut taken) };
+        unsafe { function(instance, &Array::of(&rows), &ArrayMut::of(&mut verdicts), &raw mut taken) };
     let answered = answered(status, taken, &verdicts);
     answered.iter().copied().for_each(each);
     answered.len()
 }
 
-/// It points to the family's texts, which must outlive its use.
-fn row_of(family: &Family<'_>) -> plugin_abi::Family {
-    plugin_abi::Family {
-        size: struct_size::<plugin_abi::Family>(),
+/// It points to the family's texts and bounds, which must outlive its use.
+fn row_of(family: &FamilyDef<'_>) -> Family {
+    Family {
+        size: struct_size::<Family>(),
         kind: family.kind.code(),
         value_kind: family.value.code(),
         reserved: 0,
@@ -106,34 +90,16 @@ fn row_of(family: &Family<'_>) -> plugin_abi::Family {
         base: Str::of(family.display.base),
         display: family.display.rule.code(),
         reserved2: 0,
-        bounds: Array::EMPTY,
-    }
-}
-
-/// As [`row_of`]; it points to the bounds, too.
-fn row_of_histogram(family: &HistogramFamily<'_>) -> plugin_abi::Family {
-    plugin_abi::Family {
-        size: struct_size::<plugin_abi::Family>(),
-        kind: KIND_HISTOGRAM,
-        value_kind: VALUE_HISTOGRAM,
-        space: Str::of(family.namespace),
-        object: Str::of(family.object),
-        item: Str::of(family.item),
-        part: Str::of(family.part),
-        unit: Str::of(family.unit),
-        help: Str::of(family.help),
-        origin: Str::of(family.origin),
         bounds: Array::of(family.bounds),
-        ..plugin_abi::Family::ZERO
     }
 }
 
 /// The name of a family's samples, if the host provides it.
-pub(crate) fn metric_name(run: u64, configured: Option<usize>, family: &Family<'_>) -> Option<String> {
+pub(crate) fn metric_name(run: u64, configured: Option<usize>, family: &FamilyDef<'_>) -> Option<String> {
     let function = HOST.get().and_then(|host| host.metric_name)?;
     let configured = match configured {
         Some(index) => u32::try_from(index).ok()?,
-        None => plugin_abi::NO_MODULE,
+        None => raw::NO_MODULE,
     };
     let row = row_of(family);
     let mut room = vec![0_u8; METRIC_NAME_BYTES];
@@ -162,20 +128,20 @@ const METRIC_NAME_BYTES: usize = 256;
 const METRIC_NAME_BYTES_MAX: usize = 65_536;
 
 /// As [`register_families`], for series.
-pub(crate) fn register_series(instance: u64, series: &[Series<'_>], each: impl FnMut(Verdict)) -> usize {
+pub(crate) fn register_series(instance: u64, series: &[SeriesDef<'_>], each: impl FnMut(Verdict)) -> usize {
     let Some(function) = HOST.get().and_then(|host| host.register_series) else { return 0 };
     let labels: Vec<Label> = series
         .iter()
         .flat_map(|series| series.labels.iter().map(|(name, value)| Label::of(name, value)))
         .collect();
     let mut rest = labels.as_slice();
-    let rows: Vec<plugin_abi::Series> = series
+    let rows: Vec<Series> = series
         .iter()
         .map(|series| {
             let (own, others) = rest.split_at(series.labels.len());
             rest = others;
-            plugin_abi::Series {
-                size: struct_size::<plugin_abi::Series>(),
+            Series {
+                size: struct_size::<Series>(),
                 family: series.family.0,
                 labels: Array::of(own),
                 start_time_unix_ns: series.start.map_or(0, |start| start.unix_nanos),
@@ -236,8 +202,8 @@ pub(crate) fn destroyed(instance: u64) {
 
 pub(crate) fn problem(report: u64, problem: &Problem) {
     let Some(function) = HOST.get().and_then(|host| host.problem) else { return };
-    let row = plugin_abi::Problem {
-        size: struct_size::<plugin_abi::Problem>(),
+    let row = raw::Problem {
+        size: struct_size::<raw::Problem>(),
         severity: if problem.is_warning { PROBLEM_WARNING } else { PROBLEM_ERROR },
         pointer: Str::of(&problem.pointer),
         message: Str::of(&problem.message),
@@ -264,16 +230,16 @@ pub(crate) fn log(owner: u64, level: u32, message: &str, fields: &[Label]) {
 pub(crate) fn event(instance: u64, event: &Event<'_>) {
     let Some(function) = HOST.get().and_then(|host| host.event) else { return };
     let fields: Vec<Label> = event.fields.iter().map(|(key, value)| Label::of(key, value)).collect();
-    let row = plugin_abi::Event {
-        size: struct_size::<plugin_abi::Event>(),
-        level: event.severity.level(),
+    let row = raw::Event {
+        size: struct_size::<raw::Event>(),
+        level: event.level.code(),
         name: Str::of(event.name),
         time_unix_ns: event.time_unix_nanos.unwrap_or(0),
         body: Str::of(event.body),
         fields: Array::of(&fields),
-        alert_state: event.alert.map_or(plugin_abi::ALERT_NONE, |(_, state)| state.code()),
-        alert_labels: u32::try_from(event.alert_labels).unwrap_or(u32::MAX),
-        alert: event.alert.map_or(Str::EMPTY, |(id, _)| Str::of(id)),
+        alert_state: event.alert.map_or(raw::ALERT_NONE, |alert| alert.state.code()),
+        alert_labels: event.alert.map_or(0, |alert| u32::try_from(alert.labels.len()).unwrap_or(u32::MAX)),
+        alert: event.alert.map_or(Str::EMPTY, |alert| Str::of(alert.id)),
     };
     // SAFETY: strings and fields outlive the call.
     unsafe { function(instance, &row) };
@@ -345,10 +311,10 @@ pub(crate) fn credential_acquire(owner: u64, host_name: &str, identity: &str) ->
     }
 }
 
-pub(crate) fn credential_result(lease: u64, verdict: u32) {
+pub(crate) fn credential_result(lease: u64, verdict: CredentialVerdict) {
     let Some(function) = HOST.get().and_then(|host| host.credential_result) else { return };
     // SAFETY: takes numbers.
-    unsafe { function(lease, verdict) };
+    unsafe { function(lease, verdict.code()) };
 }
 
 pub(crate) fn output(run: u64, stream: u32, bytes: &[u8]) {
@@ -368,11 +334,11 @@ fn answered(status: i32, taken: u64, verdicts: &[Verdict]) -> &[Verdict] {
 /// Copies a lease; ends it unused if this version does not know its kind.
 fn leased(lease: &CredentialLease) -> Acquired {
     let refused = match copied(lease) {
-        Ok(copy) if lease.kind == plugin_abi::CREDENTIAL_KIND_PASSWORD => return Acquired::Lease(copy),
+        Ok(copy) if lease.kind == raw::CREDENTIAL_KIND_PASSWORD => return Acquired::Lease(copy),
         Ok(_) => UNSUPPORTED,
-        Err(_) => plugin_abi::INVALID,
+        Err(_) => raw::INVALID,
     };
-    credential_result(lease.lease, plugin_abi::CREDENTIAL_UNKNOWN);
+    credential_result(lease.lease, CredentialVerdict::Unknown);
     Acquired::Refused(refused)
 }
 

@@ -5,8 +5,8 @@
 //! deadlines, cancellation, panics, logs. Nothing in a plugin needs `unsafe`.
 //!
 //! ```
-//! use plugin_sdk::{Collection, Coverage, Display, DisplayRule, Failure, Family, Kind, Problem, Series};
-//! use plugin_sdk::{Setup, Source, ValueKind};
+//! use plugin_sdk::{Collection, Coverage, Display, DisplayRule, Failure, FamilyDef, Kind, Problem};
+//! use plugin_sdk::{SeriesDef, Setup, Source};
 //!
 //! #[derive(serde::Deserialize)]
 //! #[serde(deny_unknown_fields)]
@@ -26,11 +26,10 @@
 //!     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
 //!         let output = collection.output();
 //!         if self.series.is_none() {
-//!             let family = Family { namespace: "", object: "Ticks", item: "Ticks", part: "", kind: Kind::Counter,
-//!                 unit: "", help: "Collections so far.", origin: "", value: ValueKind::U64,
-//!                 display: Display::by(DisplayRule::Rate) };
+//!             let family = FamilyDef { item: "Ticks", kind: Kind::Counter, help: "Collections so far.",
+//!                 display: Display::by(DisplayRule::Rate), ..FamilyDef::gauge("", "Ticks") };
 //!             if let [Some(family)] = output.register_families(&[family])[..] {
-//!                 self.series = output.register_series(&[Series { family, labels: &[], start: None }])[0];
+//!                 self.series = output.register_series(&[SeriesDef { family, labels: &[], start: None }])[0];
 //!             }
 //!         }
 //!         if let Some(id) = self.series {
@@ -59,11 +58,9 @@ mod collection;
 mod command;
 mod credential;
 mod declared;
-mod event;
 #[doc(hidden)]
 pub mod exports;
 mod failure;
-mod family;
 mod handle;
 mod histogram;
 mod host;
@@ -71,7 +68,6 @@ mod lock;
 mod log;
 mod output;
 mod plugin;
-mod problem;
 mod runtime;
 mod schema;
 mod settings;
@@ -86,25 +82,25 @@ pub mod testing;
 mod token;
 
 pub use plugin_abi;
-pub use plugin_abi::{Display, DisplayRule, GeneralReason, Stage};
+pub use plugin_abi::{
+    Alert, AlertState, Display, DisplayRule, Event, FamilyDef, FamilyId, FamilyKey, GeneralReason, Kind,
+    Level, Problem, Selects, SeriesDef, SeriesId, Stage, Start, ValueKind,
+};
 
 pub use self::cells::{CellMemory, cell_memory};
 pub use self::child::unblock_signals;
 pub use self::collection::{Collection, Stages};
 pub use self::command::{Command, Configured, Exit, NoArguments, Run};
 pub use self::credential::Credential;
-pub use self::event::{AlertState, Event, Severity};
 pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
-pub use self::family::{Family, FamilyId, Kind, Series, SeriesId, Start, ValueKind};
 pub use self::handle::Handle;
-pub use self::histogram::{Buckets, HistogramFamily, HistogramId};
+pub use self::histogram::{Buckets, HistogramId};
 pub use self::output::{Output, Stamp};
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
-pub use self::problem::Problem;
 pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::{parse as parse_settings, pointer_token};
 pub use self::socket::listening_socket;
-pub use self::source::{BlockingSource, End, EndReason, FamilyKey, LibrarySettings, Selects, Setup, Source};
+pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Setup, Source};
 pub use self::storage::Storage;
 pub use self::target::Target;
 
@@ -145,9 +141,9 @@ macro_rules! export_plugin {
         /// As `perfmon_plugin_entry_v1` of the plugin header.
         #[allow(unsafe_code, reason = "the plugin's one exported function; it goes through the SDK's guard")]
         pub unsafe extern "C" fn entry(
-            host: *const $crate::plugin_abi::HostApi,
-            plugin_host: *mut $crate::plugin_abi::PluginApi,
-            error_host: *mut $crate::plugin_abi::Text,
+            host: *const $crate::plugin_abi::raw::HostApi,
+            plugin_host: *mut $crate::plugin_abi::raw::PluginApi,
+            error_host: *mut $crate::plugin_abi::raw::Text,
         ) -> i32 {
             // SAFETY: passed on from the host.
             unsafe { $crate::exports::entry::<ExportedPlugin>(host, plugin_host, error_host) }
@@ -167,9 +163,9 @@ macro_rules! __export_symbol {
         #[allow(unsafe_code, reason = "the plugin's one exported symbol")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn perfmon_plugin_entry_v1(
-            host: *const $crate::plugin_abi::HostApi,
-            plugin_host: *mut $crate::plugin_abi::PluginApi,
-            error_host: *mut $crate::plugin_abi::Text,
+            host: *const $crate::plugin_abi::raw::HostApi,
+            plugin_host: *mut $crate::plugin_abi::raw::PluginApi,
+            error_host: *mut $crate::plugin_abi::raw::Text,
         ) -> i32 {
             // SAFETY: passed on from the host.
             unsafe { entry(host, plugin_host, error_host) }

@@ -2,9 +2,12 @@
 
 mod histograms;
 
-use plugin_abi::{ACCEPTED, Array, Batch, FULL, OK, Plain, VALUE_F64, VALUE_I64, VALUE_U64, struct_size};
+use plugin_abi::raw::{
+    ACCEPTED, Array, Batch, FULL, OK, Plain, VALUE_F64, VALUE_I64, VALUE_U64, struct_size,
+};
 
-use crate::family::{Family, FamilyId, Series, SeriesId};
+use plugin_abi::{FamilyDef, FamilyId, SeriesDef, SeriesId};
+
 use crate::host;
 
 use self::histograms::HistogramColumn;
@@ -57,7 +60,7 @@ impl Output {
     /// Registers families, once for the instance's life. `None` for dropped ones: do not send them, and do not
     /// register series of them.
     #[must_use]
-    pub fn register_families(&mut self, families: &[Family<'_>]) -> Vec<Option<FamilyId>> {
+    pub fn register_families(&mut self, families: &[FamilyDef<'_>]) -> Vec<Option<FamilyId>> {
         in_parts(families, |part, ids| {
             host::register_families(self.instance, part, |verdict| {
                 ids.push((verdict.verdict == ACCEPTED).then_some(FamilyId(verdict.id)));
@@ -67,7 +70,7 @@ impl Output {
 
     /// Registers series, once until they are retired. `None` for dropped ones.
     #[must_use]
-    pub fn register_series(&mut self, series: &[Series<'_>]) -> Vec<Option<SeriesId>> {
+    pub fn register_series(&mut self, series: &[SeriesDef<'_>]) -> Vec<Option<SeriesId>> {
         in_parts(series, |part, ids| {
             host::register_series(self.instance, part, |verdict| {
                 ids.push((verdict.verdict == ACCEPTED).then_some(SeriesId(verdict.id)));

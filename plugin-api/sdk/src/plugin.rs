@@ -2,20 +2,20 @@
 
 use std::sync::{Arc, OnceLock};
 
-use plugin_abi::{MODE_ASYNC, MODE_BLOCKING};
+use plugin_abi::raw::{MODE_ASYNC, MODE_BLOCKING};
 use tokio::runtime::Runtime;
 
 use crate::arguments::{self, CommandOption};
 use crate::command::{Command, Exit, Run};
 use crate::failure::DeclaredReason;
-use crate::problem::Problem;
 use crate::runtime;
 use crate::schema::Transport;
 use crate::settings::{checked, parse, problems};
 use crate::slot::{AsyncSlot, BlockingSlot};
-use crate::source::{BlockingSource, FamilyKey, LibrarySettings, Selects, Setup, Source};
+use crate::source::{BlockingSource, LibrarySettings, Setup, Source};
 use crate::state::{Cancel, Slot, State};
 use crate::target::Target;
+use plugin_abi::{FamilyKey, Problem, Selects};
 
 /// The trait that [`crate::export_plugin`] implements for a crate.
 pub trait PluginDef: 'static {

@@ -4,10 +4,11 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use plugin_abi::{
-    Array, Collect, Completion, GeneralReason, OK, OUTCOME_FAILED, OUTCOME_FULL, OUTCOME_PARTIAL, PANICKED,
-    STALE, Stage, StageCost, Str, struct_size,
+use plugin_abi::raw::{
+    Array, Collect, Completion, OK, OUTCOME_FAILED, OUTCOME_FULL, OUTCOME_PARTIAL, PANICKED, STALE,
+    StageCost, Str, struct_size,
 };
+use plugin_abi::{GeneralReason, Stage};
 
 use crate::caught::{caught, caught_future};
 use crate::collection::{Collection, Stages};
@@ -17,11 +18,11 @@ use crate::host;
 use crate::lock::lock;
 use crate::log;
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::settings::checked;
 use crate::source::{BlockingSource, End, Setup, Source};
 use crate::state::{Cancel, CancelEntry, CollectionTask, Slot, State};
 use crate::target::Target;
+use plugin_abi::Problem;
 
 /// The source and its buffers; no source after a panic.
 struct Work<S> {

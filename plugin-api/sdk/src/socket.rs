@@ -3,7 +3,7 @@
 use std::io;
 use std::net::TcpListener;
 
-use plugin_abi::FAILED;
+use plugin_abi::raw::FAILED;
 
 use crate::host;
 

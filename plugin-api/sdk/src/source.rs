@@ -3,12 +3,12 @@
 use std::future::Future;
 use std::time::Instant;
 
+use plugin_abi::{FamilyKey, Problem, Selects};
 use serde::de::DeserializeOwned;
 
 use crate::collection::Collection;
 use crate::failure::{Coverage, DeclaredReason, Failure};
 use crate::handle::Handle;
-use crate::problem::Problem;
 use crate::schema::Transport;
 use crate::target::Target;
 
@@ -60,31 +60,6 @@ pub trait LibrarySettings: DeserializeOwned + Send + 'static {
     ///
     /// # Errors Problems with the settings; no instance is made then.
     fn configure(self) -> Result<(), Vec<Problem>>;
-}
-
-/// A family by the words of its source, in a question of the host.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FamilyKey {
-    /// Empty for performance counters.
-    pub namespace: String,
-    /// As in [`crate::Family`].
-    pub object: String,
-    /// As in [`crate::Family`].
-    pub item: String,
-    /// As in [`crate::Family`].
-    pub part: String,
-}
-
-/// Whether settings collect a family.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Selects {
-    /// They do, if the target has it.
-    Yes,
-    /// They do not, but would with these settings: the place, what to do as the message, and the value as the
-    /// suggestion. Empty if no settings would.
-    No(Vec<Problem>),
-    /// Only a target can tell.
-    Unknown,
 }
 
 /// Something that collects without blocking. One value is one source on one target.

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
-use plugin_abi::Collect;
+use plugin_abi::raw::Collect;
 use tokio::runtime::Runtime;
 
 use crate::command::Run;
 use crate::lock::lock;
-use crate::problem::Problem;
 use crate::source::End;
 use crate::token::Signal;
+use plugin_abi::Problem;
 
 /// The state of a library.
 pub(crate) struct State {

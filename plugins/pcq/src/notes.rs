@@ -3,7 +3,7 @@
 //! A series appears when there is something to report, and stays from then on.
 
 use counter_poll::{LeftOut, Missing, Provider};
-use plugin_sdk::{Display, DisplayRule, Family, FamilyId, Kind, Output, Series, SeriesId, ValueKind};
+use plugin_sdk::{Display, DisplayRule, FamilyDef, FamilyId, Kind, Output, SeriesDef, SeriesId, ValueKind};
 
 use crate::missing::Unlisted;
 
@@ -161,7 +161,7 @@ impl Notes {
             Subject::Provider(provider) => labels.push(("provider", provider)),
             Subject::UnknownTypes | Subject::Absent(_) => {}
         }
-        let offered = [Series { family, labels: &labels, start: None }];
+        let offered = [SeriesDef { family, labels: &labels, start: None }];
         output.register_series(&offered).into_iter().next().flatten()
     }
 }
@@ -185,7 +185,7 @@ fn warn_of(counterset: &str, subject: Subject, instances: u64) {
 /// The namespace of the plugin's own metrics.
 pub(crate) const NAMESPACE: &str = "pcq";
 
-const LEFT_OUT: Family<'_> = Family {
+const LEFT_OUT: FamilyDef<'_> = FamilyDef {
     namespace: NAMESPACE,
     object: "Instances",
     item: "Left Out",
@@ -196,17 +196,18 @@ const LEFT_OUT: Family<'_> = Family {
            instance_id), others have larger values (top_n), or there are too many.",
     origin: "",
     value: ValueKind::U64,
+    bounds: &[],
     display: Display::by(DisplayRule::Value),
 };
 
-const UNKNOWN_TYPES: Family<'_> = Family {
+const UNKNOWN_TYPES: FamilyDef<'_> = FamilyDef {
     item: "Of Unknown Type",
     object: "Counters",
     help: "Counters of an unknown type. Their values are exported unchanged.",
     ..LEFT_OUT
 };
 
-const PROVIDER: Family<'_> = Family {
+const PROVIDER: FamilyDef<'_> = FamilyDef {
     item: "Provider",
     object: "Counterset",
     kind: Kind::Info,
@@ -215,7 +216,7 @@ const PROVIDER: Family<'_> = Family {
     ..LEFT_OUT
 };
 
-const ABSENT: Family<'_> = Family {
+const ABSENT: FamilyDef<'_> = FamilyDef {
     object: "Optional Counterset",
     item: "Missing",
     help: "1 if the host does not have an optional counterset, or none whose name matches an optional pattern. No \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pla_engine::{AlertState as State, Comparison, Judgement, Rule};
-use plugin_sdk::{AlertState, Event, Handle, Severity};
+use plugin_sdk::{Alert, AlertState, Event, Handle, Level};
 
 use crate::board::{AlertRow, Watched};
 
@@ -120,12 +120,11 @@ impl Reporter {
         let given = fields.len() - usize::from(hold.is_empty());
         self.handle.report(&Event {
             name: "pla.alert",
-            severity: if state == AlertState::Closed { Severity::Info } else { Severity::Warn },
+            level: if state == AlertState::Closed { Level::Info } else { Level::Warn },
             time_unix_nanos: None,
             body: &body,
             fields: &fields[..given],
-            alert: Some((&id(alert, instance), state)),
-            alert_labels: IDENTIFYING_FIELDS,
+            alert: Some(Alert { id: &id(alert, instance), state, labels: &fields[..IDENTIFYING_FIELDS] }),
         });
     }
 }

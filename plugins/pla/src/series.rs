@@ -7,7 +7,7 @@ mod logs;
 mod sets;
 mod table;
 
-use plugin_sdk::{FamilyId, FamilyKey, Output, Series, SeriesId};
+use plugin_sdk::{FamilyId, FamilyKey, Output, SeriesDef, SeriesId};
 
 use self::actions::ActionSeries;
 use self::families::{FAMILIES, LAG, LEFT_OUT, OBJECTS, SET_INFO, THRESHOLD};
@@ -167,7 +167,8 @@ fn register<'a>(
         })
         .unzip();
     let known = families.iter().zip(&labels);
-    let known = known.filter_map(|(family, labels)| Some(Series { family: (*family)?, labels, start: None }));
+    let known =
+        known.filter_map(|(family, labels)| Some(SeriesDef { family: (*family)?, labels, start: None }));
     let mut ids = output.register_series(&known.collect::<Vec<_>>()).into_iter();
     families.iter().map(|family| family.and_then(|_| ids.next().flatten())).collect()
 }

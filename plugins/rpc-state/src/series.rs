@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use plugin_sdk::{Family, FamilyId, Output, Series, SeriesId};
+use plugin_sdk::{FamilyDef, FamilyId, Output, SeriesDef, SeriesId};
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub(crate) struct Sample {
 /// The families of a source and their series, kept from collection to collection.
 #[derive(Debug)]
 pub(crate) struct SeriesTable {
-    declared: &'static [Family<'static>],
+    declared: &'static [FamilyDef<'static>],
     /// Empty before the first collection; `None` for those that the exporter dropped.
     families: Vec<Option<FamilyId>>,
     rows: HashMap<(usize, Labels), Row>,
@@ -47,7 +47,7 @@ struct Row {
 
 impl SeriesTable {
     /// No series yet.
-    pub(crate) fn new(declared: &'static [Family<'static>]) -> Self {
+    pub(crate) fn new(declared: &'static [FamilyDef<'static>]) -> Self {
         Self { declared, families: Vec::new(), rows: HashMap::new(), collection: 0 }
     }
 
@@ -94,10 +94,10 @@ impl SeriesTable {
             .iter()
             .map(|(_, (_, labels))| labels.iter().map(|(name, value)| (*name, value.as_str())).collect())
             .collect();
-        let offered: Vec<Series<'_>> = new
+        let offered: Vec<SeriesDef<'_>> = new
             .iter()
             .zip(&labels)
-            .map(|((family, _), labels)| Series { family: *family, labels, start: None })
+            .map(|((family, _), labels)| SeriesDef { family: *family, labels, start: None })
             .collect();
         let ids = output.register_series(&offered);
         for ((_, key), series) in new.into_iter().zip(ids) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use config::target_files::parse_target_file;
 use config::web_file::{WEB_USERS_MAX, WebFile};
 use config::{self, Config, Node, Position, Report, SERIES_MAX, Schemas, Target, Value};
-use plugin_contract::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
+use plugin_abi::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
 
 use crate::Input;
 

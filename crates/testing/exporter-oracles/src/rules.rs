@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plugin_contract::Kind;
+use plugin_abi::Kind;
 use series::model::{Snapshot, clean_name, is_legacy_label, is_legacy_name};
 use series::pipeline::{Limits, Normalize};
 

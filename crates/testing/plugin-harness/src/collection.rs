@@ -1,6 +1,6 @@
 //! How a collection ended, and all that had arrived by then.
 
-use plugin_contract::{Failure, Level, Stage, StageReport};
+use plugin_abi::{Failure, Level, Stage, StageReport};
 use plugin_host::testing::{Recorded, RecordedFamily, RecordedOutcome, RecordedSeries, Value};
 
 use crate::lender::PASSWORD;

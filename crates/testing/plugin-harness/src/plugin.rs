@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use plugin_contract::{CredentialBroker, TargetInfo};
+use plugin_abi::{CredentialBroker, TargetInfo};
 use plugin_host::testing::{RecordedOutcome, RecordingSink};
 use plugin_host::{EntryFn, Host, HostOptions, Instance, InstanceConfig, Library, monotonic_ns};
 use serde_json::Value;

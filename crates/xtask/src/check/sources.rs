@@ -20,7 +20,7 @@ const WITHOUT_IO: [&str; 12] = [
     "crates/interfaces/ms-pcq/src/lib.rs",
     "crates/counters/counter-types/src/lib.rs",
     "crates/drivers/rpc-cells-view/src/lib.rs",
-    "plugin-api/contract/src/lib.rs",
+    "plugin-api/abi/src/lib.rs",
     "exporter/series/src/lib.rs",
     "exporter/exposition/src/lib.rs",
     "exporter/otlp/encode/src/lib.rs",

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use alerts::{AlertOptions, ReceiverKind};
-use plugin_contract::AlertState::{Closed, Opened};
+use plugin_abi::AlertState::{Closed, Opened};
 use serde_json::json;
 
 use crate::support::{ALERTMANAGER, Answer, Fake, WEBHOOK, at, feed, notifier, tell};

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use alerts::ReceiverKind;
-use plugin_contract::AlertState::{Closed, Opened};
+use plugin_abi::AlertState::{Closed, Opened};
 
 use crate::support::{ALERTMANAGER, Answer, Fake, WEBHOOK, at, feed, notifier, tell};
 

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use alerts::{Alert, Registry, alertmanager_body, webhook_body};
-use plugin_contract::AlertState::{Closed, Opened};
+use plugin_abi::AlertState::{Closed, Opened};
 use serde_json::{Value, json};
 
 use crate::support::{at, feed, tell};

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use alerts::{Alert, Next, Plan, Registry, View};
-use plugin_contract::AlertState::{Closed, Open, Opened};
+use plugin_abi::AlertState::{Closed, Open, Opened};
 use tokio::time::Instant;
 
 use crate::support::{ALERTMANAGER, WEBHOOK, at, feed, tell};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use alerts::{AlertOptions, Notifier, ReceiverOptions, UrlSource};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use plugin_contract::AlertState::{Closed, Opened};
+use plugin_abi::AlertState::{Closed, Opened};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

@@ -1,8 +1,10 @@
 use std::sync::Arc;
 
 use alerts::{Feed, Registry};
-use plugin_contract::AlertState::{Closed, Open, Opened};
-use plugin_contract::{Failure, GeneralReason, Outcome, Stage};
+use plugin_abi::{
+    AlertState::{Closed, Open, Opened},
+    Failure, GeneralReason, Outcome, Stage,
+};
 
 use crate::support::{at, feed, steady, tell};
 
@@ -255,10 +257,10 @@ fn the_time_of_an_event_counts_if_it_can_be() {
     let nanos = |seconds: i64| Some((1_750_000_000 + seconds) * 1_000_000_000);
     let times = [("a", nanos(-5)), ("b", nanos(3_600)), ("c", nanos(-100_000)), ("d", Some(-1)), ("e", None)];
     for (id, time_unix_nanos) in times {
-        let alert = plugin_contract::Alert { id, state: Opened, labels: &[] };
-        let event = plugin_contract::Event {
+        let alert = plugin_abi::Alert { id, state: Opened, labels: &[] };
+        let event = plugin_abi::Event {
             name: "pla.alert",
-            level: plugin_contract::Level::Warn,
+            level: plugin_abi::Level::Warn,
             time_unix_nanos,
             body: "",
             fields: &[],

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use alerts::{Connect, Notifier, ReceiverOptions, UrlSource};
-use plugin_contract::AlertState::Opened;
+use plugin_abi::AlertState::Opened;
 use tokio::time::Instant;
 
 use crate::support::{Answer, Fake, Memory, WEBHOOK, Wall, at, feed, options, tell};

@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use plugin_contract::{Alert, AlertState, Event, Level};
+use plugin_abi::{Alert, AlertState, Event, Level};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;

@@ -200,7 +200,7 @@ normalize: {rename: [{from: a, to: 'x://y/T0'}]}
 #[test]
 fn of_plugins_is_shown_what_they_declare_and_nothing_else() {
     use exporter_testing::schema::{schema, setting, transport};
-    use plugin_contract::{SettingInfo, SettingKind};
+    use plugin_abi::{SettingInfo, SettingKind};
     let yaml = "transports: {wan: {cable: {length: 7, pin: 1234, more: [1234]}, smb: {encryption: required}}}
 modules: {zoo: {plugin: zoo, animals: [cow, {cow: 1234}], keeper: 1234}, other: {plugin: other, animals: [1234]}}
 plugins: {settings: {zoo: {house: {animals: [cow, [cow]], keeper: 1234}}, other: {animals: [1234]}}}

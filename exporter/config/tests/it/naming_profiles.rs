@@ -8,7 +8,7 @@ use config::{BUILT_IN_PROFILES, Config, built_in_profile, parse};
 use expect_test::{Expect, expect, expect_file};
 use exporter_testing::plugin::{complete, family, send_column, series};
 use exposition::{Format, page};
-use plugin_contract::{Column, Display, DropReason, FamilyDef, Kind, Outcome, ValueKind};
+use plugin_abi::{Column, Display, DropReason, FamilyDef, Kind, Outcome, ValueKind};
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, MappedSource, NoObserver, Scope, Store};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use config::{Config, Report, Schemas, parse};
 use expect_test::{Expect, expect};
 use exporter_testing::schema::{self, setting, transport};
-use plugin_contract::{SettingInfo, SettingKind, SettingsSchema};
+use plugin_abi::{SettingInfo, SettingKind, SettingsSchema};
 use serde_json::json;
 
 /// A source that is reached through `cable` or `air`.

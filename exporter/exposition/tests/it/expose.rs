@@ -6,7 +6,7 @@ use expect_test::expect;
 use exporter_testing::peer;
 use exporter_testing::plugin::{complete, counter, gauge, instances, send, send_column, store, store_with};
 use exposition::{Encoder, Format, OwnMetrics, page};
-use plugin_contract::{Column, FamilyDef, Kind, Outcome, ValueKind};
+use plugin_abi::{Column, FamilyDef, Kind, Outcome, ValueKind};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;

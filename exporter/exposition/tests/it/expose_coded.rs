@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use exporter_testing::plugin::{complete, counter, gauge, instances, send, store};
 use exposition::{CodedPage, Coding, Encoder, Escaping, Format, OwnMetrics, Representation, page_bytes};
-use plugin_contract::Outcome;
+use plugin_abi::Outcome;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 use series::model::Snapshot;

@@ -7,7 +7,7 @@ use exporter_testing::plugin::{
     complete, counter, family, gauge, histogram, instances, send, send_column, store, store_with,
 };
 use exposition::{Encoder, Format, OwnMetrics, page, page_bytes};
-use plugin_contract::{
+use plugin_abi::{
     Batch, Column, FamilyDef, HistogramBatch, InstanceSink, Kind, Outcome, SeriesDef, ValueKind,
 };
 use prometheus_client::encoding::prometheus_protobuf;

@@ -1,6 +1,6 @@
 //! Events as log records.
 
-use plugin_contract::{Event, Level};
+use plugin_abi::{Event, Level};
 
 use super::records::Record;
 use super::wire::{BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_text};

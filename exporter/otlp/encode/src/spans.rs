@@ -1,6 +1,6 @@
 //! Collections as spans.
 
-use plugin_contract::{Completion, Failure, Outcome, StageReport};
+use plugin_abi::{Completion, Failure, Outcome, StageReport};
 
 use super::records::Record;
 use super::wire::{

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use otlp_encode::{Collected, Record, Resource, Scope, SpanIds, Trigger, spans};
-use plugin_contract::{Completion, Event, Outcome};
+use plugin_abi::{Completion, Event, Outcome};
 use telemetry::unix_nanos;
 
 use super::records::{About, Records};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plugin_contract::{DisplayRule, Kind};
+use plugin_abi::{DisplayRule, Kind};
 
 use super::Bounds;
 

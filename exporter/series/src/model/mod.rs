@@ -23,7 +23,7 @@ mod target;
 mod unlabelled;
 mod values;
 
-pub use plugin_contract::{DisplayRule, Kind, ValueKind};
+pub use plugin_abi::{DisplayRule, Kind, ValueKind};
 
 pub use self::cooked::{Sample, Shown, ShownUnit, cooked, needs_earlier};
 pub use self::factor::Factor;

@@ -2,7 +2,7 @@
 
 mod histograms;
 
-use plugin_contract::ValueKind;
+use plugin_abi::ValueKind;
 
 use self::histograms::Slot;
 pub(crate) use self::histograms::Slots;

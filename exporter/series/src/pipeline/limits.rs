@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use plugin_contract::DropReason;
+use plugin_abi::DropReason;
 
 /// Limits of one target, over all its plugin instances where not said otherwise. A histogram counts as many series as
 /// Prometheus makes of it: its bounds and three more.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plugin_contract::{
+use plugin_abi::{
     CollectionId, Completion, DropReason, FamilyDef, InstanceSink, Outcome, SeriesDef, Verdict,
 };
 
@@ -45,7 +45,7 @@ fn accepted(verdict: Option<Verdict>) -> Result<u32, DropReason> {
 
 #[cfg(test)]
 mod tests {
-    use plugin_contract::{Display, Kind, ValueKind};
+    use plugin_abi::{Display, Kind, ValueKind};
 
     use super::*;
     use crate::pipeline::{Rule, Rules};

@@ -1,6 +1,6 @@
 //! The observer of a store.
 
-use plugin_contract::{CollectionId, Completion, Event, Level};
+use plugin_abi::{CollectionId, Completion, Event, Level};
 
 use super::FailureStreak;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plugin_contract::{
+use plugin_abi::{
     Batch, BatchOutcome, CollectionId, Column, Completion, Event, Failure, FamilyDef, HistogramBatch,
     InstanceSink, Level, Outcome, SeriesDef, Verdict,
 };

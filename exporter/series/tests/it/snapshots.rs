@@ -7,7 +7,7 @@ use expect_test::expect;
 use exporter_testing::plugin::{
     complete, counter, failure, family, gauge, histogram, instances, send, send_column, store,
 };
-use plugin_contract::{
+use plugin_abi::{
     Batch, CollectionId, Column, Completion, FamilyDef, HistogramBatch, InstanceSink, Outcome, SeriesDef,
     ValueKind,
 };

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use config::Identity;
-use plugin_contract::CredentialRequest;
+use plugin_abi::CredentialRequest;
 
 use super::super::addresses::Resolved;
 use super::Identities;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use config::Identity;
-use plugin_contract::{
+use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, GeneralReason,
     Lease, LeaseId, Secret, Waiter,
 };

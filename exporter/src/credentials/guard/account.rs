@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use plugin_contract::Waiter;
+use plugin_abi::Waiter;
 
 use super::ledger::Ledger;
 use super::{Fingerprint, Host};

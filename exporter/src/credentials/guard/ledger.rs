@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use plugin_contract::LeaseId;
+use plugin_abi::LeaseId;
 
 use super::{Change, Decision, Host, Refusal, Refused, Remembered, State, Withheld};
 use crate::credentials::clock::Moment;

@@ -7,7 +7,7 @@ mod verdict;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use plugin_contract::{CredentialVerdict, LeaseId, Waiter};
+use plugin_abi::{CredentialVerdict, LeaseId, Waiter};
 
 use self::account::Account;
 use self::ledger::{Ledger, Situation};

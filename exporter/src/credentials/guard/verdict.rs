@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use plugin_contract::{CredentialVerdict, GeneralReason};
+use plugin_abi::{CredentialVerdict, GeneralReason};
 
 use super::Host;
 

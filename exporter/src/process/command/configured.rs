@@ -35,7 +35,7 @@ pub(in crate::process) fn names_of(modules: Vec<Normalize>, for_all: Normalize) 
 
 #[cfg(test)]
 mod tests {
-    use plugin_contract::{Display, FamilyDef, Kind, ValueKind};
+    use plugin_abi::{Display, FamilyDef, Kind, ValueKind};
     use plugin_host::{Host, HostOptions};
     use serde_json::json;
 

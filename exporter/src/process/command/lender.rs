@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
 use input::secret::{self, SecretSource};
-use plugin_contract::{
-    CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, LeaseId, Waiter,
-};
+use plugin_abi::{CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
 use tokio::runtime::Handle;
 
 use crate::credentials::{Broker, SystemClock, VerdictFile};

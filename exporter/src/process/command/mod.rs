@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::{Config, Report};
-use plugin_contract::CredentialBroker;
+use plugin_abi::CredentialBroker;
 use plugin_host::{
     CommandOutput, CommandRequest, ConfiguredModule, HostOptions, Limits, MetricNames, RunningCommand,
 };

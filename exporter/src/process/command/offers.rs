@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use config::{Config, beside_program, plugin_file, plugin_files};
 use input::nearest::suggestion;
-use plugin_contract::SettingsSchema;
+use plugin_abi::SettingsSchema;
 use plugin_host::{CommandInfo, Host, HostOptions, Library};
 
 use crate::process::plugins::Libraries;

@@ -2,7 +2,7 @@
 
 use config::{AllowHosts, Config, Target, TransportSettings, in_words};
 use input::nearest::suggestion;
-use plugin_contract::{SettingsSchema, TransportInfo};
+use plugin_abi::{SettingsSchema, TransportInfo};
 use plugin_host::CommandInfo;
 
 /// The words of a command, to be read and added to.

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use config::{Config, Position, Report, Target};
-use plugin_contract::{Display, FamilyDef, ValueKind};
+use plugin_abi::{Display, FamilyDef, ValueKind};
+use plugin_abi::{FamilyKey, Problem, Selects};
 use plugin_host::{
-    CommandOutput, CommandRequest, ConfiguredModule, FamilyKey, Host, HostOptions, InstanceConfig, Library,
-    MetricNames, Problem, Selects,
+    CommandOutput, CommandRequest, ConfiguredModule, Host, HostOptions, InstanceConfig, Library, MetricNames,
 };
 use serde::Deserialize;
 use series::model;

@@ -3,7 +3,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use config::{Config, Node, Position, Target, Value};
-use plugin_contract::Failure;
+use plugin_abi::Failure;
 
 use super::sink::Collected;
 use crate::targets::{TargetHealth, count_by_health, help, next_step};

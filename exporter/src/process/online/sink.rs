@@ -1,6 +1,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
-use plugin_contract::{
+use plugin_abi::{
     Batch, BatchOutcome, CollectionId, Completion, Event, Failure, FamilyDef, HistogramBatch, InstanceSink,
     Level, Outcome, SeriesDef, Verdict,
 };

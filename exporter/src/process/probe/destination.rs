@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use config::{AllowHosts, address};
-use plugin_contract::{DeclaredReason, GeneralReason, Reason};
+use plugin_abi::{DeclaredReason, GeneralReason, Reason};
 use resolver::{LookupError, LookupErrorKind};
 use tokio::time::Instant;
 

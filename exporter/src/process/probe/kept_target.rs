@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use config::{Config, Target};
-use plugin_contract::{Failure, GeneralReason, InstanceSink, Stage};
+use plugin_abi::{Failure, GeneralReason, InstanceSink, Stage};
 use plugin_host::{CollectError, Instance, monotonic_ns};
 use resolver::LookupErrorKind;
 use serde_json::json;

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use http_server::PeerKey;
-use plugin_contract::{GeneralReason, Stage};
+use plugin_abi::{GeneralReason, Stage};
 use plugin_host::Host;
 use tokio::runtime::Handle;
 use tokio::time::Instant;

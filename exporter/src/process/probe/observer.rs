@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use otlp_encode::Trigger;
 use otlp_push::Ended;
-use plugin_contract::{CollectionId, Completion, Event, Level};
+use plugin_abi::{CollectionId, Completion, Event, Level};
 use plugin_host::monotonic_ns;
 use series::pipeline::StoreObserver;
 use telemetry::log;

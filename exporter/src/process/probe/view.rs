@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use config::Target;
-use plugin_contract::{GeneralReason, Stage};
+use plugin_abi::{GeneralReason, Stage};
 use series::model::{Layout, Snapshot};
 use series::pipeline::Store;
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use plugin_contract::Stage;
+use plugin_abi::Stage;
 use series::pipeline::Refusal;
 use telemetry::{Metric, Writer};
 

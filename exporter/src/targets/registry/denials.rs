@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use plugin_contract::GeneralReason;
+use plugin_abi::GeneralReason;
 
 use super::lock;
 use crate::targets::account::Down;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use plugin_contract::Stage;
+use plugin_abi::Stage;
 
 use super::denials::is_milestone;
 use super::lock;

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use config::Target;
 use otlp_encode::Resource;
-use plugin_contract::{Completion, Failure};
+use plugin_abi::{Completion, Failure};
 use series::pipeline::{FailureStreak, Refusal, Store};
 use telemetry::unix_seconds;
 use tokio::sync::Notify;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use plugin_contract::Stage;
+use plugin_abi::Stage;
 use tracing::{info, warn};
 
 use super::Groups;

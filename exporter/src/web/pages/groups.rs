@@ -1,6 +1,6 @@
 //! Failures that many targets have in common.
 
-use plugin_contract::Stage;
+use plugin_abi::Stage;
 
 use super::Entry;
 use super::amount::count;

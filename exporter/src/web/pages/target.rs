@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use http_server::Caller;
 use hyper::Response;
-use plugin_contract::{GeneralReason, Stage};
+use plugin_abi::{GeneralReason, Stage};
 use series::model::Family;
 
 use super::amount::{bytes, count, setting, span, took};

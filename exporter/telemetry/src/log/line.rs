@@ -171,7 +171,7 @@ mod tests {
     fn fields_of_a_plugin_are_fields_in_json() {
         let origin = crate::log::Origin { target: "web1", module: "os", plugin: "pla" };
         let fields = [("set", "L\"g"), ("serial number", "7"), ("set", "again"), ("line", "a\nb")];
-        let say = || crate::log::log_plugin_record(origin, plugin_contract::Level::Info, "It runs", &fields);
+        let say = || crate::log::log_plugin_record(origin, plugin_abi::Level::Info, "It runs", &fields);
         let json: serde_json::Value = serde_json::from_str(&logged(LogFormat::Json, say)).unwrap();
         assert_eq!(json["fields"], serde_json::json!({"set": "L\"g", "serial number": "7", "line": "a\nb"}));
         assert_eq!((&json["target"], &json["message"]), (&"web1".into(), &"It runs".into()));

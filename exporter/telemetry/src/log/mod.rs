@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use input::nearest::nearest;
-use plugin_contract::{AlertState, Event, Level, LibraryLog};
+use plugin_abi::{AlertState, Event, Level, LibraryLog};
 use tracing_subscriber::EnvFilter;
 
 use self::line::{Json, Line};

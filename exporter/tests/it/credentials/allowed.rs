@@ -1,6 +1,6 @@
 //! Who gets to see a secret.
 
-use plugin_contract::{CredentialAnswer, CredentialBroker, CredentialRequest, TargetInfo, Waiter};
+use plugin_abi::{CredentialAnswer, CredentialBroker, CredentialRequest, TargetInfo, Waiter};
 
 use super::{World, ask, denial, lease};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plugin_contract::{CredentialAnswer, CredentialBroker, CredentialVerdict};
+use plugin_abi::{CredentialAnswer, CredentialBroker, CredentialVerdict};
 
 use super::{COOLDOWN, World, ask, ask_at, attempt, denial, lease};
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use perfmon_exporter::credentials::Broker;
-use plugin_contract::{CredentialAnswer, CredentialBroker, CredentialVerdict, Lease, Waiter};
+use plugin_abi::{CredentialAnswer, CredentialBroker, CredentialVerdict, Lease, Waiter};
 
 use super::{COOLDOWN, World, ask, ask_with, attempt, denial, lease, refusal};
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use perfmon_exporter::credentials::VerdictFile;
-use plugin_contract::{CredentialAnswer, CredentialBroker, CredentialVerdict};
+use plugin_abi::{CredentialAnswer, CredentialBroker, CredentialVerdict};
 
 use super::{COOLDOWN, World, ask_at, attempt, denial};
 

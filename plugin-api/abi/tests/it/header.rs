@@ -2,7 +2,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use plugin_abi::{CONSTANTS, DisplayRule, GeneralReason, LAYOUTS, Stage};
+use plugin_abi::raw::{CONSTANTS, LAYOUTS};
+use plugin_abi::{DisplayRule, GeneralReason, Stage};
 
 #[test]
 fn c11_sees_the_sizes_offsets_and_constants_that_rust_sees() {
@@ -28,9 +29,9 @@ fn a_wrong_offset_would_be_noticed() {
 
 #[test]
 fn every_struct_and_constant_of_the_header_is_mirrored() {
-    let structs = plugin_abi::HEADER.matches("typedef struct perfmon_").count();
+    let structs = plugin_abi::raw::HEADER.matches("typedef struct perfmon_").count();
     assert_eq!(structs, LAYOUTS.len());
-    let numbers = plugin_abi::HEADER
+    let numbers = plugin_abi::raw::HEADER
         .lines()
         .filter(|line| line.starts_with("#define PERFMON_") && line.split_whitespace().count() > 2)
         .filter(|line| !line.contains('"'))

@@ -7,8 +7,8 @@ mod schema;
 use std::path::Path;
 use std::sync::Arc;
 
-use plugin_abi::{self as abi, ABI_MAJOR, PluginApi, Str};
-use plugin_contract::{DeclaredReason, SettingsSchema};
+use plugin_abi::raw::{self, ABI_MAJOR, PluginApi, Str};
+use plugin_abi::{DeclaredReason, GeneralReason, SettingsSchema};
 
 use crate::error::LoadError;
 use crate::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
@@ -54,14 +54,14 @@ pub(crate) struct Reader<'a> {
 impl Reader<'_> {
     fn sources(&self, table: &PluginApi) -> Result<Vec<SourceInfo>, LoadError> {
         // SAFETY: what a plugin's table points to lives as long as the process.
-        let rows = unsafe { table.sources.structs::<abi::Source>(self.limits.sources_max as usize) }
+        let rows = unsafe { table.sources.structs::<raw::Source>(self.limits.sources_max as usize) }
             .map_err(|error| self.wrong("sources", "an array within the limits", &error.to_string()))?;
         let mut sources: Vec<SourceInfo> = Vec::with_capacity(rows.len());
         for (index, row) in rows.enumerate() {
             let field = |member: &str| format!("sources[{index}].{member}");
             let mode = match row.mode {
-                abi::MODE_ASYNC => Mode::Async,
-                abi::MODE_BLOCKING => Mode::Blocking,
+                raw::MODE_ASYNC => Mode::Async,
+                raw::MODE_BLOCKING => Mode::Blocking,
                 other => {
                     return Err(self.wrong(&field("mode"), "1 (async) or 2 (blocking)", &other.to_string()));
                 }
@@ -74,16 +74,16 @@ impl Reader<'_> {
             let help = self.text(&field("help"), row.help)?;
             let shown = self.keys(&field("shown"), row.shown)?;
             let transports = self.transports(&field("transports"), row.transports)?;
-            let keeps_files = row.flags & abi::SOURCE_KEEPS_FILES != 0;
+            let keeps_files = row.flags & raw::SOURCE_KEEPS_FILES != 0;
             let schema = Arc::new(SettingsSchema { shown, transports, keeps_files });
             sources.push(SourceInfo { name, help, mode, reasons, schema });
         }
         Ok(sources)
     }
 
-    fn reasons(&self, source: &abi::Source, index: usize) -> Result<Vec<Arc<DeclaredReason>>, LoadError> {
+    fn reasons(&self, source: &raw::Source, index: usize) -> Result<Vec<Arc<DeclaredReason>>, LoadError> {
         // SAFETY: what a plugin's table points to lives as long as the process.
-        let rows = unsafe { source.reasons.structs::<abi::Reason>(abi::DECLARED_REASONS_MAX as usize) }
+        let rows = unsafe { source.reasons.structs::<raw::Reason>(raw::DECLARED_REASONS_MAX as usize) }
             .map_err(|error| {
                 self.wrong(&format!("sources[{index}].reasons"), "at most 64 reasons", &error.to_string())
             })?;
@@ -91,7 +91,7 @@ impl Reader<'_> {
         for (number, row) in rows.enumerate() {
             let field = format!("sources[{index}].reasons[{number}]");
             let word = self.name(&field, row.word)?;
-            let general = abi::GeneralReason::ALL.iter().any(|reason| reason.as_str() == word);
+            let general = GeneralReason::ALL.iter().any(|reason| reason.as_str() == word);
             if general || word.contains('-') || reasons.iter().any(|reason| reason.word == word) {
                 return Err(self.wrong(&field, "a word of [a-z0-9_] that no other reason has", &word));
             }
@@ -103,7 +103,7 @@ impl Reader<'_> {
 
     fn commands(&self, table: &PluginApi) -> Result<Vec<CommandInfo>, LoadError> {
         // SAFETY: what a plugin's table points to lives as long as the process.
-        let rows = unsafe { table.commands.structs::<abi::Command>(self.limits.commands_max as usize) }
+        let rows = unsafe { table.commands.structs::<raw::Command>(self.limits.commands_max as usize) }
             .map_err(|error| self.wrong("commands", "an array within the limits", &error.to_string()))?;
         let mut commands: Vec<CommandInfo> = Vec::with_capacity(rows.len());
         for (index, row) in rows.enumerate() {
@@ -112,7 +112,7 @@ impl Reader<'_> {
             if commands.iter().any(|command| command.name == name) {
                 return Err(self.wrong(&field("name"), "a name that no other command has", &name));
             }
-            let malformed = |member: &str, error: abi::Malformed| {
+            let malformed = |member: &str, error: raw::Malformed| {
                 self.wrong(&field(member), "an array", &error.to_string())
             };
             // SAFETY: as above.
@@ -121,7 +121,7 @@ impl Reader<'_> {
             let aliases =
                 aliases.iter().map(|alias| self.name(&field("aliases"), *alias)).collect::<Result<_, _>>()?;
             // SAFETY: as above.
-            let options = unsafe { row.options.structs::<abi::CommandOption>(OPTIONS_MAX) }
+            let options = unsafe { row.options.structs::<raw::CommandOption>(OPTIONS_MAX) }
                 .map_err(|error| malformed("options", error))?;
             let options =
                 options.map(|option| self.option(&field("options"), &option)).collect::<Result<_, _>>()?;
@@ -130,13 +130,13 @@ impl Reader<'_> {
         Ok(commands)
     }
 
-    fn option(&self, field: &str, row: &abi::CommandOption) -> Result<OptionInfo, LoadError> {
+    fn option(&self, field: &str, row: &raw::CommandOption) -> Result<OptionInfo, LoadError> {
         Ok(OptionInfo {
             name: if row.name.len == 0 { String::new() } else { self.name(field, row.name)? },
             value_name: self.text(field, row.value_name)?,
             help: self.text(field, row.help)?,
-            required: row.flags & abi::OPTION_REQUIRED != 0,
-            repeated: row.flags & abi::OPTION_REPEATED != 0,
+            required: row.flags & raw::OPTION_REQUIRED != 0,
+            repeated: row.flags & raw::OPTION_REPEATED != 0,
         })
     }
 

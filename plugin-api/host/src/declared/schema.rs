@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "reads what a plugin's table points to")]
 // UNSAFETY: what a plugin's table points to lives as long as the process, as the header says; what can be checked is.
 
-use plugin_abi::{self as abi, Array, Str};
-use plugin_contract::{SettingInfo, SettingKind, TransportInfo};
+use plugin_abi::raw::{self, Array, Str};
+use plugin_abi::{SettingInfo, SettingKind, TransportInfo};
 use serde_json::Value;
 
 use super::Reader;
@@ -17,7 +17,7 @@ impl Reader<'_> {
 
     pub(super) fn transports(&self, field: &str, rows: Array) -> Result<Vec<TransportInfo>, LoadError> {
         // SAFETY: what a plugin's table points to lives as long as the process.
-        let rows = unsafe { rows.structs::<abi::Transport>(TRANSPORTS_MAX) }
+        let rows = unsafe { rows.structs::<raw::Transport>(TRANSPORTS_MAX) }
             .map_err(|error| self.wrong(field, "at most 16 transports", &error.to_string()))?;
         let mut transports: Vec<TransportInfo> = Vec::with_capacity(rows.len());
         for (index, row) in rows.enumerate() {
@@ -39,7 +39,7 @@ impl Reader<'_> {
 
     fn settings(&self, field: &str, rows: Array) -> Result<Vec<SettingInfo>, LoadError> {
         // SAFETY: as above.
-        let rows = unsafe { rows.structs::<abi::Setting>(KEYS_MAX) }
+        let rows = unsafe { rows.structs::<raw::Setting>(KEYS_MAX) }
             .map_err(|error| self.wrong(field, "at most 256 settings", &error.to_string()))?;
         let mut settings: Vec<SettingInfo> = Vec::with_capacity(rows.len());
         for (index, row) in rows.enumerate() {
@@ -61,7 +61,7 @@ impl Reader<'_> {
         Ok(settings)
     }
 
-    fn setting(&self, field: &str, row: &abi::Setting) -> Result<SettingInfo, LoadError> {
+    fn setting(&self, field: &str, row: &raw::Setting) -> Result<SettingInfo, LoadError> {
         let member = |member: &str| format!("{field}.{member}");
         let key = self.key(&member("key"), row.key)?;
         let help = self.text(&member("help"), row.help)?;
@@ -69,18 +69,18 @@ impl Reader<'_> {
         let words: Vec<String> =
             words.into_iter().map(|word| self.name(&member("words"), word)).collect::<Result<_, _>>()?;
         let kind = match row.kind {
-            abi::SETTING_KIND_TEXT => SettingKind::Text,
-            abi::SETTING_KIND_WORD if !words.is_empty() => SettingKind::Word(words.clone()),
-            abi::SETTING_KIND_WORD => {
+            raw::SETTING_KIND_TEXT => SettingKind::Text,
+            raw::SETTING_KIND_WORD if !words.is_empty() => SettingKind::Word(words.clone()),
+            raw::SETTING_KIND_WORD => {
                 return Err(self.wrong(&member("words"), "the words that there are", "none"));
             }
-            abi::SETTING_KIND_INTEGER => SettingKind::Integer { min: row.min, max: row.max },
-            abi::SETTING_KIND_BOOL => SettingKind::Bool,
-            abi::SETTING_KIND_DURATION => match (row.min.try_into(), row.max.try_into()) {
+            raw::SETTING_KIND_INTEGER => SettingKind::Integer { min: row.min, max: row.max },
+            raw::SETTING_KIND_BOOL => SettingKind::Bool,
+            raw::SETTING_KIND_DURATION => match (row.min.try_into(), row.max.try_into()) {
                 (Ok(min_ms), Ok(max_ms)) => SettingKind::Duration { min_ms, max_ms },
                 _ => return Err(self.wrong(&member("min"), "no negative duration", &row.min.to_string())),
             },
-            abi::SETTING_KIND_PORT => SettingKind::Port,
+            raw::SETTING_KIND_PORT => SettingKind::Port,
             other => return Err(self.wrong(&member("kind"), "1 to 6", &other.to_string())),
         };
         if !matches!(kind, SettingKind::Word(_)) && !words.is_empty() {
@@ -90,7 +90,7 @@ impl Reader<'_> {
             return Err(self.wrong(&member("max"), "no less than min", &row.max.to_string()));
         }
         let default = self.default(&member("default_value"), row.default_value, &kind)?;
-        Ok(SettingInfo { key, help, kind, default, is_shown: row.flags & abi::SETTING_SHOWN != 0 })
+        Ok(SettingInfo { key, help, kind, default, is_shown: row.flags & raw::SETTING_SHOWN != 0 })
     }
 
     fn default(&self, field: &str, text: Str, kind: &SettingKind) -> Result<Option<Value>, LoadError> {

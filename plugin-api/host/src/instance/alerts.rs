@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use plugin_contract::{Alert, AlertState};
+use plugin_abi::{Alert, AlertState};
 
 use super::InstanceShared;
 use crate::sync::lock;

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use plugin_abi::{Collect, END_REMOVED, End, GeneralReason, OK, PANICKED, Stage, struct_size};
-use plugin_contract::{CollectionId, Completion, Failure, Level, Outcome, Reason};
+use plugin_abi::raw::{Collect, END_REMOVED, End, OK, PANICKED, struct_size};
+use plugin_abi::{CollectionId, Completion, Failure, GeneralReason, Level, Outcome, Reason, Stage};
 
 use super::data::Data;
 use super::{Flight, INSTANCES, InstanceShared, State};

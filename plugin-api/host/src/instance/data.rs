@@ -2,11 +2,11 @@
 
 pub(super) mod histograms;
 
-use plugin_abi::{
+use plugin_abi::raw::{
     ACCEPTED, DROPPED_DUPLICATE, DROPPED_INVALID, DROPPED_LIMIT, DROPPED_RULE, DROPPED_UNKNOWN_FAMILY,
     DROPPED_UNSUPPORTED, Verdict as RawVerdict,
 };
-use plugin_contract::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, Level, SeriesDef, Verdict};
+use plugin_abi::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, Level, SeriesDef, Verdict};
 
 use super::{Admission, InstanceShared};
 use crate::sync::lock;
@@ -65,7 +65,7 @@ impl InstanceShared {
         let checked: Vec<_> = rows
             .iter()
             .map(|row| match row {
-                Ok(series) if series.family >= families => Err(DropReason::UnknownFamily),
+                Ok(series) if series.family.0 >= families => Err(DropReason::UnknownFamily),
                 other => *other,
             })
             .collect();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plugin_contract::CollectionId;
+use plugin_abi::CollectionId;
 
 use super::InstanceShared;
 use crate::error::{CollectError, ConfigureError};
@@ -15,12 +15,12 @@ use crate::violation::Violations;
 /// One source on one target. Dropping it destroys the instance in the plugin, asynchronously.
 ///
 /// Calling order: [`Instance::collect`] (any number, one at a time; each ends with one
-/// [`plugin_contract::InstanceSink::complete`]), [`Instance::reconfigure`] at any time in between.
+/// [`plugin_abi::InstanceSink::complete`]), [`Instance::reconfigure`] at any time in between.
 pub struct Instance(pub(crate) Arc<InstanceShared>);
 
 impl Instance {
     /// Starts a collection that must end before `deadline_ns` on the monotonic clock ([`crate::monotonic_ns`]).
-    /// Never blocks. Its end is reported with [`plugin_contract::InstanceSink::complete`], from any thread,
+    /// Never blocks. Its end is reported with [`plugin_abi::InstanceSink::complete`], from any thread,
     /// possibly before this returns.
     ///
     /// # Errors If it cannot begin; then nothing is reported to the sink.
@@ -63,7 +63,7 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        self.0.destroy(plugin_abi::END_REMOVED, self.0.library.end_deadline_ns());
+        self.0.destroy(plugin_abi::raw::END_REMOVED, self.0.library.end_deadline_ns());
     }
 }
 

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use plugin_abi::{END_REMOVED, GeneralReason, Stage};
-use plugin_contract::{Completion, Failure, InstanceSink, Outcome, TargetInfo};
+use plugin_abi::raw::END_REMOVED;
+use plugin_abi::{Completion, Failure, GeneralReason, InstanceSink, Outcome, Stage, TargetInfo};
 
 use crate::calls::Asking;
 use crate::checks::Checks;

@@ -4,8 +4,8 @@
 
 use std::mem::offset_of;
 
-use plugin_abi::{self as abi, Array, HISTOGRAM_BOUNDS_MAX};
-use plugin_contract::{HistogramBatch, Kind, ValueKind};
+use plugin_abi::raw::{self, Array, HISTOGRAM_BOUNDS_MAX};
+use plugin_abi::{HistogramBatch, Kind, ValueKind};
 
 use super::{Refusal, UNSUPPORTED, cut, is_optional, times};
 use crate::violation::Violation;
@@ -15,7 +15,7 @@ use crate::violation::Violation;
 /// # Safety
 /// The call that brought the row has not returned.
 pub(super) unsafe fn bounds<'a>(
-    raw: &abi::Family,
+    raw: &raw::Family,
     kind: Kind,
     value: ValueKind,
 ) -> Result<&'a [f64], Refusal> {
@@ -23,7 +23,7 @@ pub(super) unsafe fn bounds<'a>(
     if !(is_kind || is_value) {
         return Ok(&[]);
     }
-    let knows_bounds = raw.size as usize >= offset_of!(abi::Family, bounds) + size_of::<Array>();
+    let knows_bounds = raw.size as usize >= offset_of!(raw::Family, bounds) + size_of::<Array>();
     // A kind that only a later version knows may have such values, too.
     if !knows_bounds || (is_value && kind == Kind::Unknown) {
         return Err(UNSUPPORTED);
@@ -43,7 +43,7 @@ pub(super) unsafe fn bounds<'a>(
 /// # Safety
 /// The call that brought the batch has not returned.
 pub(crate) unsafe fn batch<'a>(
-    raw: &abi::HistogramBatch,
+    raw: &raw::HistogramBatch,
     buckets: usize,
     counts_max: usize,
 ) -> Result<(HistogramBatch<'a>, bool), Violation> {

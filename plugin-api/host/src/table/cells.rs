@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: as in the module above.
 
-use plugin_abi::{self as abi, FULL, OK, STALE, read_struct};
+use plugin_abi::raw::{self, FULL, OK, STALE, read_struct};
 use rpc_cells::Memory as _;
 
 use super::{guarded, refuse};
@@ -11,7 +11,7 @@ use crate::library;
 pub(super) unsafe extern "C" fn cell_memory(
     library: u64,
     sections: u32,
-    memory_plugin: *mut abi::CellMemory,
+    memory_plugin: *mut raw::CellMemory,
 ) -> i32 {
     guarded(library, || {
         let Some(it) = library::of_token(library) else { return STALE };
@@ -25,7 +25,7 @@ pub(super) unsafe extern "C" fn cell_memory(
             Err(status) => return status,
         };
         let words = handed.file.words();
-        let answer = abi::CellMemory {
+        let answer = raw::CellMemory {
             size: room.size,
             level: handed.level.0.into(),
             // Atomic words may be written through a shared reference.

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: as in the module above.
 
-use plugin_abi::{self as abi, FAILED, Label, OK, STALE, read_struct};
+use plugin_abi::raw::{self, FAILED, Label, OK, STALE, read_struct};
 
 use super::{admitted, for_instance, guarded, unknown};
 use crate::instance::{Admission, INSTANCES};
@@ -12,7 +12,7 @@ use crate::violation::Violation;
 pub(super) unsafe extern "C" fn complete(
     instance: u64,
     collection: u64,
-    completion: *const abi::Completion,
+    completion: *const raw::Completion,
 ) -> i32 {
     let status = for_instance(instance, |it| {
         // SAFETY: the plugin's struct, valid until the call returns.

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: as in the module above.
 
-use plugin_abi::{self as abi, Bytes, DENIED, FULL, Malformed, OK, UNSUPPORTED, read_struct};
+use plugin_abi::raw::{self, Bytes, DENIED, FULL, Malformed, OK, UNSUPPORTED, read_struct};
 
 use super::{guarded, refuse, unknown};
 use crate::read::{self, Refusal};
@@ -12,13 +12,13 @@ use crate::violation::Violation;
 pub(super) unsafe extern "C" fn metric_name(
     run: u64,
     configured: u32,
-    family: *const abi::Family,
-    name_plugin: *mut abi::Text,
+    family: *const raw::Family,
+    name_plugin: *mut raw::Text,
 ) -> i32 {
     guarded(run, || {
         let Some(it) = RUNS.find(run) else { return unknown(run) };
         let Some(names) = &it.metric_names else { return UNSUPPORTED };
-        let module = (configured != abi::NO_MODULE).then_some(configured as usize);
+        let module = (configured != raw::NO_MODULE).then_some(configured as usize);
         if module.is_some_and(|module| module >= it.modules) {
             return refuse(&it.library, Violation::IdOutOfRange);
         }
@@ -49,7 +49,7 @@ pub(super) unsafe extern "C" fn metric_name(
 ///
 /// # Safety
 /// A pointer that is not null is the plugin's room for a text, which nobody else touches until the call returns.
-unsafe fn give(text_plugin: *mut abi::Text, text: &str) -> Result<i32, Malformed> {
+unsafe fn give(text_plugin: *mut raw::Text, text: &str) -> Result<i32, Malformed> {
     // SAFETY: the caller promises it.
     let mut room = unsafe { read_struct(text_plugin.cast_const()) }?;
     let fits = text.len() as u64 <= room.capacity;
@@ -70,9 +70,9 @@ pub(super) unsafe extern "C" fn output(run: u64, stream: u32, bytes: *const Byte
     guarded(run, || {
         let Some(it) = RUNS.find(run) else { return unknown(run) };
         let stream = match stream {
-            abi::OUTPUT_OUT => Stream::Out,
-            abi::OUTPUT_ERR => Stream::Err,
-            abi::OUTPUT_PROGRESS => Stream::Progress,
+            raw::OUTPUT_OUT => Stream::Out,
+            raw::OUTPUT_ERR => Stream::Err,
+            raw::OUTPUT_PROGRESS => Stream::Progress,
             _ => return refuse(&it.library, Violation::BadEnum),
         };
         // SAFETY: null becomes nothing; else the plugin's pair, valid until the call returns.

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use plugin_abi::{self as abi, Bytes, DENIED, FULL, OK, Str, WAIT, read_struct};
-use plugin_contract::{CredentialKind, CredentialRequest, CredentialVerdict, TargetInfo};
+use plugin_abi::raw::{self, Bytes, DENIED, FULL, OK, Str, WAIT, read_struct};
+use plugin_abi::{CredentialKind, CredentialRequest, CredentialVerdict, TargetInfo};
 
 use super::{admitted, guarded, refuse, unknown};
 use crate::instance::{Admission, INSTANCES};
@@ -16,8 +16,8 @@ use crate::run::RUNS;
 
 pub(super) unsafe extern "C" fn credential_acquire(
     owner: u64,
-    request: *const abi::CredentialRequest,
-    lease_plugin: *mut abi::CredentialLease,
+    request: *const raw::CredentialRequest,
+    lease_plugin: *mut raw::CredentialLease,
 ) -> i32 {
     guarded(owner, || {
         let Owner { library, leases, target } = match owner_of(owner) {
@@ -74,12 +74,12 @@ fn owner_of(owner: u64) -> Result<Owner, i32> {
 }
 
 /// Fills the answer. The strings belong to the lease, which stays in `lease::LEASES` until it ends.
-fn lend(answer: &mut abi::CredentialLease, lent: Lent) -> i32 {
+fn lend(answer: &mut raw::CredentialLease, lent: Lent) -> i32 {
     match lent {
         Lent::Lease { token, lease } => {
             answer.lease = token;
             answer.kind = match lease.lease.kind {
-                CredentialKind::Password => abi::CREDENTIAL_KIND_PASSWORD,
+                CredentialKind::Password => raw::CREDENTIAL_KIND_PASSWORD,
             };
             answer.domain_host = Str::of(&lease.lease.domain);
             answer.username_host = Str::of(&lease.lease.username);
@@ -98,8 +98,8 @@ fn lend(answer: &mut abi::CredentialLease, lent: Lent) -> i32 {
     }
 }
 
-fn empty_lease(size: u32) -> abi::CredentialLease {
-    abi::CredentialLease {
+fn empty_lease(size: u32) -> raw::CredentialLease {
+    raw::CredentialLease {
         size,
         kind: 0,
         lease: 0,
@@ -113,14 +113,7 @@ fn empty_lease(size: u32) -> abi::CredentialLease {
 
 pub(super) unsafe extern "C" fn credential_result(lease: u64, verdict: u32) -> i32 {
     guarded(lease, || {
-        let verdict = match verdict {
-            abi::CREDENTIAL_ACCEPTED => CredentialVerdict::Accepted,
-            abi::CREDENTIAL_REJECTED => CredentialVerdict::Rejected,
-            abi::CREDENTIAL_LOCKED => CredentialVerdict::Locked,
-            abi::CREDENTIAL_DISABLED => CredentialVerdict::Disabled,
-            abi::CREDENTIAL_PASSWORD_EXPIRED => CredentialVerdict::PasswordExpired,
-            _ => CredentialVerdict::Unknown,
-        };
+        let verdict = CredentialVerdict::from_code(verdict);
         if lease::end(lease, verdict) { OK } else { unknown(lease) }
     })
 }

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: as in the module above.
 
-use plugin_abi::{self as abi, Array, ArrayMut, INVALID, read_struct};
+use plugin_abi::raw::{self, Array, ArrayMut, INVALID, read_struct};
 
 use super::{admitted, array, for_instance, taken};
 use crate::instance::Admission;
@@ -20,7 +20,7 @@ pub(super) unsafe extern "C" fn register_families(
         let limits = it.library.limits();
         // SAFETY: the plugin's arrays, valid until the call returns.
         let (rows, verdicts, full) =
-            unsafe { rows_and_verdicts::<abi::Family>(families, verdicts_plugin, limits) }?;
+            unsafe { rows_and_verdicts::<raw::Family>(families, verdicts_plugin, limits) }?;
         let mut refused = Vec::new();
         let checked: Vec<_> = rows
             .map(|row| {
@@ -46,7 +46,7 @@ pub(super) unsafe extern "C" fn register_series(
         let limits = it.library.limits();
         // SAFETY: the plugin's arrays, valid until the call returns.
         let (rows, verdicts, full) =
-            unsafe { rows_and_verdicts::<abi::Series>(series, verdicts_plugin, limits) }?;
+            unsafe { rows_and_verdicts::<raw::Series>(series, verdicts_plugin, limits) }?;
         let mut refused = Vec::new();
         let mut labels = Vec::new();
         let spans: Vec<_> = rows
@@ -79,7 +79,7 @@ pub(super) unsafe extern "C" fn retire(instance: u64, ids: *const Array) -> i32 
 
 pub(super) unsafe extern "C" fn batch(
     instance: u64,
-    batch: *const abi::Batch,
+    batch: *const raw::Batch,
     taken_plugin: *mut u64,
 ) -> i32 {
     for_instance(instance, |it| {
@@ -103,11 +103,11 @@ pub(super) unsafe extern "C" fn batch(
 ///
 /// # Safety
 /// The pointers are the plugin's, valid until the call returns.
-unsafe fn rows_and_verdicts<'a, T: abi::Plain>(
+unsafe fn rows_and_verdicts<'a, T: raw::Plain>(
     rows: *const Array,
     verdicts: *const ArrayMut,
     limits: &Limits,
-) -> Result<(abi::Structs<'a, T>, &'a mut [abi::Verdict], bool), Violation> {
+) -> Result<(raw::Structs<'a, T>, &'a mut [raw::Verdict], bool), Violation> {
     let rows_max = limits.register_rows_max as usize;
     // SAFETY: the caller promises it.
     let mut rows = unsafe { array(rows) }?;
@@ -128,7 +128,7 @@ unsafe fn rows_and_verdicts<'a, T: abi::Plain>(
 
 impl Refusal {
     /// Records the violation and returns the verdict.
-    fn note(self, refused: &mut Vec<Violation>) -> plugin_contract::DropReason {
+    fn note(self, refused: &mut Vec<Violation>) -> plugin_abi::DropReason {
         refused.extend(self.violation);
         self.reason
     }

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "reads what plugins hand over")]
 // UNSAFETY: as in the module above.
 
-use plugin_abi::{self as abi, INVALID, read_struct};
+use plugin_abi::raw::{self, INVALID, read_struct};
 
 use super::{admitted, for_instance, taken};
 use crate::instance::Admission;
@@ -10,7 +10,7 @@ use crate::read;
 
 pub(super) unsafe extern "C" fn histograms(
     instance: u64,
-    batch: *const abi::HistogramBatch,
+    batch: *const raw::HistogramBatch,
     taken_plugin: *mut u64,
 ) -> i32 {
     for_instance(instance, |it| {

@@ -17,7 +17,7 @@ mod sockets;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use plugin_abi::{
+use plugin_abi::raw::{
     ABI_MAJOR, Array, FAILED, FULL, HostApi, INVALID, Malformed, OK, STALE, STOPPED, Str, struct_size,
 };
 

@@ -4,8 +4,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use plugin_abi::{self as abi, FULL, OK, STALE, read_struct};
-use plugin_contract::{Alert, AlertState, Event, Level};
+use plugin_abi::raw::{self, FULL, OK, STALE, read_struct};
+use plugin_abi::{Alert, AlertState, Event, Level};
 
 use super::{admitted, for_instance, guarded, refuse, unknown};
 use crate::configure::REPORTS;
@@ -14,7 +14,7 @@ use crate::library;
 use crate::read;
 use crate::violation::Violation;
 
-pub(super) unsafe extern "C" fn problem(report: u64, problem: *const abi::Problem) -> i32 {
+pub(super) unsafe extern "C" fn problem(report: u64, problem: *const raw::Problem) -> i32 {
     guarded(report, || {
         let Some(it) = REPORTS.find(report) else { return unknown(report) };
         let limits = it.library.limits();
@@ -39,7 +39,7 @@ pub(super) unsafe extern "C" fn problem(report: u64, problem: *const abi::Proble
 
 pub(super) unsafe extern "C" fn log_enabled(owner: u64, level: u32) -> u8 {
     let enabled = catch_unwind(AssertUnwindSafe(|| {
-        let level = read::level(level);
+        let level = Level::from_code(level);
         match INSTANCES.find(owner) {
             Some(it) => it.sink.log_enabled(level),
             None => library::of_token(owner).is_some_and(|library| library.log_enabled(level)),
@@ -48,7 +48,7 @@ pub(super) unsafe extern "C" fn log_enabled(owner: u64, level: u32) -> u8 {
     u8::from(enabled.unwrap_or(false))
 }
 
-pub(super) unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 {
+pub(super) unsafe extern "C" fn log(owner: u64, record: *const raw::Log) -> i32 {
     guarded(owner, || {
         let instance = INSTANCES.find(owner);
         let Some(library) = library::of_token(owner) else { return STALE };
@@ -63,7 +63,7 @@ pub(super) unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 
                 Ok(read) => read,
                 Err(violation) => return refuse(&library, violation),
             };
-        let level = read::level(raw.level);
+        let level = Level::from_code(raw.level);
         let bytes = message.len() + fields.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>();
         match instance {
             Some(it) if !it.may_log(bytes) => FULL,
@@ -86,7 +86,7 @@ pub(super) unsafe extern "C" fn log(owner: u64, record: *const abi::Log) -> i32 
     })
 }
 
-pub(super) unsafe extern "C" fn event(instance: u64, event: *const abi::Event) -> i32 {
+pub(super) unsafe extern "C" fn event(instance: u64, event: *const raw::Event) -> i32 {
     for_instance(instance, |it| {
         // SAFETY: the plugin's struct, valid until the call returns.
         let raw = unsafe { read_struct(event) }?;

@@ -4,7 +4,7 @@
 
 use std::os::fd::IntoRawFd as _;
 
-use plugin_abi::{FAILED, NOT_FOUND, OK, STALE, Str};
+use plugin_abi::raw::{FAILED, NOT_FOUND, OK, STALE, Str};
 
 use super::{guarded, refuse};
 use crate::library;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plugin_abi::{FAILED, FULL, INVALID, NOT_FOUND, OK, STOPPED};
+use plugin_abi::raw::{FAILED, FULL, INVALID, NOT_FOUND, OK, STOPPED};
 use plugin_host::testing::RecordedOutcome;
 use plugin_host::{CellCounts, CellFiles, HostOptions, Violation};
 use rpc_cells::{
@@ -73,7 +73,7 @@ fn each_call_describes_the_same_memory_and_adds_sections_as_long_as_there_are_an
     for what in ["memory", "again", "three", "fewer"] {
         assert_eq!(said(what), i64::from(OK), "{what}");
     }
-    assert_eq!((said("level"), said("same")), (i64::from(plugin_abi::CELLS_SERVER), 1));
+    assert_eq!((said("level"), said("same")), (i64::from(plugin_abi::raw::CELLS_SERVER), 1));
     let Capacity { sections_max, .. } = Capacity::default();
     let words = Capacity::default().bytes_max() / 8;
     assert_eq!(said("words"), i64::try_from(words).expect("a small number"));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use plugin_contract::DropReason;
+use plugin_abi::DropReason;
 use plugin_host::{CommandRequest, ConfiguredModule, MetricNames, Violation};
 use serde_json::json;
 
@@ -42,7 +42,7 @@ fn names_of_metrics_are_told_within_the_room_that_there_is() {
         of none: 6 0 
     "#]];
     expected.assert_eq(&output.all());
-    assert_eq!(world.log.wait_said("no family"), i64::from(plugin_abi::INVALID));
+    assert_eq!(world.log.wait_said("no family"), i64::from(plugin_abi::raw::INVALID));
     let violations = library.violations();
     assert_eq!((violations.of(Violation::IdOutOfRange), violations.of(Violation::NullPointer)), (1, 1));
 }
@@ -56,7 +56,7 @@ fn a_command_is_told_that_nobody_names_metrics() {
     let running = library.run(&request, Arc::<CapturedOutput>::clone(&output)).expect("the command runs");
     assert_eq!(running.wait(), 0);
     assert!(
-        output.all().starts_with(&format!("of all: {} 0 \n", plugin_abi::UNSUPPORTED)),
+        output.all().starts_with(&format!("of all: {} 0 \n", plugin_abi::raw::UNSUPPORTED)),
         "{}",
         output.all()
     );

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use plugin_contract::{
+use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, GeneralReason,
     Lease, LeaseId, Secret, Waiter,
 };

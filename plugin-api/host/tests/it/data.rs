@@ -2,8 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use plugin_abi::{DROPPED_INVALID, DROPPED_UNKNOWN_FAMILY, FULL, INVALID, OK, STALE, STOPPED};
-use plugin_contract::{AlertState, DisplayRule, Level};
+use plugin_abi::raw::{DROPPED_INVALID, DROPPED_UNKNOWN_FAMILY, FULL, INVALID, OK, STALE, STOPPED};
+use plugin_abi::{AlertState, DisplayRule, Level};
 use plugin_host::testing::{RecordedOutcome, Value};
 use plugin_host::{InstanceState, Library, QuarantineCause, Violation};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plugin_abi::{DENIED, END_PROCESS, END_REMOVED, OK, STALE, STOPPED};
+use plugin_abi::raw::{DENIED, END_PROCESS, END_REMOVED, OK, STALE, STOPPED};
 use plugin_host::Violation;
 use plugin_host::testing::RecordedOutcome;
 use serde_json::json;

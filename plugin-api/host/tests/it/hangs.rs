@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use plugin_abi::STALE;
+use plugin_abi::raw::STALE;
 use plugin_host::testing::{Recorded, RecordedOutcome};
 use plugin_host::{CollectError, InstanceState, QuarantineCause, Violation};
 

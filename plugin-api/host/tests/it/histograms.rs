@@ -1,5 +1,5 @@
-use plugin_abi::{DROPPED_INVALID, DROPPED_UNSUPPORTED, FULL, INVALID, OK};
-use plugin_contract::{DisplayRule, Kind, ValueKind};
+use plugin_abi::raw::{DROPPED_INVALID, DROPPED_UNSUPPORTED, FULL, INVALID, OK};
+use plugin_abi::{DisplayRule, Kind, ValueKind};
 use plugin_host::testing::{Recorded, RecordedSeries};
 use plugin_host::{Library, Violation};
 
@@ -46,7 +46,7 @@ fn rows_of_histograms_that_cannot_be_are_left_out_and_their_neighbours_stay() {
         ["of a gauge", "of nothing", "a bucket short", "around the corner", "size", "no struct", "far"];
     all_said(&recorded, &refused, INVALID.unsigned_abs());
     let [a, b, drift] = &*recorded.series else { panic!("there are three") };
-    let is = |series: &RecordedSeries| (series.histogram.clone(), series.start_time_unix_nanos);
+    let is = |series: &RecordedSeries| (series.histogram.clone(), series.start.map(|start| start.unix_nanos));
     assert_eq!(is(a), (Some((vec![1, 2, 3, 4], 50.5)), Some(5)));
     assert_eq!(is(b), (Some((vec![0, 7, 0, 0], 3.5)), Some(77)), "it began anew");
     assert_eq!(is(drift), (Some((vec![1, 2, 3, 4], -4.0)), None), "observations may be negative");

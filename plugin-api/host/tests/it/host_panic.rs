@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use plugin_contract::{
+use plugin_abi::{
     Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, GeneralReason, HistogramBatch,
     InstanceSink, Level, SeriesDef, Verdict,
 };

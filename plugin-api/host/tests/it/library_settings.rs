@@ -15,7 +15,7 @@ fn a_library_gets_its_settings_once_and_before_its_instances() {
     let library = world.load("zoo/library_settings.c");
     assert!(library.info().has_settings);
     library.configure(&json!({"food": "hay"})).expect("they are accepted");
-    assert_eq!(world.log.wait_said("configured as"), i64::from(plugin_abi::SOURCE_LIBRARY));
+    assert_eq!(world.log.wait_said("configured as"), i64::from(plugin_abi::raw::SOURCE_LIBRARY));
     library.configure(&json!({"food": "hay"})).expect("they are the same");
     instance(&library, "a");
     assert_eq!(world.log.count("configured as"), 1);

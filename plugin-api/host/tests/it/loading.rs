@@ -1,14 +1,10 @@
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use plugin_contract::{AlertState, DisplayRule, SettingKind, StartTimeKind};
 use plugin_host::testing::{RecordedOutcome, Value};
-use plugin_host::{AbiVersion, CommandRequest, ConfigureError, FamilyKey, Host, HostOptions, Mode, Selects};
+use plugin_host::{AbiVersion, ConfigureError, Host, HostOptions, Mode};
 
-use crate::support::CapturedOutput;
-use crate::support::{World, collect, compile, compile_with, config, instance, said};
+use crate::support::{World, collect, compile, compile_with, config, instance};
 
 #[test]
 fn a_plugin_in_c_loads_collects_and_is_destroyed() {
@@ -17,7 +13,7 @@ fn a_plugin_in_c_loads_collects_and_is_destroyed() {
     let info = library.info();
     assert_eq!(
         (info.name.as_str(), info.abi),
-        ("pulse", AbiVersion { major: 1, minor: plugin_abi::ABI_MINOR })
+        ("pulse", AbiVersion { major: 1, minor: plugin_abi::raw::ABI_MINOR })
     );
     assert_eq!(info.sources[0].mode, Mode::Async);
     let (instance, sink) = instance(&library, "a");
@@ -125,7 +121,7 @@ fn another_major_version_is_refused_with_both_versions() {
     check_zoo(
         "wrong_major",
         &expect![
-            "load plugin FOLDER/libplugin_wrong_major.so: expected plugin ABI 1.7, found 2.7; install the plugin that was built for this version of the program"
+            "load plugin FOLDER/libplugin_wrong_major.so: expected plugin ABI 1.0, found 2.0; install the plugin that was built for this version of the program"
         ],
     );
 }
@@ -135,7 +131,7 @@ fn the_symbol_of_another_major_version_is_recognised() {
     check_zoo(
         "other_symbol",
         &expect![
-            "load plugin FOLDER/libplugin_other_symbol.so: expected plugin ABI 1.7, found 2.0; install the plugin that was built for this version of the program"
+            "load plugin FOLDER/libplugin_other_symbol.so: expected plugin ABI 1.0, found 2.0; install the plugin that was built for this version of the program"
         ],
     );
 }
@@ -208,7 +204,7 @@ fn an_unknown_source_is_told_with_those_that_there_are() {
 fn a_plugin_of_a_later_minor_version_loads_and_collects() {
     let world = World::new();
     let library = world.load("zoo/newer_minor.c");
-    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: plugin_abi::ABI_MINOR });
+    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: plugin_abi::raw::ABI_MINOR });
     let names: Vec<_> = library.info().sources.iter().map(|source| source.name.as_str()).collect();
     assert_eq!(names, ["bear", "lynx"], "larger elements are stepped over whole");
     let (instance, sink) = instance(&library, "a");
@@ -219,15 +215,15 @@ fn a_plugin_of_a_later_minor_version_loads_and_collects() {
         ["Number", "Other"],
         "an unknown kind is shown as it is, an unknown value type is dropped"
     );
-    assert_eq!(crate::support::said(&recorded, "shape"), i64::from(plugin_abi::DROPPED_UNSUPPORTED));
+    assert_eq!(crate::support::said(&recorded, "shape"), i64::from(plugin_abi::raw::DROPPED_UNSUPPORTED));
     assert!(library.violations().iter().all(|(_, count)| count == 0), "the future is no violation");
 }
 
 #[test]
 fn a_plugin_of_an_earlier_minor_version_loads_in_a_later_host() {
-    let world = World::with(|options| options.abi_minor = plugin_abi::ABI_MINOR + 1);
+    let world = World::with(|options| options.abi_minor = plugin_abi::raw::ABI_MINOR + 1);
     let library = world.load("pulse.c");
-    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: plugin_abi::ABI_MINOR });
+    assert_eq!(library.info().abi, AbiVersion { major: 1, minor: plugin_abi::raw::ABI_MINOR });
     let (instance, sink) = instance(&library, "a");
     assert_eq!(collect(&world, &instance, &sink).completions[0].outcome, RecordedOutcome::Full);
 }

@@ -1,7 +1,7 @@
 //! What sources declare of settings and transports.
 
 use expect_test::{Expect, expect};
-use plugin_contract::{SettingInfo, SettingKind};
+use plugin_abi::{SettingInfo, SettingKind};
 use serde_json::json;
 
 use crate::rust::linked;

@@ -1,6 +1,7 @@
 //! What settings of a source collect, as its plugin says.
 
-use plugin_host::{FamilyKey, Library, Problem, Selects};
+use plugin_abi::{FamilyKey, Problem, Selects};
+use plugin_host::Library;
 
 use crate::rust::linked;
 use crate::support::{World, config};

@@ -4,8 +4,8 @@ use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use plugin_abi::{INVALID, NOT_FOUND, OK};
-use plugin_contract::ListeningSockets;
+use plugin_abi::ListeningSockets;
+use plugin_abi::raw::{INVALID, NOT_FOUND, OK};
 use plugin_host::Violation;
 
 use crate::support::{World, instance};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use plugin_contract::{Level, LibraryLog, TargetInfo};
+use plugin_abi::{Level, LibraryLog, TargetInfo};
 use plugin_host::testing::{Recorded, RecordingSink};
 use plugin_host::{CommandOutput, Host, HostOptions, Instance, InstanceConfig, Library, Limits};
 

@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "calls the functions of the host's table")]
 // UNSAFETY: as in the module above.
 
-use plugin_abi::{self as abi, Array, FULL, HISTOGRAM_BOUNDS_MAX, KIND_HISTOGRAM, OK, STALE};
+use plugin_abi::raw::{self, Array, FULL, HISTOGRAM_BOUNDS_MAX, KIND_HISTOGRAM, OK, STALE};
 use test_support::oracle::Input;
 
 use super::{COMPLETE, Plugin, id, size};
@@ -32,8 +32,8 @@ impl Plugin {
         let mut given = Vec::new();
         // One row is read whatever the limit.
         let counts_max = rows_max.max(HISTOGRAM_BOUNDS_MAX + 1);
-        let mut raw = abi::HistogramBatch {
-            size: size::<abi::HistogramBatch>(input),
+        let mut raw = raw::HistogramBatch {
+            size: size::<raw::HistogramBatch>(input),
             family: id(input) & 7,
             ids: memory.column(input, rows_max, 0, |_, input| {
                 given.push(id(input));

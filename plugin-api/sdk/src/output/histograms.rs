@@ -1,18 +1,19 @@
 //! Sends histograms to the host.
 
-use plugin_abi::{ACCEPTED, Array, FULL, HistogramBatch, OK, struct_size};
+use plugin_abi::raw::{ACCEPTED, Array, FULL, HistogramBatch, OK, struct_size};
+
+use plugin_abi::{FamilyDef, FamilyId, SeriesId};
 
 use super::{BATCH_ROWS, Output, Stamp, filled, in_parts};
-use crate::family::{FamilyId, SeriesId};
-use crate::histogram::{HistogramFamily, HistogramId};
+use crate::histogram::HistogramId;
 use crate::host;
 
 impl Output {
-    /// Registers families of histograms, once for the instance's life. `None` for dropped ones.
+    /// Registers families of histograms, once for the instance's life: [`FamilyDef::histogram`]. `None` for dropped ones.
     #[must_use]
-    pub fn register_histograms(&mut self, families: &[HistogramFamily<'_>]) -> Vec<Option<HistogramId>> {
+    pub fn register_histograms(&mut self, families: &[FamilyDef<'_>]) -> Vec<Option<HistogramId>> {
         let ids = in_parts(families, |part, ids| {
-            host::register_histograms(self.instance, part, |verdict| {
+            host::register_families(self.instance, part, |verdict| {
                 ids.push((verdict.verdict == ACCEPTED).then_some(FamilyId(verdict.id)));
             })
         });

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use plugin_abi::{Collect, OK, struct_size};
+use plugin_abi::raw::{Collect, OK, struct_size};
 use serde_json::Value;
 
 pub use self::seen::{FakeCompletion, FakeIdentity, FakeOutcome, Seen, SeenSeries, SeenValue};
@@ -27,10 +27,10 @@ use crate::handle::Handle;
 use crate::host;
 use crate::lock::lock;
 use crate::plugin::{Plugin, SourceEntry};
-use crate::problem::Problem;
 use crate::source::{BlockingSource, End, EndReason, Setup, Source};
 use crate::state::Slot;
 use crate::target::Target;
+use plugin_abi::Problem;
 
 /// An instance of a source in a fake host.
 pub struct FakeInstance {

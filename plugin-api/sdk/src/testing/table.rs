@@ -7,11 +7,12 @@ mod histograms;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use plugin_abi::{
+use plugin_abi::raw::{
     ABI_MAJOR, ABI_MINOR, Array, ArrayMut, Batch, Bytes, Completion, CredentialLease, CredentialRequest,
-    DENIED, DisplayRule, GeneralReason, HostApi, Label, Log, OK, OUTCOME_FULL, OUTCOME_PARTIAL, Plain, STALE,
-    Stage, StageCost, Str, VALUE_F64, VALUE_I64, Verdict, struct_size,
+    DENIED, HostApi, Label, Log, OK, OUTCOME_FULL, OUTCOME_PARTIAL, Plain, STALE, StageCost, Str, VALUE_F64,
+    VALUE_I64, Verdict, struct_size,
 };
+use plugin_abi::{DisplayRule, GeneralReason, Stage};
 
 pub(super) use self::cells::set as set_cells;
 use super::seen::{FakeCompletion, FakeOutcome, SeenSeries, SeenValue};
@@ -64,7 +65,7 @@ unsafe extern "C" fn register_families(
     verdicts: *const ArrayMut,
     _taken: *mut u64,
 ) -> i32 {
-    let rows = structs::<plugin_abi::Family>(families);
+    let rows = structs::<plugin_abi::raw::Family>(families);
     let verdicts = room(verdicts);
     change(instance, |state| {
         for (row, verdict) in rows.iter().zip(verdicts) {
@@ -85,7 +86,7 @@ unsafe extern "C" fn register_series(
     verdicts: *const ArrayMut,
     _taken: *mut u64,
 ) -> i32 {
-    let rows = structs::<plugin_abi::Series>(series);
+    let rows = structs::<plugin_abi::raw::Series>(series);
     let verdicts = room(verdicts);
     change(instance, |state| {
         for (row, verdict) in rows.iter().zip(verdicts) {
@@ -148,7 +149,7 @@ unsafe extern "C" fn complete(instance: u64, collection: u64, completion: *const
     let failure = || Failure {
         stage: Stage::from_code(raw.failure_stage).unwrap_or(Stage::Plugin),
         reason: GeneralReason::from_code(raw.failure_reason).map_or_else(
-            || Reason::Declared(raw.failure_reason.saturating_sub(plugin_abi::REASON_DECLARED)),
+            || Reason::Declared(raw.failure_reason.saturating_sub(plugin_abi::raw::REASON_DECLARED)),
             Reason::General,
         ),
         message: text(raw.message),
@@ -188,7 +189,7 @@ unsafe extern "C" fn log(owner: u64, record: *const Log) -> i32 {
     })
 }
 
-unsafe extern "C" fn event(instance: u64, event: *const plugin_abi::Event) -> i32 {
+unsafe extern "C" fn event(instance: u64, event: *const plugin_abi::raw::Event) -> i32 {
     // SAFETY: the SDK hands over an event on its stack.
     let event = unsafe { *event };
     change(instance, |state| {
@@ -227,7 +228,7 @@ unsafe extern "C" fn credential_acquire(
             return DENIED;
         };
         let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-        lease.kind = plugin_abi::CREDENTIAL_KIND_PASSWORD;
+        lease.kind = plugin_abi::raw::CREDENTIAL_KIND_PASSWORD;
         lease.lease = owner;
         lease.domain_host = Str::of(leak(identity.domain));
         lease.username_host = Str::of(leak(identity.username));
@@ -239,11 +240,11 @@ unsafe extern "C" fn credential_acquire(
 unsafe extern "C" fn credential_result(lease: u64, verdict: u32) -> i32 {
     change(lease, |state| {
         state.seen.verdicts.push(match verdict {
-            plugin_abi::CREDENTIAL_ACCEPTED => "accepted",
-            plugin_abi::CREDENTIAL_REJECTED => "rejected",
-            plugin_abi::CREDENTIAL_LOCKED => "locked",
-            plugin_abi::CREDENTIAL_DISABLED => "disabled",
-            plugin_abi::CREDENTIAL_PASSWORD_EXPIRED => "password expired",
+            plugin_abi::raw::CREDENTIAL_ACCEPTED => "accepted",
+            plugin_abi::raw::CREDENTIAL_REJECTED => "rejected",
+            plugin_abi::raw::CREDENTIAL_LOCKED => "locked",
+            plugin_abi::raw::CREDENTIAL_DISABLED => "disabled",
+            plugin_abi::raw::CREDENTIAL_PASSWORD_EXPIRED => "password expired",
             _ => "unknown",
         });
         OK
@@ -251,7 +252,7 @@ unsafe extern "C" fn credential_result(lease: u64, verdict: u32) -> i32 {
 }
 
 fn accepted(index: usize) -> Verdict {
-    Verdict { id: u32::try_from(index).unwrap_or(u32::MAX), verdict: plugin_abi::ACCEPTED }
+    Verdict { id: u32::try_from(index).unwrap_or(u32::MAX), verdict: plugin_abi::raw::ACCEPTED }
 }
 
 fn structs<T: Plain>(array: *const Array) -> Vec<T> {

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use plugin_abi::STALE;
+use plugin_abi::raw::STALE;
 
 use super::seen::{FakeCompletion, FakeIdentity, Seen};
 use crate::lock::lock;

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use plugin_sdk::testing::{FakeInstance, FakeOutcome};
 use plugin_sdk::{
-    Buckets, Collection, Coverage, Failure, HistogramFamily, HistogramId, Problem, Series, SeriesId, Setup,
+    Buckets, Collection, Coverage, Failure, FamilyDef, HistogramId, Problem, SeriesDef, SeriesId, Setup,
     Source, Stamp, Target,
 };
 use serde_json::json;
@@ -40,7 +40,7 @@ impl Source for Waits {
             let names: Vec<String> = (0..self.settings.rows).map(|row| row.to_string()).collect();
             let labels: Vec<_> = names.iter().map(|name| [("counter_instance", name.as_str())]).collect();
             let series: Vec<_> =
-                labels.iter().map(|labels| Series { family: id.family(), labels, start: None }).collect();
+                labels.iter().map(|labels| SeriesDef { family: id.family(), labels, start: None }).collect();
             self.known = Some((id, output.register_series(&series).into_iter().flatten().collect()));
         }
         let Some((id, series)) = &self.known else { return Ok(Coverage::Full) };
@@ -55,15 +55,11 @@ impl Source for Waits {
     }
 }
 
-const WAITS: HistogramFamily<'static> = HistogramFamily {
-    namespace: "",
-    object: "Waits",
+const WAITS: FamilyDef<'static> = FamilyDef {
     item: "Wait",
-    part: "",
     unit: "seconds",
     help: "How long one waits.",
-    origin: "",
-    bounds: &[0.5, 1.0, 300.0],
+    ..FamilyDef::histogram("", "Waits", &[0.5, 1.0, 300.0])
 };
 
 #[test]

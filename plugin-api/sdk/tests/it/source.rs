@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use plugin_sdk::testing::{FakeIdentity, FakeInstance, FakeOutcome, SeenSeries, SeenValue};
 use plugin_sdk::{
-    Collection, Coverage, Display, Failure, Family, GeneralReason, Kind, Problem, Series, SeriesId, Setup,
-    Source, Stage, Stamp, Target, ValueKind, parse_settings,
+    Collection, Coverage, Display, Failure, FamilyDef, GeneralReason, Kind, Problem, SeriesDef, SeriesId,
+    Setup, Source, Stage, Stamp, Target, ValueKind, parse_settings,
 };
 use serde_json::json;
 
@@ -55,7 +55,8 @@ impl Source for Rows {
             let Some(family) = output.register_families(&[FAMILY])[0] else { return Ok(Coverage::Full) };
             let names: Vec<String> = (0..rows).map(|row| row.to_string()).collect();
             let labels: Vec<_> = names.iter().map(|name| [("counter_instance", name.as_str())]).collect();
-            let series: Vec<_> = labels.iter().map(|labels| Series { family, labels, start: None }).collect();
+            let series: Vec<_> =
+                labels.iter().map(|labels| SeriesDef { family, labels, start: None }).collect();
             self.ids = output.register_series(&series).into_iter().flatten().collect();
         }
         for (row, id) in self.ids.iter().take(rows).enumerate() {
@@ -86,7 +87,7 @@ fn stamp_of(row: usize) -> Option<Stamp> {
     (stamp != Stamp::default()).then_some(stamp)
 }
 
-const FAMILY: Family<'static> = Family {
+const FAMILY: FamilyDef<'static> = FamilyDef {
     namespace: "",
     object: "Rows",
     item: "Row",
@@ -96,6 +97,7 @@ const FAMILY: Family<'static> = Family {
     help: "The number of the row.",
     origin: "",
     value: ValueKind::F64,
+    bounds: &[],
     display: Display::NONE,
 };
 

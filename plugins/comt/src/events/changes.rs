@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ms_dtyp::Guid;
-use plugin_sdk::{Handle, Severity};
+use plugin_sdk::{Handle, Level};
 
 use crate::model::{ApplicationFigures, HostFigures, ProcessFigures};
 
@@ -14,7 +14,7 @@ const RECORDS_MAX: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     name: &'static str,
-    severity: Severity,
+    level: Level,
     body: String,
     fields: Vec<(&'static str, String)>,
 }
@@ -22,20 +22,14 @@ pub(crate) struct Change {
 /// Reports the changes.
 pub(crate) fn report(before: &HostFigures, after: &HostFigures, handle: &Handle) {
     let changes = changes(before, after);
-    for Change { name, severity, body, fields } in changes.iter().take(RECORDS_MAX) {
+    for Change { name, level, body, fields } in changes.iter().take(RECORDS_MAX) {
         let fields: Vec<(&str, &str)> = fields.iter().map(|(key, value)| (*key, value.as_str())).collect();
-        handle.event(name, *severity, None, body, &fields);
+        handle.event(name, *level, None, body, &fields);
     }
     let above = changes.len().saturating_sub(RECORDS_MAX);
     if above > 0 {
         let body = format!("{above} more changes of COM+ applications and processes");
-        handle.event(
-            "complus.changes.left_out",
-            Severity::Info,
-            None,
-            &body,
-            &[("number", &above.to_string())],
-        );
+        handle.event("complus.changes.left_out", Level::Info, None, &body, &[("number", &above.to_string())]);
     }
 }
 
@@ -67,7 +61,7 @@ fn of_application(name: &'static str, verb: &str, application: &ApplicationFigur
     let known = application.about.as_ref().and_then(|about| about.name.as_deref());
     fields.extend(known.map(|name| ("application", name.to_owned())));
     let body = format!("COM+ application {} {verb}", known.unwrap_or(&fields[0].1));
-    Change { name, severity: Severity::Info, body, fields }
+    Change { name, level: Level::Info, body, fields }
 }
 
 /// States of processes that are in both. Those that come and go are those of applications.
@@ -88,7 +82,7 @@ fn of_processes(old: &[ProcessFigures], new: &[ProcessFigures]) -> Vec<Change> {
             let mut fields = vec![("process_id", process.id.to_string())];
             fields.extend(process.program.as_deref().map(|program| ("program", program.to_owned())));
             let body = format!("Process {} of COM+ applications {what}", process.id);
-            changes.push(Change { name, severity: Severity::Info, body, fields });
+            changes.push(Change { name, level: Level::Info, body, fields });
         }
     }
     changes

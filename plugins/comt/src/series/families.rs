@@ -1,43 +1,43 @@
 //! The families: `perfmon_complus_…`. What the host says is gauges: it resets what it counts when an application ends.
 
-use plugin_sdk::{Family, Kind, ValueKind};
+use plugin_sdk::{FamilyDef, Kind, ValueKind};
 
 /// The namespace of all of them.
 pub(crate) const NAMESPACE: &str = "complus";
 
-const GAUGE: Family<'static> = Family::gauge(NAMESPACE, "Application");
+const GAUGE: FamilyDef<'static> = FamilyDef::gauge(NAMESPACE, "Application");
 
 /// By `application_id`.
-pub(super) static APPLICATION: [Family<'static>; 5] = [
-    Family {
+pub(super) static APPLICATION: [FamilyDef<'static>; 5] = [
+    FamilyDef {
         item: "Containers",
         help: "Containers of the application that the host lists: processes in which it runs. A host that lists each \
                application once has 1 here.",
         origin: "IGetTrackingData::GetContainerData; IComTrackingInfoEvents Applications",
         ..GAUGE
     },
-    Family {
+    FamilyDef {
         item: "Calls In Progress",
         help: "Calls that instances of the application's components are performing. Where the host lists an application \
                once for several containers, the average of them.",
         origin: "IGetTrackingData::GetContainerData cCalls; IComTrackingInfoEvents InCall",
         ..GAUGE
     },
-    Family {
+    FamilyDef {
         item: "Calls/sec",
         help: "Calls per second of the application, the host's average of its last seconds (four on Windows). Where the \
                host lists an application once for several containers, the average of them. Events do not tell it.",
         origin: "IGetTrackingData::GetContainerData cCallsPerSecond",
         ..GAUGE
     },
-    Family {
+    FamilyDef {
         item: "Instances",
         help: "Instances of the application's components. Where the host lists an application once for several \
                containers, the average of them.",
         origin: "IGetTrackingData::GetContainerData cComponentInstances; IComTrackingInfoEvents Objects",
         ..GAUGE
     },
-    Family {
+    FamilyDef {
         item: "Components",
         help: "Distinct components of the application that have instances, in all of its containers. Where components of a \
                container cannot be read, at least so many.",
@@ -46,48 +46,48 @@ pub(super) static APPLICATION: [Family<'static>; 5] = [
     },
 ];
 
-const OF_COMPONENT: Family<'static> = Family { object: "Component", ..GAUGE };
+const OF_COMPONENT: FamilyDef<'static> = FamilyDef { object: "Component", ..GAUGE };
 
 /// By `application_id` and `clsid`.
-pub(super) static COMPONENT: [Family<'static>; 9] = [
-    Family {
+pub(super) static COMPONENT: [FamilyDef<'static>; 9] = [
+    FamilyDef {
         item: "References",
         help: "References to all instances of the component. Events do not tell it. Not there for applications without EventsEnabled.",
         origin: "IGetTrackingData::GetComponentDataByContainer cTotalReferences",
         ..OF_COMPONENT
     },
-    Family {
+    FamilyDef {
         item: "Bound References",
         help: "References to active instances of the component, those that are not in the pool. Events do not \
                tell it. Not there for applications without EventsEnabled.",
         origin: "IGetTrackingData::GetComponentDataByContainer cBoundReferences",
         ..OF_COMPONENT
     },
-    Family {
+    FamilyDef {
         item: "Instances",
         help: "Instances of the component, active and pooled. Only events tell it, for applications with EventsEnabled.",
         origin: "IComTrackingInfoEvents Objects",
         ..OF_COMPONENT
     },
-    Family {
+    FamilyDef {
         item: "Instances Active",
         help: "Instances of the component that belong to clients. Only events tell it, for applications with EventsEnabled.",
         origin: "IComTrackingInfoEvents Activated",
         ..OF_COMPONENT
     },
-    Family {
+    FamilyDef {
         item: "Instances Pooled",
         help: "Instances of the component that wait in the pool. Not there for applications without EventsEnabled.",
         origin: "IGetTrackingData::GetComponentDataByContainer cPooledInstances; IComTrackingInfoEvents Pooled",
         ..OF_COMPONENT
     },
-    Family {
+    FamilyDef {
         item: "Instances In Call",
         help: "Instances of the component that are performing a call. Not there for applications without EventsEnabled.",
         origin: "IGetTrackingData::GetComponentDataByContainer cInstancesInCall; IComTrackingInfoEvents InCall",
         ..OF_COMPONENT
     },
-    Family {
+    FamilyDef {
         item: "Call Time",
         unit: "seconds",
         value: ValueKind::F64,
@@ -96,14 +96,14 @@ pub(super) static COMPONENT: [Family<'static>; 9] = [
         origin: "IGetTrackingData::GetComponentDataByContainer dwResponseTime; IComTrackingInfoEvents CallTime",
         ..OF_COMPONENT
     },
-    Family {
+    FamilyDef {
         item: "Recent Calls Completed",
         help: "Calls of the component that succeeded in the host's last seconds (four on Windows). Events do not tell it. Not \
                there for applications without EventsEnabled.",
         origin: "IGetTrackingData::GetComponentDataByContainer cCallsCompleted",
         ..OF_COMPONENT
     },
-    Family {
+    FamilyDef {
         item: "Recent Calls Failed",
         help: "Calls of the component that failed in the host's last seconds (four on Windows). Events do not tell it. Not \
                there for applications without EventsEnabled.",
@@ -112,24 +112,24 @@ pub(super) static COMPONENT: [Family<'static>; 9] = [
     },
 ];
 
-const OF_PROCESS: Family<'static> = Family { object: "Process", ..GAUGE };
+const OF_PROCESS: FamilyDef<'static> = FamilyDef { object: "Process", ..GAUGE };
 
 /// By `process_id`. Only events tell them.
-pub(super) static PROCESS: [Family<'static>; 3] = [
-    Family {
+pub(super) static PROCESS: [FamilyDef<'static>; 3] = [
+    FamilyDef {
         item: "Paused",
         help: "1 if the process of COM+ applications is paused: it creates no components for now; else 0.",
         origin: "IComTrackingInfoEvents Paused",
         ..OF_PROCESS
     },
-    Family {
+    FamilyDef {
         item: "Recycling",
         help: "1 if the process of COM+ applications is being recycled: it creates no components any more, and ends when \
                the last one is released; else 0.",
         origin: "IComTrackingInfoEvents Recycling",
         ..OF_PROCESS
     },
-    Family {
+    FamilyDef {
         item: "Service",
         help: "1 if the process of COM+ applications is a Windows service; else 0.",
         origin: "IComTrackingInfoEvents IsService",
@@ -137,17 +137,17 @@ pub(super) static PROCESS: [Family<'static>; 3] = [
     },
 ];
 
-const INFO: Family<'static> = Family { item: "Info", kind: Kind::Info, ..GAUGE };
+const INFO: FamilyDef<'static> = FamilyDef { item: "Info", kind: Kind::Info, ..GAUGE };
 
 /// Only events tell it.
-pub(super) static APPLICATION_INFO: [Family<'static>; 1] = [Family {
+pub(super) static APPLICATION_INFO: [FamilyDef<'static>; 1] = [FamilyDef {
     help: "1, with name, partition and type of the application.",
     origin: "IComTrackingInfoEvents Name, PartitionID, ApplicationType",
     ..INFO
 }];
 
 /// Only events tell it.
-pub(super) static COMPONENT_INFO: [Family<'static>; 1] = [Family {
+pub(super) static COMPONENT_INFO: [FamilyDef<'static>; 1] = [FamilyDef {
     object: "Component",
     help: "1, with the name of the component: its ProgID.",
     origin: "IComTrackingInfoEvents Name",
@@ -155,14 +155,14 @@ pub(super) static COMPONENT_INFO: [Family<'static>; 1] = [Family {
 }];
 
 /// Only events tell it.
-pub(super) static PROCESS_INFO: [Family<'static>; 1] = [Family {
+pub(super) static PROCESS_INFO: [FamilyDef<'static>; 1] = [FamilyDef {
     object: "Process",
     help: "1, with the name of the process's program.",
     origin: "IComTrackingInfoEvents ExeName",
     ..INFO
 }];
 
-pub(super) static PROCESS_APPLICATION: [Family<'static>; 1] = [Family {
+pub(super) static PROCESS_APPLICATION: [FamilyDef<'static>; 1] = [FamilyDef {
     object: "Process Application",
     help: "1 for each application that runs in a process.",
     origin: "IGetTrackingData::GetContainerData dwProcessID; IComTrackingInfoEvents ProcessID, ApplicationID",
@@ -170,7 +170,7 @@ pub(super) static PROCESS_APPLICATION: [Family<'static>; 1] = [Family {
 }];
 
 /// By `kind` and `reason`: the plugin's own.
-pub(super) static LEFT_OUT: [Family<'static>; 1] = [Family {
+pub(super) static LEFT_OUT: [FamilyDef<'static>; 1] = [FamilyDef {
     object: "Entries",
     item: "Left Out",
     help: "Applications, components, containers, processes, and properties of these (kind) that the host has and the last \
@@ -180,23 +180,23 @@ pub(super) static LEFT_OUT: [Family<'static>; 1] = [Family {
     ..GAUGE
 }];
 
-const OF_EVENTS: Family<'static> = Family { object: "Events", ..GAUGE };
+const OF_EVENTS: FamilyDef<'static> = FamilyDef { object: "Events", ..GAUGE };
 
 /// Of the target as a whole: the plugin's own.
-pub(super) static EVENTS: [Family<'static>; 4] = [
-    Family {
+pub(super) static EVENTS: [FamilyDef<'static>; 4] = [
+    FamilyDef {
         item: "Up",
         help: "1 if the host tells its state by events of its COM+ tracker; 0 if it does not, and is polled.",
         ..OF_EVENTS
     },
-    Family { item: "Taken", kind: Kind::Counter, help: "Events of the host that were read.", ..OF_EVENTS },
-    Family {
+    FamilyDef { item: "Taken", kind: Kind::Counter, help: "Events of the host that were read.", ..OF_EVENTS },
+    FamilyDef {
         item: "Superseded",
         kind: Kind::Counter,
         help: "Events of the host that a newer one replaced before a collection: each is a whole state.",
         ..OF_EVENTS
     },
-    Family {
+    FamilyDef {
         item: "Last Time",
         unit: "seconds",
         value: ValueKind::F64,
@@ -206,7 +206,7 @@ pub(super) static EVENTS: [Family<'static>; 4] = [
 ];
 
 /// By `reason`: the plugin's own.
-pub(super) static REFUSED_EVENTS: [Family<'static>; 1] = [Family {
+pub(super) static REFUSED_EVENTS: [FamilyDef<'static>; 1] = [FamilyDef {
     item: "Refused",
     kind: Kind::Counter,
     help: "Events and connections of the host that were refused: an event for another target (address), no call of the \
@@ -218,7 +218,7 @@ pub(super) static REFUSED_EVENTS: [Family<'static>; 1] = [Family {
 }];
 
 /// Of the process: the plugin's own.
-pub(super) static STRANGERS: [Family<'static>; 1] = [Family {
+pub(super) static STRANGERS: [FamilyDef<'static>; 1] = [FamilyDef {
     object: "Event Listener",
     item: "Refused Connections",
     kind: Kind::Counter,
@@ -231,7 +231,7 @@ pub(super) static STRANGERS: [Family<'static>; 1] = [Family {
 pub(super) fn is_of_events(object: &str, item: &str) -> bool {
     let families = PROCESS.iter().chain(&EVENTS).chain(&REFUSED_EVENTS).chain(&STRANGERS);
     let infos = [&APPLICATION_INFO, &COMPONENT_INFO, &PROCESS_INFO];
-    let is_it = |family: &Family<'_>| (family.object, family.item) == (object, item);
+    let is_it = |family: &FamilyDef<'_>| (family.object, family.item) == (object, item);
     families.chain(infos.into_iter().flatten()).any(is_it)
         || (object == OF_COMPONENT.object && matches!(item, "Instances" | "Instances Active"))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use plugin_sdk::{Family, FamilyId, Output, Series, SeriesId};
+use plugin_sdk::{FamilyDef, FamilyId, Output, SeriesDef, SeriesId};
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub(super) trait AnyTable {
 /// `N` families, and a series of each for everything with a key.
 #[derive(Debug)]
 pub(super) struct Table<K, const N: usize> {
-    declared: &'static [Family<'static>; N],
+    declared: &'static [FamilyDef<'static>; N],
     /// Empty before there is a figure; `None` for those that the exporter dropped.
     families: Vec<Option<FamilyId>>,
     rows: HashMap<K, Row<N>>,
@@ -60,7 +60,7 @@ enum Slot {
 
 impl<K: Key, const N: usize> Table<K, N> {
     /// No rows yet.
-    pub(super) fn new(declared: &'static [Family<'static>; N]) -> Self {
+    pub(super) fn new(declared: &'static [FamilyDef<'static>; N]) -> Self {
         Self { declared, families: Vec::new(), rows: HashMap::new(), collection: 0 }
     }
 
@@ -138,7 +138,7 @@ impl<const N: usize> Row<N> {
             match (*slot, figure, families.get(place).copied().flatten()) {
                 (Slot::Unregistered, Some(_), Some(family)) => {
                     places.push(place);
-                    offered.push(Series { family, labels, start: None });
+                    offered.push(SeriesDef { family, labels, start: None });
                 }
                 (Slot::Unregistered, Some(_), None) => *slot = Slot::Dropped,
                 _ => {}

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, LazyLock};
 
-use plugin_contract::ListeningSockets;
+use plugin_abi::ListeningSockets;
 use plugin_host::{Host, HostOptions, Library};
 
 /// The socket for call-backs, as the service manager would open it: there is one in this process, as in each.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use ms_dtyp::Guid;
-use plugin_host::{FamilyKey, InstanceConfig, Selects};
+use plugin_abi::{FamilyKey, Selects};
+use plugin_host::InstanceConfig;
 use serde_json::json;
 use windows_sim::choices::{EventList, TrackerEventChoices};
 use windows_sim::model::ComComponent;

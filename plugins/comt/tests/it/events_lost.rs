@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use plugin_contract::{CredentialAnswer, GeneralReason, Stage};
+use plugin_abi::{CredentialAnswer, GeneralReason, Stage};
 use serde_json::json;
 use windows_sim::choices::{CallBackSecurity, InterfaceReferences};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plugin_contract::Stage;
+use plugin_abi::Stage;
 use serde_json::json;
 
 use crate::world::{Asked as _, Plugin, SimHost};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use ms_dtyp::{FileTime, Guid};
-use plugin_contract::Stage;
+use plugin_abi::Stage;
 use plugin_harness::Collection;
 use serde_json::json;
 use windows_sim::choices::EndedContainer;

@@ -1,7 +1,9 @@
 //! Hosts that cannot be reached or do not let us in: stage, reason, and what to open.
 
-use plugin_contract::CredentialVerdict::{Accepted, Rejected};
-use plugin_contract::Stage;
+use plugin_abi::{
+    CredentialVerdict::{Accepted, Rejected},
+    Stage,
+};
 use windows_sim::{ActivationMode, ObjectBindings, RpcSecurity};
 
 use crate::world::{Asked as _, Plugin, SimHost};

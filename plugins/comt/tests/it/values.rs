@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ms_dtyp::Guid;
-use plugin_contract::{CredentialVerdict, Stage};
+use plugin_abi::{CredentialVerdict, Stage};
 use windows_sim::choices::{CallRate, ContainerList};
 use windows_sim::model::{ComComponent, ComContainer};
 

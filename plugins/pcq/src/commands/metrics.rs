@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use counter_poll::survey::Counterset;
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::CounterRegInfo;
-use plugin_sdk::{Display, Family, Run, ValueKind};
+use plugin_sdk::{Display, FamilyDef, Run, ValueKind};
 
 use crate::series::kind_of;
 
@@ -23,7 +23,7 @@ pub(super) fn names_of(run: &Run, counterset: &Counterset) -> BTreeMap<CounterId
         let exposition = family.exposition;
         let named = run.metric_name(
             module,
-            &Family {
+            &FamilyDef {
                 namespace: "",
                 object: &counterset.name.text,
                 item: name_of(family.item).unwrap_or_default(),
@@ -33,6 +33,7 @@ pub(super) fn names_of(run: &Run, counterset: &Counterset) -> BTreeMap<CounterId
                 help: "",
                 origin: "",
                 value: if exposition.is_integer() { ValueKind::U64 } else { ValueKind::F64 },
+                bounds: &[],
                 display: Display::NONE,
             },
         );

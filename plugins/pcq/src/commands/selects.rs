@@ -1,6 +1,6 @@
 //! `selects`: whether modules collect an instance, for programs that read metrics.
 
-use plugin_sdk::{Command, Display, Exit, Family, Kind, Problem, Run, Selects, ValueKind};
+use plugin_sdk::{Command, Display, Exit, FamilyDef, Kind, Problem, Run, Selects, ValueKind};
 use plugin_session::command::CommandError;
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ fn answer(
 fn prefix_of(run: &Run, module: usize, object: &str) -> Option<String> {
     let name = run.metric_name(
         Some(module),
-        &Family {
+        &FamilyDef {
             namespace: "",
             object,
             item: ITEM,
@@ -85,6 +85,7 @@ fn prefix_of(run: &Run, module: usize, object: &str) -> Option<String> {
             help: "",
             origin: "",
             value: ValueKind::F64,
+            bounds: &[],
             display: Display::NONE,
         },
     )?;

@@ -1,6 +1,6 @@
 //! What is known of a host beside its counters, and the families that show it.
 
-use plugin_sdk::{Family, Kind, ValueKind};
+use plugin_sdk::{FamilyDef, Kind, ValueKind};
 
 /// A fact of a host: one family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +42,9 @@ impl Fact {
         }
     }
 
-    pub(crate) const fn family(self) -> Family<'static> {
+    pub(crate) const fn family(self) -> FamilyDef<'static> {
         match self {
-            Self::Os => Family {
+            Self::Os => FamilyDef {
                 object: "OS",
                 item: "Info",
                 kind: Kind::Info,
@@ -52,7 +52,7 @@ impl Fact {
                 origin: r"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion",
                 ..GAUGE
             },
-            Self::OsInstallTime => Family {
+            Self::OsInstallTime => FamilyDef {
                 object: "OS",
                 item: "Install Time",
                 unit: "seconds",
@@ -60,7 +60,7 @@ impl Fact {
                 origin: r"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\InstallDate",
                 ..GAUGE
             },
-            Self::Name => Family {
+            Self::Name => FamilyDef {
                 object: "Name",
                 item: "Info",
                 kind: Kind::Info,
@@ -68,7 +68,7 @@ impl Fact {
                 origin: r"HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters",
                 ..GAUGE
             },
-            Self::PhysicalMemory => Family {
+            Self::PhysicalMemory => FamilyDef {
                 object: "Memory",
                 item: "Physical Total",
                 unit: "bytes",
@@ -76,14 +76,14 @@ impl Fact {
                 origin: r"HKLM\HARDWARE\RESOURCEMAP\System Resources\Physical Memory\.Translated",
                 ..GAUGE
             },
-            Self::LogicalProcessors => Family {
+            Self::LogicalProcessors => FamilyDef {
                 object: "Processors",
                 item: "Logical",
                 help: "How many logical processors the host has.",
                 origin: r"HKLM\HARDWARE\DESCRIPTION\System\CentralProcessor",
                 ..GAUGE
             },
-            Self::Processor => Family {
+            Self::Processor => FamilyDef {
                 object: "Processor",
                 item: "Info",
                 kind: Kind::Info,
@@ -91,7 +91,7 @@ impl Fact {
                 origin: r"HKLM\HARDWARE\DESCRIPTION\System\CentralProcessor\0\ProcessorNameString",
                 ..GAUGE
             },
-            Self::ProcessorFrequency => Family {
+            Self::ProcessorFrequency => FamilyDef {
                 object: "Processor",
                 item: "Frequency",
                 unit: "hertz",
@@ -100,7 +100,7 @@ impl Fact {
                 origin: r"HKLM\HARDWARE\DESCRIPTION\System\CentralProcessor\0\~MHz",
                 ..GAUGE
             },
-            Self::TimeZone => Family {
+            Self::TimeZone => FamilyDef {
                 object: "Time Zone",
                 item: "Info",
                 kind: Kind::Info,
@@ -108,7 +108,7 @@ impl Fact {
                 origin: r"HKLM\SYSTEM\CurrentControlSet\Control\TimeZoneInformation\TimeZoneKeyName",
                 ..GAUGE
             },
-            Self::TimeZoneOffset => Family {
+            Self::TimeZoneOffset => FamilyDef {
                 object: "Time Zone",
                 item: "Offset",
                 unit: "seconds",
@@ -117,7 +117,7 @@ impl Fact {
                 value: ValueKind::I64,
                 ..GAUGE
             },
-            Self::PagingFile => Family {
+            Self::PagingFile => FamilyDef {
                 object: "Paging File",
                 item: "Max Size",
                 unit: "bytes",
@@ -126,7 +126,7 @@ impl Fact {
                 origin: r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\Memory Management\PagingFiles",
                 ..GAUGE
             },
-            Self::Service => Family {
+            Self::Service => FamilyDef {
                 object: SERVICE_OBJECT,
                 item: "Info",
                 kind: Kind::Info,
@@ -135,7 +135,7 @@ impl Fact {
                 origin: r"HKLM\SYSTEM\CurrentControlSet\Services",
                 ..GAUGE
             },
-            Self::BootTime => Family {
+            Self::BootTime => FamilyDef {
                 object: "Boot",
                 item: "Time",
                 unit: "seconds",
@@ -145,7 +145,7 @@ impl Fact {
                 value: ValueKind::F64,
                 ..GAUGE
             },
-            Self::ClockSkew => Family {
+            Self::ClockSkew => FamilyDef {
                 object: "Clock",
                 item: "Skew",
                 unit: "seconds",
@@ -163,10 +163,10 @@ pub(crate) const NAMESPACE: &str = "host";
 /// The object of services, which have a setting of their own.
 pub(crate) const SERVICE_OBJECT: &str = "Service";
 
-const GAUGE: Family<'static> = Family::gauge(NAMESPACE, "");
+const GAUGE: FamilyDef<'static> = FamilyDef::gauge(NAMESPACE, "");
 
 /// Facts that are wanted and not known.
-pub(crate) const MISSING: Family<'static> = Family {
+pub(crate) const MISSING: FamilyDef<'static> = FamilyDef {
     namespace: "pcq",
     object: "Host Info",
     item: "Missing",

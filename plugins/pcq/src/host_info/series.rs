@@ -1,6 +1,6 @@
 //! The series of facts, kept from collection to collection.
 
-use plugin_sdk::{FamilyId, Output, Series, SeriesId};
+use plugin_sdk::{FamilyId, Output, SeriesDef, SeriesId};
 
 use super::fact::{Fact, Found, MISSING, Sample, Unread, Value};
 
@@ -114,6 +114,6 @@ impl FactSeries {
 }
 
 fn register(family: Option<FamilyId>, labels: &[(&str, &str)], output: &mut Output) -> Option<SeriesId> {
-    let offered = [Series { family: family?, labels, start: None }];
+    let offered = [SeriesDef { family: family?, labels, start: None }];
     output.register_series(&offered).into_iter().next().flatten()
 }

@@ -4,7 +4,7 @@ use counter_poll::registration::Counter;
 use counter_poll::{Counterset, FamilyGroup, PolledFamily};
 use counter_types::{Exposition, Kind};
 use ms_pcq::types::InstanceType;
-use plugin_sdk::{Display, Family, FamilyId, Output, ValueKind};
+use plugin_sdk::{Display, FamilyDef, FamilyId, Output, ValueKind};
 
 use super::display::display_of;
 use super::help::help;
@@ -31,7 +31,7 @@ pub(super) fn register(
 ) -> Vec<Option<FamilyId>> {
     let texts = families.iter().map(|polled| describe(counterset, &polled.family, group));
     let texts: Vec<Texts<'_>> = texts.collect();
-    let offered: Vec<Family<'_>> =
+    let offered: Vec<FamilyDef<'_>> =
         families.iter().zip(&texts).map(|(polled, texts)| texts.family(polled)).collect();
     output.register_families(&offered)
 }
@@ -75,9 +75,9 @@ fn tells_creation(counterset: &Counterset) -> bool {
 
 impl Texts<'_> {
     /// The family to register.
-    fn family(&self, polled: &PolledFamily) -> Family<'_> {
+    fn family(&self, polled: &PolledFamily) -> FamilyDef<'_> {
         let Exposition { kind, unit, part, .. } = polled.family.exposition;
-        Family {
+        FamilyDef {
             namespace: "",
             object: &self.object,
             item: self.counter.map_or("", |counter| &counter.name),
@@ -87,6 +87,7 @@ impl Texts<'_> {
             help: &self.help,
             origin: &self.origin,
             value: if polled.is_integer { ValueKind::U64 } else { ValueKind::F64 },
+            bounds: &[],
             display: self.display,
         }
     }

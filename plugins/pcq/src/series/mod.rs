@@ -8,7 +8,7 @@ mod tests;
 
 use counter_poll::{Counterset, FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink};
 use counter_types::Value;
-use plugin_sdk::{FamilyId, Output, Series, SeriesId, Stamp, Start};
+use plugin_sdk::{FamilyId, Output, SeriesDef, SeriesId, Stamp, Start};
 
 use crate::missing::Unlisted;
 
@@ -35,7 +35,7 @@ impl SeriesSink<ExporterIds> for Output {
     }
 
     fn register_series(&mut self, series: &[NewSeries<'_, ExporterIds>]) -> Vec<Option<SeriesId>> {
-        let offered = series.iter().map(|NewSeries { family, labels, start }| Series {
+        let offered = series.iter().map(|NewSeries { family, labels, start }| SeriesDef {
             family: *family,
             labels,
             start: start.map(|start| Start { unix_nanos: start.unix_nanos, is_inferred: start.is_inferred }),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ms_dtyp::FileTime;
 use ms_pcq::types::Lcid;
-use plugin_contract::{Level, StartTimeKind};
+use plugin_abi::{Level, Start};
 use plugin_host::testing::{RecordedOutcome, RecordedSeries, Value};
 use serde_json::{Value as Json, json};
 use windows_sim::model::Moment;
@@ -398,20 +398,20 @@ fn counters_count_since_the_host_was_started_or_the_process_created() {
     let start_of = |object: &str, item: &str| {
         let is_it = |(_, of, name): &(&RecordedSeries, &str, &str)| (*of, *name) == (object, item);
         let series = live(&ended).find(is_it).expect("it is there").0;
-        (series.start_time_unix_nanos, series.start_time_kind, series.labels.clone())
+        (series.start, series.labels.clone())
     };
-    let (start, kind, _) = start_of(PROCESSOR, "% User Time");
-    assert_eq!((start, kind), (Some(unix_nanos(BOOT)), StartTimeKind::Inferred));
+    let boot = Start { unix_nanos: unix_nanos(BOOT), is_inferred: true };
+    assert_eq!(start_of(PROCESSOR, "% User Time").0, Some(boot));
     assert_eq!(start_of(PROCESSOR, "Processor Frequency").0, None, "a gauge counts nothing");
     let origin_of = |item: &str| {
         ended.recorded.families.iter().find(|family| family.item == item).expect("it is there").origin.clone()
     };
     assert!(origin_of("% User Time").ends_with("(start time inferred from the host's start)"));
     assert!(origin_of("IO Read Bytes/sec").ends_with(']'), "that one is known");
-    let (start, kind, process) = start_of("Process V2", "IO Read Bytes/sec");
-    assert_eq!(kind, StartTimeKind::Known);
+    let (start, process) = start_of("Process V2", "IO Read Bytes/sec");
     let created = live(&ended).find(|(series, _, item)| *item == "Elapsed Time" && series.labels == process);
     let Some(Value::F64(created)) = created.expect("it tells").0.value else { panic!("seconds") };
     let start = start.expect("a process knows when it was created");
-    assert!((Duration::from_nanos(start.unsigned_abs()).as_secs_f64() - created).abs() < 1e-3);
+    assert!(!start.is_inferred);
+    assert!((Duration::from_nanos(start.unix_nanos.unsigned_abs()).as_secs_f64() - created).abs() < 1e-3);
 }

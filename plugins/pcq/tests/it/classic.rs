@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plugin_contract::Stage;
+use plugin_abi::Stage;
 use serde_json::json;
 use windows_sim::choices::{NameTables, ObjectCorruption};
 use windows_sim::model::{self, Clock};

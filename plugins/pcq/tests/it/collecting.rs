@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plugin_contract::{CredentialVerdict, Stage};
+use plugin_abi::{CredentialVerdict, Stage};
 use plugin_host::testing::Value;
 use serde_json::json;
 

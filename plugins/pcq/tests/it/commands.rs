@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use plugin_contract::DropReason;
+use plugin_abi::DropReason;
 use plugin_host::{CommandCancel, CommandOutput, CommandRequest, MetricNames};
 use serde_json::{Value, json};
 use windows_sim::model::ValueSource as _;
@@ -209,7 +209,7 @@ fn a_wrong_password_ends_with_stage_reason_and_next_step() {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.starts_with("auth: wrong_credentials: "), "{}", ran.err);
     assert!(ran.err.contains("\nnext: "), "{}", ran.err);
-    assert_eq!(plugin.lender.verdicts(), [plugin_contract::CredentialVerdict::Rejected]);
+    assert_eq!(plugin.lender.verdicts(), [plugin_abi::CredentialVerdict::Rejected]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterType, DetailLevel, InstanceType};
-use plugin_contract::Level;
+use plugin_abi::Level;
 use plugin_host::testing::{RecordedOutcome, Value as Shown};
 use serde_json::json;
 use windows_sim::model::{Clock, Counter, Counterset, Moment, Provider, Sample, Value, ValueSource};

@@ -4,9 +4,11 @@ use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
-use plugin_contract::CredentialAnswer;
-use plugin_contract::CredentialVerdict::{Accepted, Disabled, Locked, PasswordExpired, Rejected, Unknown};
-use plugin_contract::{GeneralReason, Stage};
+use plugin_abi::{
+    CredentialAnswer,
+    CredentialVerdict::{Accepted, Disabled, Locked, PasswordExpired, Rejected, Unknown},
+    GeneralReason, Stage,
+};
 use serde_json::json;
 use tokio::net::{TcpSocket, TcpStream};
 use windows_sim::AccountState;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use plugin_contract::CredentialVerdict::Accepted;
+use plugin_abi::CredentialVerdict::Accepted;
 
 use crate::orchard::{host, settings};
 use crate::world::{Plugin, SimHost, countersets};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plugin_contract::Stage;
+use plugin_abi::Stage;
 use test_support::perflib::Gaps;
 use windows_sim::choices::{
     AggregateIdentifiers, BlockOrder, BlockPadding, Choices, IdListPadding, IndexAnswer, OddAnswer,

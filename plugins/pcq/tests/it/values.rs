@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use plugin_contract::Kind;
+use plugin_abi::Kind;
 use plugin_host::testing::{Recorded, Value};
 use windows_sim::model::counter_types::{At, INSTANCE_COUNT};
 use windows_sim::model::{Clock, Moment};

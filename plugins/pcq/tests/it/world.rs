@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plugin_contract::{Failure, Stage, StageReport};
+use plugin_abi::{Failure, Stage, StageReport};
 pub(crate) use plugin_harness::{BOOT, CounterHost as SimHost, NOON, PASSWORD, at_noon};
 use plugin_harness::{Collection, config};
 use plugin_host::testing::{Recorded, RecordedFamily, RecordedOutcome};

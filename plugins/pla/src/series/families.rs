@@ -1,6 +1,6 @@
 //! The families.
 
-use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
+use plugin_sdk::{Display, DisplayRule, FamilyDef, Kind, ValueKind};
 
 use crate::board::OF_ROWS;
 
@@ -11,21 +11,22 @@ pub(super) const OBJECTS: [&str; 2] = [ALERT, SET];
 const ALERT: &str = "Alert";
 const SET: &str = "Set";
 
-const OF_ALERT: Family<'static> = Family { value: ValueKind::F64, ..Family::gauge(NAMESPACE, ALERT) };
+const OF_ALERT: FamilyDef<'static> =
+    FamilyDef { value: ValueKind::F64, ..FamilyDef::gauge(NAMESPACE, ALERT) };
 
-const OF_SET: Family<'static> = Family { object: SET, ..OF_ALERT };
+const OF_SET: FamilyDef<'static> = FamilyDef { object: SET, ..OF_ALERT };
 
 /// All of them.
-pub(super) static FAMILIES: &[Family<'static>] = &[
+pub(super) static FAMILIES: &[FamilyDef<'static>] = &[
     // By `set`, `alert`, `counter` and `counter_instance`.
-    Family {
+    FamilyDef {
         item: "Firing",
         help: "1 if the counter's value is across the alert's threshold now, for as long as the alert wants; else 0, also \
                where there is no value: see perfmon_pla_alert_state_info.",
         value: ValueKind::U64,
         ..OF_ALERT
     },
-    Family {
+    FamilyDef {
         item: "State Info",
         kind: Kind::Info,
         help: "1, with the state of the alert: ok, pending (across, but not for long enough), firing, waiting (no value yet), \
@@ -34,14 +35,14 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         value: ValueKind::U64,
         ..OF_ALERT
     },
-    Family {
+    FamilyDef {
         item: "Value",
         help: "The last value of the alert's counter, as Windows computes and shows it: that is what is compared with the \
                threshold. It stays until the next sample, after the alert's sample interval.",
         origin: "AlertThresholds",
         ..OF_ALERT
     },
-    Family {
+    FamilyDef {
         item: "Triggered",
         kind: Kind::Counter,
         help: "Samples that fired since the exporter watches the alert. Windows acts on each of them; events here are one \
@@ -50,14 +51,14 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         display: Display::by(DisplayRule::Rate),
         ..OF_ALERT
     },
-    Family {
+    FamilyDef {
         item: "Last Change Timestamp",
         unit: "seconds",
         help: "When the alert came into its state, by the exporter's clock.",
         ..OF_ALERT
     },
     // By `set`, `alert`, `counter` and `operator`.
-    Family {
+    FamilyDef {
         item: "Threshold",
         help: "The number that the counter's value is compared with, in the unit that Windows shows the counter in. It \
                fires above the number if the operator is >, and below it if it is <.",
@@ -65,7 +66,7 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         ..OF_ALERT
     },
     // By `set`, `alert` and `counter`.
-    Family {
+    FamilyDef {
         item: "Evaluation Lag",
         unit: "seconds",
         help: "How much more time than the alert's sample interval was between its last two samples: collections that are \
@@ -74,7 +75,7 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         ..OF_ALERT
     },
     // Without labels.
-    Family {
+    FamilyDef {
         item: "Instances Left Out",
         kind: Kind::Counter,
         help: "Samples of instances that were not judged, because the alerts of the target have too many instances: name \
@@ -83,7 +84,7 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         ..OF_ALERT
     },
     // By `set`, `alert`, `action` and `result`.
-    Family {
+    FamilyDef {
         item: "Actions",
         kind: Kind::Counter,
         help: "What alerts did, by action: events that an instance begins or ends to fire (event), tasks that were started when \
@@ -97,7 +98,7 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         ..OF_ALERT
     },
     // By `set`, `source` and `path`.
-    Family {
+    FamilyDef {
         item: "Info",
         kind: Kind::Info,
         help: "1, with a data collector set whose alerts are judged or whose logs are written here: where it comes from, and its \
@@ -105,15 +106,15 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         ..OF_SET
     },
     // By `set`.
-    Family { item: "Alerts", help: "Thresholds of the data collector set that are judged.", ..OF_SET },
-    Family {
+    FamilyDef { item: "Alerts", help: "Thresholds of the data collector set that are judged.", ..OF_SET },
+    FamilyDef {
         item: "Judged",
         help: "1 if the alerts of the data collector set are judged here now: always, or because an alert started it; else 0. \
                Sets without alerts have none.",
         ..OF_SET
     },
     // By `set` and `kind`.
-    Family {
+    FamilyDef {
         item: "Problems",
         help: "What of the data collector set is not done here, by kind: a task or a set that an alert would start (task, \
                triggered_set) and that is not there or not allowed, a collector that is not run \
@@ -126,7 +127,7 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         ..OF_SET
     },
     // By `set` and `status`, for sets of the host.
-    Family {
+    FamilyDef {
         item: "Status",
         help: "1 for the status of the data collector set on the host, 0 for the others: stopped, running, compiling (its data \
                manager is at work), queued, unknown.",
@@ -134,21 +135,21 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         ..OF_SET
     },
     // By `set`, for sets of the host.
-    Family {
+    FamilyDef {
         item: "Serial Number",
         help: "The number of the data collector set's run: it grows by one whenever the host starts the set.",
         origin: "SerialNumber",
         ..OF_SET
     },
     // By `set` and `kind`, for sets of the host and of files.
-    Family {
+    FamilyDef {
         item: "Collectors",
         help: "Data collectors of the data collector set by kind: counter, trace, api_trace, configuration, alert.",
         origin: "DataCollectors",
         ..OF_SET
     },
     // By `set`, for sets of the host.
-    Family {
+    FamilyDef {
         item: "Next Start Timestamp",
         unit: "seconds",
         help: "When the host starts the data collector set next by its schedules, if these are in force, with the offset that \

@@ -1,6 +1,6 @@
 //! The families of sets that log counters here.
 
-use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
+use plugin_sdk::{Display, DisplayRule, FamilyDef, Kind, ValueKind};
 
 use super::families::NAMESPACE;
 
@@ -9,19 +9,19 @@ pub(super) const OBJECTS: [&str; 2] = [RUN, LOG];
 const RUN: &str = "Run";
 const LOG: &str = "Log";
 
-const OF_RUN: Family<'static> = Family { value: ValueKind::F64, ..Family::gauge(NAMESPACE, RUN) };
+const OF_RUN: FamilyDef<'static> = FamilyDef { value: ValueKind::F64, ..FamilyDef::gauge(NAMESPACE, RUN) };
 
-const COUNTED_OF_RUN: Family<'static> =
-    Family { kind: Kind::Counter, display: Display::by(DisplayRule::Rate), ..OF_RUN };
+const COUNTED_OF_RUN: FamilyDef<'static> =
+    FamilyDef { kind: Kind::Counter, display: Display::by(DisplayRule::Rate), ..OF_RUN };
 
-const OF_LOG: Family<'static> = Family { object: LOG, ..OF_RUN };
+const OF_LOG: FamilyDef<'static> = FamilyDef { object: LOG, ..OF_RUN };
 
-const COUNTED_OF_LOG: Family<'static> = Family { object: LOG, ..COUNTED_OF_RUN };
+const COUNTED_OF_LOG: FamilyDef<'static> = FamilyDef { object: LOG, ..COUNTED_OF_RUN };
 
 /// All of them.
-pub(super) static FAMILIES: &[Family<'static>] = &[
+pub(super) static FAMILIES: &[FamilyDef<'static>] = &[
     // By `set` and `status`.
-    Family {
+    FamilyDef {
         item: "Status",
         help: "1 for what the data collector set does here, 0 for the others: stopped, queued (its next run waits for the data \
                manager), running, compiling (the data manager works on its last run).",
@@ -29,33 +29,33 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         ..OF_RUN
     },
     // By `set`.
-    Family {
+    FamilyDef {
         item: "Serial Number",
         help: "The number of the data collector set's newest segment: it grows with each run and each segment here.",
         origin: "SerialNumber",
         ..OF_RUN
     },
-    Family {
+    FamilyDef {
         item: "Next Start Timestamp",
         unit: "seconds",
         help: "When the data collector set starts next here by its schedules.",
         origin: "Schedules",
         ..OF_RUN
     },
-    Family {
+    FamilyDef {
         item: "Starts",
         help: "Starts of the data collector set here since the exporter watches it, also those that resumed a run, and those that \
                the limits of the data manager did not permit then: see perfmon_pla_run_failures_total.",
         ..COUNTED_OF_RUN
     },
-    Family {
+    FamilyDef {
         item: "Missed Starts",
         help: "Starts of the data collector set by schedules that were not made up for: the exporter did not run at that time, or \
                another start came at once.",
         ..COUNTED_OF_RUN
     },
     // By `set` and `kind`.
-    Family {
+    FamilyDef {
         item: "Failures",
         help: "What went wrong with runs of the data collector set, by kind: a start that the limits of the data manager did not \
                permit, or for which no serial number was left (start), a step of the data manager (data_manager). The \
@@ -63,78 +63,78 @@ pub(super) static FAMILIES: &[Family<'static>] = &[
         ..COUNTED_OF_RUN
     },
     // By `set` and `limit`.
-    Family {
+    FamilyDef {
         item: "Removed Folders",
         help: "Folders of runs of the data collector set that its data manager removed, by the limit that did not hold.",
         ..COUNTED_OF_RUN
     },
     // By `set`.
-    Family {
+    FamilyDef {
         item: "Last Compile Timestamp",
         unit: "seconds",
         help: "When the data manager of the set last ended its work, by the exporter's clock.",
         ..OF_RUN
     },
-    Family {
+    FamilyDef {
         item: "Last Compile Duration",
         unit: "seconds",
         help: "How long the data manager of the set worked when it last ran: reports, folder actions and limits.",
         ..OF_RUN
     },
     // By `set` and `log`.
-    Family {
+    FamilyDef {
         item: "Records",
         help: "Records that were written into the log: each has all counters of the log at one time. They survive an end of the \
                exporter.",
         ..COUNTED_OF_LOG
     },
-    Family {
+    FamilyDef {
         item: "Bytes",
         unit: "bytes",
         help: "Bytes that written records took in the files of the log or in its database, as far as the exporter knows.",
         ..COUNTED_OF_LOG
     },
-    Family {
+    FamilyDef {
         item: "Segments",
         help: "Segments of the log that were begun, each in files or in a database.",
         ..COUNTED_OF_LOG
     },
-    Family {
+    FamilyDef {
         item: "Gaps",
         help: "Times without records in the log: these were dropped, or the host gave no values for two intervals.",
         ..COUNTED_OF_LOG
     },
-    Family {
+    FamilyDef {
         item: "Dropped Records",
         help: "Records that were dropped and are not in the log, because the disk or the database did not take them for too long.",
         ..COUNTED_OF_LOG
     },
-    Family {
+    FamilyDef {
         item: "Waiting",
         help: "Records of earlier samples that still waited to be written when the exporter began to collect. They are in memory \
                only. 0 if the disk or the database keeps up.",
         ..OF_LOG
     },
-    Family {
+    FamilyDef {
         item: "Waiting Memory",
         unit: "bytes",
         help: "Memory that records of earlier samples took which still waited to be written when the exporter began to collect. Of all \
                targets together it is at most plugins.settings.pla.log_memory.",
         ..OF_LOG
     },
-    Family {
+    FamilyDef {
         item: "Failing",
         help: "1 while records cannot be written into the log and wait in memory, or are lost; else 0. The exporter's log has the reason.",
         ..OF_LOG
     },
-    Family {
+    FamilyDef {
         item: "Left Out Instances",
         help: "Instances that the host has now and the log has not, or not with all of their counters: they came after the log had \
                begun, and are in the next segment, or they are above the limit of 20,000 columns. Each is counted once.",
         ..OF_LOG
     },
     // By `set`, `log` and `kind`.
-    Family {
+    FamilyDef {
         item: "Failures",
         help: "Writes into the log that failed, by kind: full (the disk), denied (a file or folder may not be written), unavailable (the \
                folder or the server is not there), refused (the data), other. Each is tried again; nothing is lost before \

@@ -9,7 +9,7 @@ use super::host::{Counter, Counterset};
 use super::matchers::{Matcher, string};
 
 /// Names metrics: the name of a family's samples, if there is one.
-pub(super) type Names<'a> = &'a dyn Fn(&plugin_sdk::Family<'_>) -> Option<String>;
+pub(super) type Names<'a> = &'a dyn Fn(&plugin_sdk::FamilyDef<'_>) -> Option<String>;
 
 /// The time between two samples.
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +159,7 @@ pub(super) fn name_of(
     names: Names<'_>,
 ) -> Option<String> {
     let object = format!("{}{}", counterset.name, group.suffix());
-    names(&plugin_sdk::Family {
+    names(&plugin_sdk::FamilyDef {
         namespace: "",
         object: &object,
         item: &counter.name,
@@ -174,6 +174,7 @@ pub(super) fn name_of(
         help: "",
         origin: "",
         value: if exposition.is_integer() { ValueKind::U64 } else { ValueKind::F64 },
+        bounds: &[],
         display: Display::NONE,
     })
 }

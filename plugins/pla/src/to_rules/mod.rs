@@ -106,7 +106,7 @@ async fn to_rules(run: &Run, arguments: ToRulesArguments) -> Result<Exit, Comman
         }
     };
     // By the general rules: modules of other plugins are not known here.
-    let names = |family: &plugin_sdk::Family<'_>| run.metric_name(None, family);
+    let names = |family: &plugin_sdk::FamilyDef<'_>| run.metric_name(None, family);
     let scrape_s = u64::from(scrape_interval.subsec_nanos() > 0) + scrape_interval.as_secs();
     let setting = Setting { host: &host, names: &names, scrape_s, severity, matchers };
     let translated = translate(&documents, &setting);

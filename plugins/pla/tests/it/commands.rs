@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use ms_pla::Category;
-use plugin_contract::TargetInfo;
+use plugin_abi::TargetInfo;
 use plugin_host::{CommandOutput, CommandRequest, ConfiguredModule, InstanceConfig};
 use serde_json::{Value, json};
 use tempfile::TempDir;

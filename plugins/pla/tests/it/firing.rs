@@ -1,6 +1,6 @@
 //! Alerts that begin and end to fire.
 
-use plugin_contract::AlertState;
+use plugin_abi::AlertState;
 use serde_json::json;
 
 use crate::steered::Mill;

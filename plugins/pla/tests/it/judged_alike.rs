@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::{Arc, Mutex};
 
-use plugin_contract::Level;
+use plugin_abi::Level;
 use plugin_harness::Collection;
 use plugin_host::testing::RecordedLog;
 use plugin_host::{CommandOutput, CommandRequest, InstanceConfig};

@@ -170,7 +170,7 @@ fn problems_of_a_set_above_the_limit_are_counted_and_said_once() {
     for _ in 0..2 {
         let ended = watch.full();
         let said = |set: &str| -> Vec<String> {
-            let logs = ended.recorded.logs.iter().filter(|log| log.level == plugin_contract::Level::Warn);
+            let logs = ended.recorded.logs.iter().filter(|log| log.level == plugin_abi::Level::Warn);
             let fields = logs.map(|log| log.fields.iter().map(|(name, value)| (&**name, &**value)).collect());
             let fields =
                 fields.filter(|fields: &std::collections::HashMap<_, _>| fields.get("set") == Some(&set));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use plugin_contract::{
+use plugin_abi::{
     AlertState, Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch,
     InstanceSink, Level, Outcome, SeriesDef, Verdict,
 };
@@ -62,7 +62,7 @@ impl InstanceSink for Tally {
     fn register_series(&self, series: &[SeriesDef<'_>], verdicts: &mut Vec<Verdict>) {
         self.change(|counts| {
             for one in series {
-                let item = counts.families[one.family as usize].clone();
+                let item = counts.families[one.family.index()].clone();
                 *counts.series.entry(item).or_default() += 1;
                 verdicts.push(Verdict::Accepted(counts.series_all));
                 counts.series_all += 1;

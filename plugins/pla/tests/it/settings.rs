@@ -1,6 +1,6 @@
 //! Settings that change while alerts fire.
 
-use plugin_contract::AlertState;
+use plugin_abi::AlertState;
 use plugin_host::testing::RecordedOutcome;
 use serde_json::{Value, json};
 

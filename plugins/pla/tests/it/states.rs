@@ -1,6 +1,6 @@
 //! Each state of an alert, and what becomes of it when values are missing.
 
-use plugin_contract::AlertState;
+use plugin_abi::AlertState;
 use plugin_host::testing::RecordedOutcome;
 use serde_json::json;
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use plugin_contract::{AlertState, Level, LibraryLog};
+use plugin_abi::{AlertState, Level, LibraryLog};
 use plugin_harness::{CounterHost, Lender};
 pub(crate) use plugin_harness::{NOON, PASSWORD, USER, at_noon};
 use plugin_host::{HostOptions, InstanceConfig, monotonic_ns};

@@ -1,6 +1,6 @@
 //! The families, `perfmon_rpc_endpoint_map_…` and `perfmon_rpc_remote_endpoint_…`, and their series.
 
-use plugin_sdk::{Display, DisplayRule, Family, FamilyId, FamilyKey, Kind, Output};
+use plugin_sdk::{Display, DisplayRule, FamilyDef, FamilyId, FamilyKey, Kind, Output};
 
 use super::map::{HostMap, Registered, SEQUENCES};
 use super::server::{Answer, Refusal};
@@ -11,10 +11,10 @@ const NAMESPACE: &str = "rpc";
 const MAP: &str = "Endpoint Map";
 const ENDPOINT: &str = "Remote Endpoint";
 
-const OF_MAP: Family<'static> = Family::gauge(NAMESPACE, MAP);
+const OF_MAP: FamilyDef<'static> = FamilyDef::gauge(NAMESPACE, MAP);
 
-const OF_ENDPOINT: Family<'static> = Family { object: ENDPOINT, ..OF_MAP };
-const COUNTED: Family<'static> = Family {
+const OF_ENDPOINT: FamilyDef<'static> = FamilyDef { object: ENDPOINT, ..OF_MAP };
+const COUNTED: FamilyDef<'static> = FamilyDef {
     kind: Kind::Counter,
     origin: "rpc__mgmt_inq_stats",
     display: Display::by(DisplayRule::Rate),
@@ -22,27 +22,27 @@ const COUNTED: Family<'static> = Family {
 };
 
 /// All of them.
-static FAMILIES: &[Family<'static>] = &[
+static FAMILIES: &[FamilyDef<'static>] = &[
     // By `protocol_sequence`.
-    Family {
+    FamilyDef {
         item: "Entries",
         help: "Entries of the host's endpoint map, by protocol sequence. An interface has one for each endpoint where it is.",
         origin: "ept_lookup",
         ..OF_MAP
     },
-    Family {
+    FamilyDef {
         item: "Complete",
         help: "1 if the host's endpoint map was read to its end; 0 if it has more entries than max_entries, or was read in part.",
         ..OF_MAP
     },
     // By `kind` and `reason`.
-    Family {
+    FamilyDef {
         item: "Left Out",
         help: "Entries, interfaces and endpoints (kind) of the endpoint map that are not shown or not asked: above a limit \
            (limit), or no tower that can be read (unreadable).",
         ..OF_MAP
     },
-    Family {
+    FamilyDef {
         item: "Interface Info",
         kind: Kind::Info,
         help: "1, with an interface of the host's endpoint map that other machines can reach: its UUID and version, what its \
@@ -51,50 +51,50 @@ static FAMILIES: &[Family<'static>] = &[
         ..OF_MAP
     },
     // By `port`.
-    Family {
+    FamilyDef {
         item: "Up",
         help: "1 if the server at the TCP port answered a call of its management interface, or that it knows no way to log on \
                that is offered; else 0.",
         ..OF_ENDPOINT
     },
-    Family {
+    FamilyDef {
         item: "Listening",
         help: "1 if the RPC server at the port says that it takes calls; else 0.",
         origin: "rpc__mgmt_is_server_listening",
         ..OF_ENDPOINT
     },
-    Family {
+    FamilyDef {
         item: "Interfaces",
         help: "Interfaces that the RPC server at the port offers, on all of its endpoints.",
         origin: "rpc__mgmt_inq_if_ids",
         ..OF_ENDPOINT
     },
-    Family {
+    FamilyDef {
         item: "Calls In",
         help: "Calls that the process at the port received, on all of its endpoints. Servers count with 32 bits; what wraps \
                over a kept connection goes on here.",
         ..COUNTED
     },
-    Family {
+    FamilyDef {
         item: "Calls Out",
         help: "Calls that the process at the port made as a client. Servers count with 32 bits; what wraps over a kept \
                connection goes on here.",
         ..COUNTED
     },
-    Family {
+    FamilyDef {
         item: "Packets In",
         help: "Packets that the process at the port received, on all of its endpoints. Servers count with 32 bits; what \
                wraps over a kept connection goes on here.",
         ..COUNTED
     },
-    Family {
+    FamilyDef {
         item: "Packets Out",
         help: "Packets that the process at the port sent, on all of its endpoints. Servers count with 32 bits; what wraps \
                over a kept connection goes on here.",
         ..COUNTED
     },
     // By `port`, `call` and `reason`.
-    Family {
+    FamilyDef {
         item: "Failure Info",
         kind: Kind::Info,
         help: "1, with what the RPC server at the port did not answer: the connection (connect) or a call of its management \

@@ -1,13 +1,13 @@
 //! The families: `perfmon_rpc_…`.
 
-use plugin_sdk::{Display, DisplayRule, Family, Kind, ValueKind};
+use plugin_sdk::{Display, DisplayRule, FamilyDef, Kind, ValueKind};
 
-const GAUGE: Family<'static> = Family::gauge("rpc", "Process");
+const GAUGE: FamilyDef<'static> = FamilyDef::gauge("rpc", "Process");
 
-const SECONDS: Family<'static> = Family { unit: "seconds", value: ValueKind::F64, ..GAUGE };
+const SECONDS: FamilyDef<'static> = FamilyDef { unit: "seconds", value: ValueKind::F64, ..GAUGE };
 
-const COUNTER: Family<'static> =
-    Family { kind: Kind::Counter, display: Display::by(DisplayRule::Rate), ..GAUGE };
+const COUNTER: FamilyDef<'static> =
+    FamilyDef { kind: Kind::Counter, display: Display::by(DisplayRule::Rate), ..GAUGE };
 
 macro_rules! families {
     ($($metric:ident = $family:expr;)*) => {
@@ -18,111 +18,111 @@ macro_rules! families {
         }
 
         /// All of them, each at its index.
-        pub(super) static FAMILIES: &[Family<'static>] = &[$($family,)*];
+        pub(super) static FAMILIES: &[FamilyDef<'static>] = &[$($family,)*];
     };
 }
 
 families! {
-    Endpoints = Family {
+    Endpoints = FamilyDef {
         item: "Endpoints",
         help: "Endpoints of RPC servers in the process, by status: allocated (is being created), active, inactive (no longer \
                used).",
         ..GAUGE
     };
-    Threads = Family {
+    Threads = FamilyDef {
         item: "Threads",
         help: "Threads of RPC servers in the process, by status: processing (in the RPC run time), dispatched (in a method), \
                allocated (cached), idle (waits for requests). If all are dispatched, new calls wait.",
         ..GAUGE
     };
-    Connections = Family {
+    Connections = FamilyDef {
         item: "Connections",
         help: "RPC connections of the process, by the role that the process has in them: client or server.",
         ..GAUGE
     };
-    ServerCalls = Family {
+    ServerCalls = FamilyDef {
         item: "Server Calls",
         help: "Calls that the process serves, by status: active (in the RPC run time), dispatched (in a method), allocated \
                (none: the object is cached for the next call).",
         ..GAUGE
     };
-    ClientCalls = Family {
+    ClientCalls = FamilyDef {
         item: "Client Calls",
         help: "Calls that the process makes and whose reply it waits for.",
         ..GAUGE
     };
-    LongestWait = Family {
+    LongestWait = FamilyDef {
         item: "Longest Wait",
         help: "Seconds since something last happened to the call in progress that waits longest, by the role of the process: \
                client (the call waits for its server) or server (the call is being served). 0 if no call is in progress.",
         ..SECONDS
     };
-    Hidden = Family {
+    Hidden = FamilyDef {
         item: "Hidden Objects",
         help: "Objects that are in none of the other figures, because the file of the process had no room for them.",
         ..COUNTER
     };
-    OperationCalls = Family {
+    OperationCalls = FamilyDef {
         object: "Operation",
         item: "Calls",
         help: "Calls in progress of an operation. Its name and that of its interface are hexadecimal numbers where the \
                process does not know them. Not there if no call is in progress.",
         ..GAUGE
     };
-    OperationWait = Family {
+    OperationWait = FamilyDef {
         object: "Operation",
         item: "Longest Wait",
         help: "Seconds since something last happened to the call in progress of the operation that waits longest. Not there if \
                no call is in progress.",
         ..SECONDS
     };
-    SentFragments = Family {
+    SentFragments = FamilyDef {
         object: "Connection",
         item: "Sent Fragments",
         help: "Fragments that the process sent over the connection: a request or reply has one or more. The connection's label is \
                the id of its cell: `perfmon-exporter rpc-state -l -P PID -L CELL` shows all of it.",
         ..COUNTER
     };
-    ReceivedFragments = Family {
+    ReceivedFragments = FamilyDef {
         object: "Connection",
         item: "Received Fragments",
         help: "Fragments that the process received over the connection.",
         ..COUNTER
     };
-    SentBytes = Family {
+    SentBytes = FamilyDef {
         object: "Connection",
         item: "Sent Bytes",
         unit: "bytes",
         help: "Bytes of the fragments that the process sent over the connection.",
         ..COUNTER
     };
-    ReceivedBytes = Family {
+    ReceivedBytes = FamilyDef {
         object: "Connection",
         item: "Received Bytes",
         unit: "bytes",
         help: "Bytes of the fragments that the process received over the connection.",
         ..COUNTER
     };
-    SinceSend = Family {
+    SinceSend = FamilyDef {
         object: "Connection",
         item: "Since Last Send",
         help: "Seconds since the process last sent something over the connection. Not there before that.",
         ..SECONDS
     };
-    SinceReceive = Family {
+    SinceReceive = FamilyDef {
         object: "Connection",
         item: "Since Last Receive",
         help: "Seconds since the process last received something over the connection. Not there before that.",
         ..SECONDS
     };
-    Files = Family {
+    Files = FamilyDef {
         object: "State",
         item: "Files",
         help: "Files with the state of RPC calls that could be read, by process: running, or dead (the process has ended, or runs in \
                another PID namespace).",
         ..GAUGE
     };
-    FilesFailed = Family {
+    FilesFailed = FamilyDef {
         object: "State",
         item: "Files Failed",
         help: "Files with the state of RPC calls that could not be read, by reason: access_denied, not_regular (a link, folder, \
@@ -130,7 +130,7 @@ families! {
                or read_error.",
         ..GAUGE
     };
-    Problems = Family {
+    Problems = FamilyDef {
         object: "State",
         item: "Problems",
         help: "Cells and counts in files that could not be believed or read, by kind: sections, cut_short, too_many_cells, \
@@ -138,7 +138,7 @@ families! {
                while calls end; others mean that somebody damages the files.",
         ..GAUGE
     };
-    LeftOut = Family {
+    LeftOut = FamilyDef {
         object: "State",
         item: "Left Out",
         help: "Connections, operations and files (kind) that the last collection does not show, because there are more than the \

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plugin_contract::TargetInfo;
+use plugin_abi::TargetInfo;
 use plugin_harness::{Collection, Watch};
 use plugin_host::InstanceConfig;
 use plugin_host::testing::RecordedFamily;

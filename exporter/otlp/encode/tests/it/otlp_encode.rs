@@ -18,7 +18,7 @@ use opentelemetry_proto::tonic::resource::v1::Resource as ProtoResource;
 use otlp_encode::{
     Earlier, Facts, Part, Record, Requests, Resource, Scope, Templates, Temporality, put_records,
 };
-use plugin_contract::{
+use plugin_abi::{
     Alert, AlertState, Batch, Column, Event, FamilyDef, HistogramBatch, InstanceSink, Kind, Level, Outcome,
     ValueKind,
 };
@@ -362,7 +362,7 @@ fn a_delta_is_the_growth_since_the_last_export() {
     let mut verdicts = Vec::new();
     let began = i64::try_from(T1 + 5).unwrap();
     let labels = [("counter_instance", "new")];
-    let definition = plugin_contract::SeriesDef::new(0, &labels, Some(began));
+    let definition = plugin_abi::SeriesDef::new(0, &labels, Some(began));
     store.register_series(&[definition], &mut verdicts);
     send_column(&store, &[3], Column::U64(&[9]));
     let unknown = instances(&store, &big, &["unknown"]);
@@ -386,7 +386,7 @@ fn after_a_reset(then: i64, now: i64, counts: [u64; 2]) -> (Vec<(u64, u64)>, Vec
     let mut verdicts = Vec::new();
     let count = FamilyDef { value: ValueKind::U64, ..counter("Requests") };
     store.register_families(&[count, histogram("Waits", &[1.0])], &mut verdicts);
-    let series = |family| plugin_contract::SeriesDef::new(family, &[], Some(then));
+    let series = |family| plugin_abi::SeriesDef::new(family, &[], Some(then));
     store.register_series(&[series(0), series(1)], &mut verdicts);
     let collect = |count: u64, start: Option<i64>| {
         let start = start.map(|start| [start]);

@@ -7,7 +7,7 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::{AggregationTemporality, NumberDataPoint};
 use otlp_encode::Temporality;
-use plugin_contract::{FamilyDef, Kind, Outcome};
+use plugin_abi::{FamilyDef, Kind, Outcome};
 use series::model::{OtlpAttribute, OtlpNames, Target};
 use series::pipeline::{
     Catalog, Entry, LabelMap, LabelValue, Limits, MappedMetric, NameMap, NoObserver, Others, Profile, Scope,

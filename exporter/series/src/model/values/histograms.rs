@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use plugin_contract::{HistogramBatch, ValueKind};
+use plugin_abi::{HistogramBatch, ValueKind};
 
 use super::{PRESENT, RETIRED, Roster, Scattered, Values, tag};
 use crate::model::HistogramPoint;

@@ -15,7 +15,7 @@
 //!
 //! What comes out matches `[a-z][a-z0-9_]*`, whatever goes in: letters beyond ASCII are spelled `u<code point>`.
 
-use plugin_contract::RESERVED_NAMESPACES;
+use plugin_abi::RESERVED_NAMESPACES;
 
 use super::{FamilyName, Nameable};
 use crate::model::Kind;

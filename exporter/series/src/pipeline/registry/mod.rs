@@ -5,7 +5,7 @@ mod series;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use plugin_contract::FamilyDef;
+use plugin_abi::FamilyDef;
 
 use super::Normalize;
 use super::definition::{help, is_name, moved};

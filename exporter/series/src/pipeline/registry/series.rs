@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plugin_contract::SeriesDef;
+use plugin_abi::SeriesDef;
 
 use super::{BlockMapping, Place, Registered, Registry};
 use crate::model::{ValueKind, Values};
@@ -18,7 +18,7 @@ impl Registry {
         mut building: Option<&mut Values>,
         def: &SeriesDef<'_>,
     ) -> Result<u32, Refusal> {
-        let family = self.families.get(def.family as usize).ok_or(Refusal::UnknownFamily)?;
+        let family = self.families.get(def.family.index()).ok_or(Refusal::UnknownFamily)?;
         let plan = Arc::clone(&family.plan);
         let (value, buckets) = (plan.value, plan.bounds.len() + 1);
         let mapped = plan.metric.as_ref().map(|metric| metric.labels.applied(def.labels)).transpose()?;
@@ -27,7 +27,7 @@ impl Registry {
         let labels = mapped.as_deref().unwrap_or(def.labels);
         let mut id = None;
         for name in 0..plan.names.len() {
-            let placed = self.place_series(scope, def.family, name, labels);
+            let placed = self.place_series(scope, def.family.0, name, labels);
             let admitted = placed.and_then(|block| {
                 let samples = self.mappings[block as usize].samples;
                 series.admit(&self.scratch, samples).map(|()| (block, samples))
@@ -79,9 +79,9 @@ impl Registry {
         } else {
             self.block_of.push(block);
         }
-        self.roster.admit(id, value, def.start_time_unix_nanos);
+        self.roster.admit(id, value, def.start.map(|start| start.unix_nanos));
         if let Some(building) = building {
-            building.admit(id, value, def.start_time_unix_nanos);
+            building.admit(id, value, def.start.map(|start| start.unix_nanos));
             if value == ValueKind::Histogram {
                 building.place_histogram(id, &self.roster);
             }

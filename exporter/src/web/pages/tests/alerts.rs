@@ -1,7 +1,7 @@
 //! The page of alerts and their receivers.
 
 use ::alerts::{Feed, Notifier, Origin};
-use plugin_contract::{Alert, AlertState, Event, Level};
+use plugin_abi::{Alert, AlertState, Event, Level};
 
 use super::*;
 

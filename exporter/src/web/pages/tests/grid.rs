@@ -32,7 +32,7 @@ fn bring(fleet: &Fleet, series: &[Series<'_>]) {
     let (store, mut verdicts) = (&fleet.stores[0], Vec::new());
     for (family, labels, _) in series {
         store.register_families(std::slice::from_ref(family), &mut verdicts);
-        let Some(plugin_contract::Verdict::Accepted(family)) = verdicts.pop() else { panic!("{verdicts:?}") };
+        let Some(plugin_abi::Verdict::Accepted(family)) = verdicts.pop() else { panic!("{verdicts:?}") };
         store.register_series(&[SeriesDef::new(family, labels, None)], &mut verdicts);
     }
     let values: Vec<f64> = series.iter().map(|(_, _, value)| *value).collect();

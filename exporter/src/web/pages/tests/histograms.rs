@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plugin_contract::HistogramBatch;
+use plugin_abi::HistogramBatch;
 
 use super::*;
 

@@ -18,7 +18,7 @@ use http_body_util::BodyExt;
 use http_server::Caller;
 use http_server::PeerKey;
 use hyper::header::{ETAG, IF_NONE_MATCH};
-use plugin_contract::{
+use plugin_abi::{
     Batch, CollectionId, Column, Completion, Display, DisplayRule, Failure, FamilyDef, GeneralReason,
     InstanceSink, Kind, Outcome, SeriesDef, Stage, StageReport, ValueKind,
 };

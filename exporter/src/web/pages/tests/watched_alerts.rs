@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use ::alerts::Origin;
 use exporter_testing::plugin::gauge;
-use plugin_contract::{Alert, AlertState, Event, Level};
+use plugin_abi::{Alert, AlertState, Event, Level};
 use proptest::prelude::*;
 
 use super::*;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use plugin_abi::{ACCEPTED, Verdict as RawVerdict};
-use plugin_contract::{BatchOutcome, DropReason, FamilyDef, HistogramBatch, Kind};
+use plugin_abi::raw::{ACCEPTED, Verdict as RawVerdict};
+use plugin_abi::{BatchOutcome, DropReason, FamilyDef, HistogramBatch, Kind};
 
 use crate::instance::{Admission, InstanceShared};
 use crate::sync::lock;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plugin_contract::StartTimeKind;
+use plugin_abi::Start;
 use plugin_host::testing::{RecordedOutcome, RecordingSink, Value};
 use plugin_host::{InstanceConfig, InstanceState, QuarantineCause, monotonic_ns};
 use plugin_sdk::Stage;
@@ -22,8 +22,7 @@ fn a_source_in_rust_registers_once_and_sends_values_with_the_cost_of_its_stages(
     assert_eq!(recorded.families.len(), 1);
     assert_eq!(recorded.series.len(), 1);
     assert_eq!(recorded.series[0].value, Some(Value::U64(42)));
-    assert_eq!(recorded.series[0].start_time_unix_nanos, Some(5));
-    assert_eq!(recorded.series[0].start_time_kind, StartTimeKind::Inferred);
+    assert_eq!(recorded.series[0].start, Some(Start { unix_nanos: 5, is_inferred: true }));
     let stages: Vec<_> =
         recorded.completions[0].stages.iter().map(|r| (r.stage, r.calls, r.bytes_in)).collect();
     assert_eq!(stages, [(Stage::Tcp, 1, 200), (Stage::Decode, 0, 0)]);
@@ -173,6 +172,6 @@ fn an_event_may_open_an_alert() {
     let (instance, sink) = made(&library, "counting", json!({"start": 7}));
     let recorded = collected(&instance, &sink);
     assert_eq!(recorded.events, [("counting.began".to_owned(), "It counts.".to_owned())]);
-    assert_eq!(recorded.alerts, [("seven".to_owned(), plugin_contract::AlertState::Opened)]);
+    assert_eq!(recorded.alerts, [("seven".to_owned(), plugin_abi::AlertState::Opened)]);
     assert_eq!(recorded.alert_labels, [[("number".to_owned(), "7".to_owned())]]);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plugin_contract::DropReason;
+use plugin_abi::DropReason;
 use plugin_host::{CommandRequest, ConfiguredModule, MetricNames};
 use serde_json::json;
 

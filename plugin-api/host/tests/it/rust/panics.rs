@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plugin_contract::Level;
+use plugin_abi::Level;
 use plugin_host::testing::{RecordedOutcome, RecordingSink, Value};
 use plugin_host::{InstanceConfig, InstanceState, QuarantineCause, Violation};
 use serde_json::json;

@@ -5,10 +5,10 @@ use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use plugin_sdk::{
-    AlertState, BlockingSource, Collection, Command, CommandEntry, Configured, Coverage, DeclaredReason,
-    Display, End, Event, Exit, Failure, Family, FamilyKey, GeneralReason, Kind, LibrarySettings, Output,
-    Problem, Reason, Run, Selects, Series, SeriesId, Setting, SettingKind, SettingsEntry, Setup, Severity,
-    Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
+    Alert, AlertState, BlockingSource, Collection, Command, CommandEntry, Configured, Coverage,
+    DeclaredReason, Display, End, Event, Exit, Failure, FamilyDef, FamilyKey, GeneralReason, Kind, Level,
+    LibrarySettings, Output, Problem, Reason, Run, Selects, SeriesDef, SeriesId, Setting, SettingKind,
+    SettingsEntry, Setup, Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
 };
 
 /// What the settings of all sources here are.
@@ -107,12 +107,15 @@ impl Source for Counting {
         collection.stages().add(1, 200, 100);
         collection.handle().report(&Event {
             name: "counting.began",
-            severity: Severity::Info,
+            level: Level::Info,
             time_unix_nanos: None,
             body: "It counts.",
             fields: &[("number", "7"), ("since", "now")],
-            alert: (self.settings.start == 7).then_some(("seven", AlertState::Opened)),
-            alert_labels: 1,
+            alert: (self.settings.start == 7).then_some(Alert {
+                id: "seven",
+                state: AlertState::Opened,
+                labels: &[("number", "7")],
+            }),
         });
         match self.settings.action {
             Action::Count => {}
@@ -187,7 +190,7 @@ const fn setting(key: &'static str, kind: SettingKind, default: &'static str) ->
     Setting { key, help: "A setting", kind, default, is_shown: matches!(kind, SettingKind::Port) }
 }
 
-const FAMILY: Family<'static> = Family {
+const FAMILY: FamilyDef<'static> = FamilyDef {
     namespace: "",
     object: "Counting",
     item: "Collections",
@@ -197,13 +200,14 @@ const FAMILY: Family<'static> = Family {
     help: "Collections so far.",
     origin: "",
     value: ValueKind::U64,
+    bounds: &[],
     display: Display::NONE,
 };
 
 fn register(output: &mut Output) -> Option<SeriesId> {
     let family = output.register_families(&[FAMILY])[0]?;
     let labels = [("counter_instance", "one")];
-    output.register_series(&[Series {
+    output.register_series(&[SeriesDef {
         family,
         labels: &labels,
         start: Some(Start { unix_nanos: 5, is_inferred: true }),

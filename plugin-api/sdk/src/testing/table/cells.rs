@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-use plugin_abi::{CELLS_FULL, CellMemory, FULL, NOT_FOUND, OK};
+use plugin_abi::raw::{CELLS_FULL, CellMemory, FULL, NOT_FOUND, OK};
 
 use crate::lock::lock;
 

@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "plays the host of the ABI")]
 // UNSAFETY: as in the module above.
 
-use plugin_abi::{FULL, HistogramBatch, INVALID, OK};
+use plugin_abi::raw::{FULL, HistogramBatch, INVALID, OK};
 
 use super::super::world::change;
 use super::column;

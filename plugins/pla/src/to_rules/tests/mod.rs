@@ -6,7 +6,7 @@ mod instances;
 mod judged;
 mod remarks;
 
-use plugin_contract::{Display, FamilyDef, Kind, ValueKind};
+use plugin_abi::FamilyDef;
 use series::model::Target;
 use series::pipeline::{Normalize, metric_name};
 
@@ -25,19 +25,8 @@ fn web1() -> Host {
 }
 
 /// The names that the exporter gives metrics by default.
-fn native(family: &plugin_sdk::Family<'_>) -> Option<String> {
-    let plugin_sdk::Family { namespace, object, item, part, unit, help, origin, .. } = *family;
-    let kind = match family.kind {
-        plugin_sdk::Kind::Gauge => Kind::Gauge,
-        plugin_sdk::Kind::Counter => Kind::Counter,
-        plugin_sdk::Kind::Info => Kind::Info,
-        plugin_sdk::Kind::Unknown => Kind::Unknown,
-    };
-    let value = ValueKind::F64;
-    let display = Display::NONE;
-    let family =
-        FamilyDef { namespace, object, item, part, kind, unit, help, origin, value, bounds: &[], display };
-    metric_name(Normalize::default(), Target::new("target"), &family).ok()
+fn native(family: &FamilyDef<'_>) -> Option<String> {
+    metric_name(Normalize::default(), Target::new("target"), family).ok()
 }
 
 fn document(xml: &str) -> Document {

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use plugin_contract::CredentialVerdict::{Accepted, Rejected};
-use plugin_contract::Stage;
+use plugin_abi::{
+    CredentialVerdict::{Accepted, Rejected},
+    Stage,
+};
 use serde_json::json;
 use windows_sim::RpcSecurity;
 

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use epm::wire::Binding;
-use plugin_contract::CredentialVerdict::Accepted;
+use plugin_abi::CredentialVerdict::Accepted;
 use serde_json::json;
 
 use super::mapper::{at, at_port, entry};

@@ -1,6 +1,10 @@
 //! Log records and events.
 
-/// The severity of a log record.
+use crate::raw::{
+    ALERT_CLOSED, ALERT_OPEN, ALERT_OPENED, LEVEL_DEBUG, LEVEL_ERROR, LEVEL_INFO, LEVEL_TRACE, LEVEL_WARN,
+};
+
+/// The severity of a log record or an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Somebody must act.
@@ -13,6 +17,32 @@ pub enum Level {
     Debug,
     /// Everything.
     Trace,
+}
+
+impl Level {
+    /// `PERFMON_LEVEL_…`
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        match self {
+            Self::Error => LEVEL_ERROR,
+            Self::Warn => LEVEL_WARN,
+            Self::Info => LEVEL_INFO,
+            Self::Debug => LEVEL_DEBUG,
+            Self::Trace => LEVEL_TRACE,
+        }
+    }
+
+    /// An unknown number means `Trace`.
+    #[must_use]
+    pub const fn from_code(code: u32) -> Self {
+        match code {
+            LEVEL_ERROR => Self::Error,
+            LEVEL_WARN => Self::Warn,
+            LEVEL_INFO => Self::Info,
+            LEVEL_DEBUG => Self::Debug,
+            _ => Self::Trace,
+        }
+    }
 }
 
 /// Something that happened on the target, such as an alert that fired.
@@ -72,5 +102,26 @@ impl AlertState {
             Self::Open => "open",
             Self::Closed => "closed",
         }
+    }
+
+    /// `PERFMON_ALERT_…`
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        match self {
+            Self::Opened => ALERT_OPENED,
+            Self::Open => ALERT_OPEN,
+            Self::Closed => ALERT_CLOSED,
+        }
+    }
+
+    /// `None` for an event that is about no alert.
+    #[must_use]
+    pub const fn from_code(code: u32) -> Option<Self> {
+        Some(match code {
+            ALERT_OPENED => Self::Opened,
+            ALERT_OPEN => Self::Open,
+            ALERT_CLOSED => Self::Closed,
+            _ => return None,
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! How a collection ended, and the time and traffic of its stages.
 
-use plugin_abi::Stage;
+use crate::reason::Stage;
 
 use crate::failure::Failure;
 

@@ -1,7 +1,9 @@
-//! Problems with settings.
+//! What sources say about settings.
+
+use std::fmt;
 
 /// One thing that a source does not accept about its settings, or does not do of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problem {
     /// A JSON pointer (`/countersets/2/name`), empty for the whole; [`Problem::NO_IDENTITY`] for a problem with the
     /// target.
@@ -10,7 +12,7 @@ pub struct Problem {
     pub message: String,
     /// A valid value; may be empty.
     pub suggestion: String,
-    /// Whether the settings are accepted all the same.
+    /// Whether the settings are accepted all the same, and a part of them is not done.
     pub is_warning: bool,
 }
 
@@ -39,4 +41,27 @@ impl Problem {
         self.suggestion = suggestion.into();
         self
     }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pointer, message, suggestion, .. } = self;
+        match pointer.as_str() {
+            "" => write!(f, "the settings: {message}")?,
+            pointer => write!(f, "the settings at `{pointer}`: {message}")?,
+        }
+        if suggestion.is_empty() { Ok(()) } else { write!(f, "; {suggestion}") }
+    }
+}
+
+/// Whether settings collect a family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selects {
+    /// They do, if the target has it.
+    Yes,
+    /// They do not, but would with these settings: the place, what to do as the message, and the value as the suggestion.
+    /// Empty if no settings would.
+    No(Vec<Problem>),
+    /// The source does not say: only a target can tell.
+    Unknown,
 }

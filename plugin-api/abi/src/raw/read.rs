@@ -11,7 +11,7 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, align_of, size_of};
 
-use crate::structs::{Array, ArrayMut, Bytes, HostApi, Label, Plain, PluginApi, Str, Text};
+use super::structs::{Array, ArrayMut, Bytes, HostApi, Label, Plain, PluginApi, Str, Text};
 
 /// Why something from the other side could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

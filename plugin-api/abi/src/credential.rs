@@ -3,7 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use plugin_abi::GeneralReason;
+use crate::raw::{
+    CREDENTIAL_ACCEPTED, CREDENTIAL_DISABLED, CREDENTIAL_LOCKED, CREDENTIAL_PASSWORD_EXPIRED,
+    CREDENTIAL_REJECTED, CREDENTIAL_UNKNOWN,
+};
+use crate::reason::GeneralReason;
 use zeroize::Zeroizing;
 
 use crate::target::TargetInfo;
@@ -105,6 +109,34 @@ pub enum CredentialVerdict {
     PasswordExpired,
     /// There was no verdict (connection lost, cancelled, instance destroyed).
     Unknown,
+}
+
+impl CredentialVerdict {
+    /// `PERFMON_CREDENTIAL_…`
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        match self {
+            Self::Unknown => CREDENTIAL_UNKNOWN,
+            Self::Accepted => CREDENTIAL_ACCEPTED,
+            Self::Rejected => CREDENTIAL_REJECTED,
+            Self::Locked => CREDENTIAL_LOCKED,
+            Self::Disabled => CREDENTIAL_DISABLED,
+            Self::PasswordExpired => CREDENTIAL_PASSWORD_EXPIRED,
+        }
+    }
+
+    /// An unknown number means `Unknown`.
+    #[must_use]
+    pub const fn from_code(code: u32) -> Self {
+        match code {
+            CREDENTIAL_ACCEPTED => Self::Accepted,
+            CREDENTIAL_REJECTED => Self::Rejected,
+            CREDENTIAL_LOCKED => Self::Locked,
+            CREDENTIAL_DISABLED => Self::Disabled,
+            CREDENTIAL_PASSWORD_EXPIRED => Self::PasswordExpired,
+            _ => Self::Unknown,
+        }
+    }
 }
 
 /// Wakes the waiting instance or run. Cheap to clone; waking twice, or after the owner is gone, does nothing.
