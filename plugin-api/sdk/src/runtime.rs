@@ -50,4 +50,4 @@ fn restore_signals(mask: &libc::sigset_t) {
 
 const WORKERS_MAX: usize = 64;
 /// A thread ends when it has had nothing to do for 10 seconds.
-const BLOCKING_THREADS_MAX: usize = 32;
+const BLOCKING_THREADS_MAX: usize = 48;

@@ -1,12 +1,13 @@
 //! The sets of a module while it runs: their files are read again when they change.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::config::SetSource;
 use crate::files::{self, FileSet, Overrides, Stamp};
 use crate::host::HostSet;
 use crate::model::{ALERTS_MAX, Set};
-use crate::threads::SET_FILES;
+use crate::threads::{Place, SET_FILES};
 
 /// A set with the state of its file.
 #[derive(Debug)]
@@ -83,29 +84,27 @@ pub(crate) fn loaded(sources: Vec<SetSource>) -> Vec<LoadedSet> {
 
 /// Reads the files that have changed. Returns whether a set did.
 pub(crate) async fn reload(sets: &mut [LoadedSet]) -> bool {
-    let files: Vec<(usize, PathBuf, Box<Overrides>, Option<Stamp>)> = sets
-        .iter()
-        .enumerate()
-        .filter_map(|(index, set)| match &set.source {
-            SetSource::Here(_) => None,
-            SetSource::File { path, overrides, .. } => {
-                Some((index, path.clone(), overrides.clone(), set.seen))
-            }
-        })
-        .collect();
-    if files.is_empty() {
-        return false;
+    let mut folders = BTreeMap::<Place, Vec<(usize, PathBuf, Box<Overrides>, Option<Stamp>)>>::new();
+    for (index, set) in sets.iter().enumerate() {
+        if let SetSource::File { path, overrides, .. } = &set.source {
+            let file = (index, path.clone(), overrides.clone(), set.seen);
+            folders.entry(Place::of_file(path)).or_default().push(file);
+        }
     }
-    // A file may be on a network drive.
-    let look = SET_FILES.run(move || {
-        let looked = files.into_iter().filter_map(|(index, path, overrides, seen)| {
-            let stamp = files::stamp(&path);
-            (stamp != seen).then(|| (index, stamp, files::read(&path, &overrides)))
+    let mut changed = Vec::new();
+    for (folder, files) in folders {
+        // It may be on a network drive that hangs: no share of another folder is held meanwhile.
+        let look = SET_FILES.run(vec![folder], move || {
+            let looked = files.into_iter().filter_map(|(index, path, overrides, seen)| {
+                let stamp = files::stamp(&path);
+                (stamp != seen).then(|| (index, stamp, files::read(&path, &overrides)))
+            });
+            looked.collect::<Vec<_>>()
         });
-        looked.collect::<Vec<_>>()
-    });
+        changed.extend(look.await.unwrap_or_default());
+    }
     let mut has_changed = false;
-    for (index, stamp, read) in look.await.unwrap_or_default() {
+    for (index, stamp, read) in changed {
         let is_taken =
             |name: &str| sets.iter().enumerate().any(|(other, set)| other != index && set.set().name == name);
         let others = sets.iter().enumerate().filter(|(other, _)| *other != index);
@@ -149,5 +148,51 @@ impl LoadedSet {
                 false
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use serde_json::json;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::config;
+
+    /// A set whose file changes after it was read.
+    fn changed(folder: &Path) -> Vec<LoadedSet> {
+        std::fs::create_dir(folder).expect("a folder");
+        let path = folder.join("set.xml");
+        let write = |level: u32| {
+            let alert = format!(r"<Alert>\Water\Level&gt;{level}</Alert>");
+            let collector = format!("<AlertDataCollector><Name>High</Name>{alert}</AlertDataCollector>");
+            let text = format!("<DataCollectorSet><Name>Nightly</Name>{collector}</DataCollectorSet>");
+            std::fs::write(&path, text).expect("the folder is ours");
+        };
+        write(9);
+        let settings = serde_json::from_value(json!({"sets": [{"file": path}]})).expect("settings");
+        let sets = loaded(config::compile(&settings).expect("settings that are right").sets);
+        write(10);
+        sets
+    }
+
+    #[tokio::test]
+    async fn files_of_a_folder_that_hangs_keep_no_others_from_being_read() {
+        let place = tempfile::tempdir().expect("a folder");
+        let hangs = place.path().join("hangs");
+        let (mut waiting, mut other) = (changed(&hangs), changed(&place.path().join("other")));
+        let turns = SET_FILES.hang(Place::Folder(hangs)).await;
+        let waiting = tokio::spawn(async move { reload(&mut waiting).await });
+        let read = timeout(Duration::from_secs(30), reload(&mut other)).await;
+        assert_eq!(read, Ok(true));
+        for _ in 0..10 {
+            assert!(!reload(&mut other).await, "it is as it was");
+        }
+        assert!(!waiting.is_finished(), "it waits for its folder");
+        drop(turns);
+        assert!(waiting.await.expect("no panic"));
     }
 }

@@ -6,16 +6,20 @@ use std::future::pending;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
-use tokio::sync::{Semaphore, watch};
-use tokio::task::spawn_blocking;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use weak_map::WeakMap;
+
+use crate::threads::{Place, STARTS};
 
 /// What is started.
 #[derive(Clone, Debug)]
@@ -24,7 +28,7 @@ pub(super) struct Program {
     pub(super) words: Vec<String>,
     /// All variables of its environment.
     pub(super) environment: Vec<(&'static str, OsString)>,
-    /// When it is ended if it still runs.
+    /// When it is ended if it still runs, and given up if it has not started.
     pub(super) timeout: Duration,
 }
 
@@ -39,27 +43,33 @@ pub(super) enum Ended {
     Stopped,
 }
 
-/// Runs a program until it ends, or `stop` says so. Its process group ends with it: what it leaves behind there, too. Returns the
-/// first bytes that it printed.
+/// Runs a program for a target until it ends, or `stop` says so. Its process group ends with it: what it leaves behind there, too.
+/// Returns the first bytes that it printed.
 ///
 /// # Errors
 /// When it cannot be started.
-pub(super) async fn run(program: Program, mut stop: watch::Receiver<()>) -> io::Result<(Ended, Vec<u8>)> {
+pub(super) async fn run(
+    target: &str,
+    program: Program,
+    mut stop: watch::Receiver<()>,
+) -> io::Result<(Ended, Vec<u8>)> {
     let timeout = program.timeout;
     let start = async {
-        // Semaphores that are never closed.
-        let place = PROCESSES.acquire().await.map_err(io::Error::other)?;
-        let _turn = STARTS.acquire().await.map_err(io::Error::other)?;
-        // The file may be on a network drive.
-        let started = spawn_blocking(move || spawn(&program)).await.map_err(io::Error::other)??;
-        Ok::<_, io::Error>((place, started))
+        let turn = turn(target).await.map_err(io::Error::other)?;
+        let deadline = Instant::now() + timeout;
+        // Its file may be on a network drive.
+        let folder = program.words.first().map(|path| Place::of_file(Path::new(path)));
+        let started = STARTS.run(folder.into_iter().collect(), move || spawn(&program));
+        let started = timeout_at(deadline, started)
+            .await
+            .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "it did not start within its timeout"))?;
+        Ok::<_, io::Error>((turn, deadline, started.map_err(io::Error::other)??))
     };
-    let (_place, (mut group, output)) = tokio::select! {
+    let (_turn, deadline, (mut group, output)) = tokio::select! {
         biased;
         _ = stop.changed() => return Ok((Ended::Stopped, Vec::new())),
         started = start => started?,
     };
-    let deadline = Instant::now() + timeout;
     let process = group.watch()?;
     let mut output = Output::new(output)?;
     let ended = tokio::select! {
@@ -75,6 +85,18 @@ pub(super) async fn run(program: Program, mut stop: watch::Receiver<()>) -> io::
     let status = group.reap()?;
     output.read_rest();
     Ok((ended.unwrap_or(Ended::Itself(status)), output.kept))
+}
+
+/// Waits until another program of a target may run. Only one beside others of its target needs a share, so that targets whose tasks
+/// hang leave places for others.
+async fn turn(target: &str) -> Result<[OwnedSemaphorePermit; 2], AcquireError> {
+    let first = FIRST.get_or_insert_with(target.to_owned(), || Semaphore::new(1));
+    let share = tokio::select! {
+        biased;
+        first = first.acquire_owned() => first?,
+        further = Arc::clone(&FURTHER).acquire_owned() => further?,
+    };
+    Ok([share, Arc::clone(&PROCESSES).acquire_owned().await?])
 }
 
 fn spawn(program: &Program) -> io::Result<(Group, OwnedFd)> {
@@ -198,9 +220,11 @@ impl Output {
 }
 
 /// Programs of all targets that run at a time.
-static PROCESSES: Semaphore = Semaphore::const_new(64);
-/// Programs that are being started at a time: that takes a thread.
-static STARTS: Semaphore = Semaphore::const_new(4);
+static PROCESSES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(64)));
+/// Of these, programs beside another one of their target. The rest is for targets that have none running.
+static FURTHER: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(32)));
+/// By target.
+static FIRST: WeakMap<String, Semaphore> = WeakMap::new();
 /// Of what a program prints.
 const KEPT_BYTES_MAX: usize = 4 << 10;
 /// As many as a pipe has room for.

@@ -88,7 +88,7 @@ async fn run(job: Job, stopped: watch::Receiver<()>) -> (Key, ActionResult) {
     let timeout = program.timeout;
     let (set, alert) = (&*key.set, &*key.alert);
     tracing::debug!(target, set, alert, task, "Task started");
-    let result = match process::run(program, stopped).await {
+    let result = match process::run(&target, program, stopped).await {
         Ok((Ended::Itself(status), output)) if status.success() => {
             let output = text(&output);
             tracing::info!(target, set, alert, task, output, "Task done");

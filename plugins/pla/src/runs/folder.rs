@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
@@ -14,6 +14,8 @@ use pla_engine::RunSnapshot;
 use rustix::fs::{AtFlags, Mode, mkdirat, statat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
+
+use crate::threads::Place;
 
 /// What is kept of a set in its folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +72,17 @@ impl SetFolder {
         self.directory.join(&self.name).join(run)
     }
 
+    /// The folder above that of the target.
+    pub(crate) fn above(&self) -> Option<&Path> {
+        self.directory.parent()
+    }
+
+    /// What work in it may wait for.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let above = self.above().map(|above| Place::Folder(above.to_owned()));
+        [Place::Target(self.directory.clone())].into_iter().chain(above).collect()
+    }
+
     /// Brings the Parquet files to an end that a process left behind.
     pub(crate) fn recover(&self, target: &str) -> io::Result<()> {
         let root = self.open()?;
@@ -113,8 +126,7 @@ impl SetFolder {
 
     /// The folder of the target.
     pub(crate) fn target(&self) -> io::Result<Dir> {
-        let (above, name) =
-            (self.directory.parent(), self.directory.file_name().and_then(|name| name.to_str()));
+        let (above, name) = (self.above(), self.directory.file_name().and_then(|name| name.to_str()));
         let Some((above, name)) = above.zip(name) else { return Err(ErrorKind::InvalidInput.into()) };
         let above = Dir::open_ambient_dir(above, ambient_authority())?;
         below(&above, name).map_err(|error| match error.kind() {

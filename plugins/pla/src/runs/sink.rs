@@ -9,7 +9,7 @@ use ssp::Secret;
 
 use super::turns::Turn;
 use crate::config::{Postgresql, password};
-use crate::threads::PASSWORDS;
+use crate::threads::{PASSWORDS, Place};
 
 /// A file or tables.
 pub(super) enum AnySink {
@@ -53,7 +53,7 @@ async fn connection(settings: &Postgresql) -> Result<PostgresSettings, SinkError
         None => made.tls,
     };
     if let Some(path) = password_file {
-        let read = PASSWORDS.run(move || password(&path).map(Secret::new)).await;
+        let read = PASSWORDS.run(vec![Place::of_file(&path)], move || password(&path).map(Secret::new)).await;
         let failed = |message: String| SinkError { kind: SinkErrorKind::Denied, message };
         made.password = Some(read.flatten().map_err(failed)?);
     }

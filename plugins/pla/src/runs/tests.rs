@@ -22,6 +22,7 @@ use crate::config::{self, Settings, StorageSettings};
 use crate::counters::Paths;
 use crate::series::AlertSeries;
 use crate::sets::{self, LoadedSet, ShownSet};
+use crate::threads::{LOADS, Place, STORES};
 
 /// Takes a record of each log in each collection, for a sink that takes none, and records what it allocates to show that.
 struct Unwritten {
@@ -156,4 +157,49 @@ fn a_data_manager_that_fails_leaves_when_the_last_one_ended() {
     let expected =
         Compiled { failures: 1, took_s: 2.0, ended: Some(Timestamp::UNIX_EPOCH), ..Compiled::default() };
     assert_eq!(compiled, expected);
+}
+
+#[tokio::test]
+async fn sets_begin_and_store_their_states_while_the_folder_of_another_target_hangs() {
+    let place = tempfile::tempdir().expect("a folder");
+    let at = |target: &str| place.path().join(target);
+    let runs = |target: &str| {
+        let settings = json!({
+            "sets": [{"name": "Day", "counters": [r"\Water\Level"]}],
+            "storage": {"directory": at(target)}
+        });
+        let settings: Settings = serde_json::from_value(settings).expect("settings");
+        let mut runs = Runs::new(target.to_owned(), StorageSettings::new(&settings, false));
+        let sets = sets::loaded(config::compile(&settings).expect("settings that are right").sets);
+        runs.select(sets.iter().map(LoadedSet::set), &mut Paths::default(), |_| true);
+        runs
+    };
+    let moment = Moment { wall: Timestamp::UNIX_EPOCH, monotonic: Duration::ZERO };
+    let soon = || Instant::now() + Duration::from_secs(30);
+    let (mut hangs, mut other) = (runs("hangs"), runs("other"));
+    let (loads, stores) =
+        (LOADS.hang(Place::Target(at("hangs"))).await, STORES.hang(Place::Target(at("hangs"))).await);
+
+    hangs.step(|_| false, moment, Instant::now()).await;
+    other.step(|_| false, moment, soon()).await;
+    assert!(other.runs[0].life().is_some(), "it has begun");
+    hangs.step(|_| false, moment, Instant::now()).await;
+    assert!(hangs.runs[0].life().is_none(), "it waits for its folder");
+    drop(loads);
+    hangs.step(|_| false, moment, soon()).await;
+    assert!(hangs.runs[0].life().is_some());
+
+    let is_stored = |target: &str| at(target).join("Day").join(".run.json").exists();
+    let stored = async |target: &str, runs: &mut Runs| {
+        let deadline = soon();
+        while !is_stored(target) {
+            assert!(Instant::now() < deadline, "{target}");
+            runs.store(moment);
+            tokio::task::yield_now().await;
+        }
+    };
+    stored("other", &mut other).await;
+    assert!(!is_stored("hangs"), "it waits for its folder");
+    drop(stores);
+    stored("hangs", &mut hangs).await;
 }

@@ -15,7 +15,7 @@ use super::folder::SetFolder;
 use super::open_log::ClosedLog;
 use super::report::{self, SegmentInfo};
 use crate::model::TaskCall;
-use crate::threads::{CHECKS, DATA_MANAGERS, LAST_REPORTS};
+use crate::threads::{CHECKS, DATA_MANAGERS, LAST_REPORTS, Place};
 
 /// What came of it.
 #[derive(Debug)]
@@ -70,6 +70,23 @@ pub(super) struct Job {
     pub(super) cut_off: Option<(String, SegmentInfo)>,
     pub(super) now: Timestamp,
     pub(super) upkeep: Arc<Upkeep>,
+}
+
+impl Job {
+    /// Where cabinet files are sent, if some are.
+    fn cabinets(&self) -> Option<&SetFolder> {
+        let sends = |action: &xml::FolderAction| {
+            action.actions.is_some_and(|steps| steps.contains(FolderActionSteps::SEND_CAB))
+        };
+        self.cabinets.as_ref().filter(|_| self.manager.folder_actions.iter().any(sends))
+    }
+
+    /// What the data manager may wait for.
+    fn places(&self) -> Vec<Place> {
+        let cabinets = self.cabinets().and_then(SetFolder::above);
+        let cabinets = cabinets.map(|above| Place::Cabinets(above.to_owned()));
+        self.folder.iter().flat_map(SetFolder::places).chain(cabinets).collect()
+    }
 }
 
 /// What the works on the folder of one set know of each other.
@@ -150,12 +167,13 @@ pub(super) fn check(
     events: UnboundedSender<Event>,
 ) {
     let manager = DataManager::new(ManagerSettings::from(manager));
+    let places = folder.places();
     let check = move || {
         let root = folder.open().map_err(|error| error.to_string())?;
         manager.check_before_running(&root).map_err(|error| error.to_string())
     };
     tokio::spawn(async move {
-        let result = CHECKS.run(check).await.flatten();
+        let result = CHECKS.run(places, check).await.flatten();
         // If nobody listens any more, the set is gone.
         let _ = events.send(Event::Checked { serial_number, result });
     });
@@ -172,7 +190,7 @@ pub(super) fn compile(job: Job, closing: Option<JoinHandle<Vec<ClosedLog>>>, eve
         let (target, set, upkeep) = (job.target.clone(), Arc::clone(&job.set), Arc::clone(&job.upkeep));
         let _turn = upkeep.turn.lock().await;
         let compiled = match closed {
-            Ok(closed) => DATA_MANAGERS.run(move || run(&job, &closed)).await,
+            Ok(closed) => DATA_MANAGERS.run(job.places(), move || run(&job, &closed)).await,
             Err(reason) => {
                 upkeep.end(serial_number);
                 Err(reason)
@@ -195,8 +213,9 @@ pub(super) fn compile(job: Job, closing: Option<JoinHandle<Vec<ClosedLog>>>, eve
 
 /// Writes the report of a segment that ends with the instance. The next one runs the data manager.
 pub(super) async fn report(job: Job, closed: Vec<ClosedLog>) {
+    let places = job.folder.iter().flat_map(SetFolder::places).collect();
     // What panicked has nothing to wait for.
-    let _ = LAST_REPORTS.run(move || Compiled::default().report(&job, &closed)).await;
+    let _ = LAST_REPORTS.run(places, move || Compiled::default().report(&job, &closed)).await;
 }
 
 fn run(job: &Job, closed: &[ClosedLog]) -> Compiled {
@@ -269,10 +288,7 @@ impl Compiled {
 
     /// Opens the folder for cabinet files, if some are sent.
     fn cabinets(&mut self, job: &Job) -> Option<Dir> {
-        let sends = |action: &xml::FolderAction| {
-            action.actions.is_some_and(|steps| steps.contains(FolderActionSteps::SEND_CAB))
-        };
-        let folder = job.cabinets.as_ref().filter(|_| job.manager.folder_actions.iter().any(sends))?;
+        let folder = job.cabinets()?;
         let opened = folder.open();
         if let Err(error) = &opened {
             let (target, set, path) = (&*job.target, &*job.set, folder.path_of(""));

@@ -49,8 +49,8 @@ static FOLDERS: WeakMap<PathBuf, Semaphore> = WeakMap::new();
 
 static THREADS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(THREADS_MAX)));
 
-/// Files of SQLite that are worked on at a time. Plugins have 32 threads for work that may block, of which files of logs take up
-/// to 8: an eighth of them for databases leaves enough for all the rest, even if each of these waits for a dead disk.
+/// Files of SQLite that are worked on at a time. Plugins have 48 threads for work that may block, of which files of logs take up
+/// to 8: a twelfth of them for databases leaves enough for all the rest, even if each of these waits for a dead disk.
 const THREADS_MAX: usize = 4;
 
 /// A target's files are in one folder, which may be a mount of its own.

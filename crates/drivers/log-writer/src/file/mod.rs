@@ -204,7 +204,7 @@ static HOSTS: WeakMap<String, Semaphore> = WeakMap::new();
 
 static THREADS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(THREADS_MAX)));
 
-/// Files that are written at a time. Plugins have 32 threads for work that may block, and all logs are in one directory: if its
+/// Files that are written at a time. Plugins have 48 threads for work that may block, and all logs are in one directory: if its
 /// disk does not answer, most of the threads are left for everything else.
 const THREADS_MAX: usize = 8;
 

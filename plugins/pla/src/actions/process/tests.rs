@@ -12,12 +12,14 @@ fn shell(script: &str, timeout: Duration) -> Program {
 
 async fn ended(program: Program) -> (Ended, String) {
     let (_keep, stop) = watch::channel(());
-    let (ended, output) = run(program, stop).await.expect("it starts");
+    let (ended, output) = run("web1", program, stop).await.expect("it starts");
     (ended, String::from_utf8_lossy(&output).into_owned())
 }
 
 /// Long enough for a busy machine.
 const LONG: Duration = Duration::from_secs(600);
+/// Long enough for a busy machine to start a program.
+const SOON: Duration = Duration::from_secs(60);
 
 fn code(ended: &Ended) -> Option<i32> {
     match ended {
@@ -59,7 +61,7 @@ async fn a_program_gets_its_words_its_environment_and_nothing_else() {
 async fn a_program_that_is_not_there_is_an_error() {
     let (_keep, stop) = watch::channel(());
     let program = Program { words: vec!["/nowhere/tell".to_owned()], environment: Vec::new(), timeout: LONG };
-    let error = run(program, stop).await.expect_err("there is no such file");
+    let error = run("web1", program, stop).await.expect_err("there is no such file");
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
 }
 
@@ -69,7 +71,7 @@ async fn with_file(script: &str, end: impl AsyncFnOnce(&str)) {
     let file = directory.path().join("pid");
     let script = format!("{script}\nsleep 1000 &\necho $$ > {0}.new; mv {0}.new {0}; wait", file.display());
     let (keep, stop) = watch::channel(());
-    let running = tokio::spawn(run(shell(&script, LONG), stop));
+    let running = tokio::spawn(run("web1", shell(&script, LONG), stop));
     while !file.exists() {
         assert!(!running.is_finished(), "it waits");
         tokio::task::yield_now().await;
@@ -138,4 +140,36 @@ async fn a_process_that_left_the_group_keeps_nobody_waiting() {
     let escaped = output.trim().parse().ok().and_then(Pid::from_raw).expect("its number");
     // It is ours to end.
     let _ = rustix::process::kill_process(escaped, Signal::KILL);
+}
+
+#[tokio::test]
+async fn tasks_that_hang_keep_none_of_a_target_that_has_none_running() {
+    let (keep, stop) = watch::channel(());
+    let mut hanging = tokio::task::JoinSet::new();
+    for target in 0..16 {
+        for _ in 0..4 {
+            let (target, stop) = (format!("hangs{target}"), stop.clone());
+            hanging.spawn(async move { run(&target, shell("exec sleep 1000", LONG), stop).await });
+        }
+    }
+    // Each of them takes what it can get.
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    let done = tokio::time::timeout(SOON, ended(shell("exit 0", LONG))).await;
+    assert_eq!(done.map(|(ended, _)| code(&ended)), Ok(Some(0)));
+    drop(keep);
+    while hanging.join_next().await.is_some() {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn programs_in_a_folder_that_hangs_fail_after_their_timeout_and_keep_no_others() {
+    let _turns = STARTS.hang(Place::Folder("/hangs".into())).await;
+    let timeout = Duration::from_secs(30);
+    let program = Program { words: vec!["/hangs/tell".to_owned()], environment: Vec::new(), timeout };
+    let (_keep, stop) = watch::channel(());
+    let error = run("web2", program, stop).await.expect_err("it does not start");
+    assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    let (ended, _) = ended(shell("exec sleep 1000", timeout)).await;
+    assert_eq!(ended, Ended::TimedOut, "it has started");
 }

@@ -36,6 +36,7 @@ fn load(
     has_journals: bool,
     first: u32,
 ) -> JoinHandle<Loaded> {
+    let places = folder.places();
     let load = move || {
         let (target, set) = (&*target, &*set);
         match folder.open().map_err(|error| (error.kind(), error)) {
@@ -74,7 +75,7 @@ fn load(
         }
         Loaded::Own(claimed, loaded.map(|kept| kept.map(Box::new)))
     };
-    tokio::spawn(async move { LOADS.run(load).await.unwrap_or_else(Loaded::Unreadable) })
+    tokio::spawn(async move { LOADS.run(places, load).await.unwrap_or_else(Loaded::Unreadable) })
 }
 
 /// Whether its folder has a name that a segment can have: what is kept may have been changed.
@@ -211,9 +212,10 @@ impl Run {
         let Some(state) = &self.state else { return };
         if !self.is_storing() && !state.is_stored() {
             let state = Arc::clone(state);
+            let places = self.folder.iter().flat_map(SetFolder::places).collect();
             self.storing = Some(tokio::spawn(async move {
                 // What panicked is tried again with the next collection.
-                let _ = STORES.run(move || state.save_or_warn()).await;
+                let _ = STORES.run(places, move || state.save_or_warn()).await;
             }));
         }
     }

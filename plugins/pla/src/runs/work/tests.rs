@@ -1,3 +1,7 @@
+use std::time::Duration;
+
+use tokio::time::timeout;
+
 use super::super::logged::logged;
 use super::*;
 
@@ -122,4 +126,80 @@ fn reasons_above_the_limit_are_counted_and_said_once_until_that_is_over() {
         counts.len() == 2 && counts[0].starts_with("30 more") && counts[1].starts_with("1 more"),
         "{said:?}"
     );
+}
+
+/// Begins work in the folder of a target, and then in that of another one; the first one waits for a thread as long as all that its
+/// target has are taken.
+async fn check_waits(
+    threads: &'static crate::threads::Threads,
+    hangs: &SetFolder,
+    begin: impl Fn(SetFolder, u32, UnboundedSender<Event>),
+) {
+    let turns = threads.hang(hangs.places()[0].clone()).await;
+    let (events, mut ended) = tokio::sync::mpsc::unbounded_channel();
+    let mut next = async || {
+        let event = timeout(Duration::from_secs(30), ended.recv()).await;
+        match event {
+            Ok(Some(Event::Checked { serial_number, .. } | Event::Compiled { serial_number, .. })) => {
+                serial_number
+            }
+            event => panic!("{event:?}"),
+        }
+    };
+    begin(hangs.clone(), 1, events.clone());
+    let place = tempfile::tempdir().expect("a folder");
+    for number in 2..10 {
+        begin(SetFolder::new(place.path().join("other"), "Nightly"), number, events.clone());
+        assert_eq!(next().await, number, "it is of another folder");
+    }
+    drop(turns);
+    assert_eq!(next().await, 1);
+}
+
+#[tokio::test]
+async fn checks_and_data_managers_of_a_target_that_hangs_keep_none_of_others() {
+    let place = tempfile::tempdir().expect("a folder");
+    let hangs = SetFolder::new(place.path().join("hangs"), "Nightly");
+    check_waits(&CHECKS, &hangs, |folder, number, events| {
+        check(folder, &xml::DataManager::default(), number, events);
+    })
+    .await;
+    check_waits(&DATA_MANAGERS, &hangs, |folder, number, events| {
+        compile(Job { folder: Some(folder), ..job(number, &Arc::default()) }, None, events);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn last_reports_of_a_target_that_hangs_keep_none_of_others() {
+    let place = tempfile::tempdir().expect("a folder");
+    let of = |target: &str| {
+        let folder = SetFolder::new(place.path().join(target), "Nightly");
+        Job { folder: Some(folder), ..job(1, &Arc::default()) }
+    };
+    let hangs = of("hangs");
+    let turns = LAST_REPORTS.hang(hangs.places()[0].clone()).await;
+    let waiting = tokio::spawn(report(hangs, Vec::new()));
+    for _ in 0..10 {
+        let other = timeout(Duration::from_secs(30), report(of("other"), Vec::new())).await;
+        other.expect("it is of another folder");
+    }
+    assert!(!waiting.is_finished(), "it waits for its folder");
+    drop(turns);
+    waiting.await.expect("no panic");
+}
+
+#[test]
+fn a_data_manager_waits_for_cabinets_only_if_it_sends_some() {
+    let at = |directory: &str| Some(SetFolder::new(directory.into(), "Nightly"));
+    let job = Job { folder: at("/var/web1"), cabinets: at("/mnt/web1"), ..job(1, &Arc::default()) };
+    let own = vec![Place::Target("/var/web1".into()), Place::Folder("/var".into())];
+    assert_eq!(job.places(), own);
+    let sends = xml::FolderAction {
+        actions: Some(FolderActionSteps::CREATE_CAB | FolderActionSteps::SEND_CAB),
+        ..xml::FolderAction::default()
+    };
+    let manager = xml::DataManager { folder_actions: vec![sends], ..xml::DataManager::default() };
+    let places = Job { manager, ..job }.places();
+    assert_eq!(places, [own, vec![Place::Cabinets("/mnt".into())]].concat());
 }
