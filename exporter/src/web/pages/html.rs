@@ -32,7 +32,7 @@ impl Html {
     /// The details of a failure.
     pub(super) fn detail(&mut self, detail: &str) -> &mut Self {
         let shown = self.hidden.hide(detail).into_owned();
-        self.name(shown)
+        self.prose(&shown)
     }
 
     /// Markup that is part of this program.

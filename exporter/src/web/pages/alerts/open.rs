@@ -98,7 +98,7 @@ fn what(html: &mut Html, alert: &Alert) {
     html.ours("<th role=\"rowheader\" scope=\"row\"><strong>").name(name).ours("</strong> ");
     html.ours("<span class=\"state ").ours(class).ours("\"><span aria-hidden=\"true\">").ours(sign);
     html.ours("</span> ").ours(if alert.ends_at.is_some() { "closed" } else { "open" });
-    html.ours("</span><span class=\"sub\">").name(alert.annotation("summary")).ours("</span></th>");
+    html.ours("</span><span class=\"sub\">").prose(alert.annotation("summary")).ours("</span></th>");
 }
 
 /// The labels that are not in another column.

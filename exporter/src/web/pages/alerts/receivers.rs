@@ -63,7 +63,7 @@ fn failure(html: &mut Html, last: &Last, now: SystemTime) {
         return;
     };
     html.ours("<td role=\"cell\" data-label=\"Last failure\"><div>").text(ago(now, *time)).ours(": <code>");
-    html.text(trouble.as_str()).ours("</code><p class=\"trouble\">").name(message).ours("</p>");
+    html.text(trouble.as_str()).ours("</code><p class=\"trouble\">").prose(message).ours("</p>");
     if last.is_up() == Some(false) {
         html.ours("<p class=\"step\"><span class=\"label\">Next step:</span> ").prose(trouble.next_step());
         html.ours("</p>");

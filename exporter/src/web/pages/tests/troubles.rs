@@ -21,6 +21,17 @@ fn html_of(text: &str) -> String {
     html.finish()
 }
 
+#[test]
+fn names_in_details_of_failures_are_set_apart() {
+    let shown = |text: &str| {
+        let mut html = Html::new("");
+        html.detail(text);
+        html.finish()
+    };
+    assert_eq!(shown("rejected by `<web1>`"), "<bdi>rejected by <code>&lt;web1&gt;</code></bdi>");
+    assert_eq!(shown("a ` alone"), "<bdi>a ` alone</bdi>");
+}
+
 fn part<'a>(body: &'a str, id: &str) -> &'a str {
     let begin = body.find(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no {id} in {body}"));
     body[begin + 4..].split(" id=\"live-").next().unwrap_or_default()
