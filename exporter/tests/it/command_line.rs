@@ -290,7 +290,7 @@ fn a_plugin_of_another_major_version_is_refused() {
         &["check-config", "old.yml"],
         &expect![[r#"
         1
-        old.yml:1:27: plugins.load[0]: load plugin ./libplugin_old.so: expected plugin ABI 1.7, found 2.7; install the plugin that was built for this version of the program
+        old.yml:1:27: plugins.load[0]: load plugin ./libplugin_old.so: expected plugin ABI 1.0, found 2.0; install the plugin that was built for this version of the program
     "#]],
     );
 }

@@ -26,7 +26,7 @@ fn a_plugin_in_c_is_collected_and_served() {
     );
     has("perfmon_exporter_target_up{target=\"heart\"} 1");
     has("perfmon_exporter_collections_total{target=\"heart\",outcome=\"full\"} 1");
-    has("perfmon_exporter_plugin_info{plugin=\"pulse\",version=\"1.0\",abi=\"1.7\"} 1");
+    has("perfmon_exporter_plugin_info{plugin=\"pulse\",version=\"1.0\",abi=\"1.0\"} 1");
     has("perfmon_exporter_config_last_reload_successful 1");
 }
 

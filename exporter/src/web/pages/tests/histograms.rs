@@ -58,7 +58,7 @@ async fn pages_say_that_it_is_one_and_how_to_query_it() {
     bring(&fleet, &[1, 2, 3, 0, 0, 0], &[5.0, 0.0]);
     let body = fleet.page("/targets/web1/values?counter=perfmon_zoo_wait_seconds").await;
     assert!(body.contains("<dt>Kind</dt><dd>histogram</dd>"), "{body}");
-    let query = "rate(perfmon_zoo_wait_seconds_sum{target=&quot;web1&quot;}[5m]) / rate(";
+    let query = "irate(perfmon_zoo_wait_seconds_sum{target=&quot;web1&quot;}[5m]) / (irate(";
     assert!(body.contains(query), "{body}");
     // Prometheus makes five series of each.
     let body = fleet.page("/targets/web1/values").await;
