@@ -21,6 +21,8 @@ pub(super) struct Server {
     pause: Pause,
     /// Whether it answered before.
     was_up: bool,
+    /// Whether there was no time for it in the last collection.
+    is_late: bool,
 }
 
 /// What is asked of a server.
@@ -91,9 +93,14 @@ impl Answer {
 }
 
 impl Server {
-    /// Whether a connection is kept: such servers are asked first, because they answer soon.
+    /// Whether a connection is kept: such servers answer soon.
     pub(super) fn is_connected(&self) -> bool {
         self.session.as_ref().is_some_and(TcpSession::is_usable)
+    }
+
+    /// Its turn: the servers that are late, then those that are connected, then the others.
+    pub(super) fn turn(&self) -> impl Ord + use<> {
+        (!self.is_late, !self.is_connected())
     }
 
     /// Whether it is left alone in this collection, because it did not answer in earlier ones.
@@ -112,6 +119,7 @@ impl Server {
 
     /// Asks the server within its time.
     pub(super) async fn ask(&mut self, port: u16, round: Round<'_>) -> Cost {
+        self.is_late = false;
         let deadline = round.deadline.min(Instant::now() + round.time);
         let mut cost = Cost::default();
         let was_connected = self.is_connected();
@@ -131,6 +139,7 @@ impl Server {
     /// The server was not asked: another port refused the logon, or the time of the collection is over.
     pub(super) fn pass(&mut self, port: u16, is_logon_refused: bool) {
         self.answer = Answer::default();
+        self.is_late = !is_logon_refused;
         let failure = if is_logon_refused { withheld(port) } else { no_time(port) };
         self.answer.fail(Step::Connect, failure);
     }
@@ -254,7 +263,10 @@ impl fmt::Display for Step {
 }
 
 fn no_time(port: u16) -> Failure {
-    let message = format!("port {port}: no answer in time");
+    let message = format!(
+        "port {port}: not asked in the time that there was; the next collection begins there: lengthen `deadline` of the target, \
+         or name fewer ports in `ports`"
+    );
     Failure::new(plugin_sdk::Stage::Query, GeneralReason::Timeout, message)
 }
 

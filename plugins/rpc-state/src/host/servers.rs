@@ -55,7 +55,7 @@ impl Servers {
         }
         let due = self.by_port.iter_mut().filter(|(_, server)| !server.is_left_alone(round.collection));
         let mut due: Vec<(u16, &mut Server)> = due.map(|(port, server)| (*port, server)).collect();
-        due.sort_by_key(|(_, server)| !server.is_connected());
+        due.sort_by_key(|(_, server)| server.turn());
         let is_logon_refused = AtomicBool::new(false);
         let mut asking = Vec::with_capacity(due.len());
         for (port, server) in due {

@@ -1,5 +1,6 @@
 //! What one server does not answer costs no other one.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use plugin_abi::{
@@ -227,6 +228,30 @@ fn the_map_of_a_slow_host_is_read_in_several_collections_and_shown_as_it_comes()
     let ended = watch.collect_within(Duration::from_secs(8));
     assert_eq!(ended.entries("ncacn_ip_tcp"), Some(600.0));
     assert_eq!(ended.value("Endpoint Map", "Complete", &[]), Some(1.0));
+}
+
+#[test]
+fn servers_of_a_slow_host_that_had_no_turn_are_the_first_in_the_next_collection() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let ports: Vec<u16> = (0..15).map(|_| sim.another_port()).collect();
+    sim.map.set(ports.iter().map(|port| at_port(1, *port, "Slow")).collect());
+    let watch = plugin.watch(sim.port, json!({}));
+    watch.full();
+    // Each has three calls, and four are asked at a time.
+    sim.rule("mgmt/*=delay:250ms");
+    let (mut answered, mut said) = (BTreeSet::<u16>::new(), String::new());
+    for _ in 0..4 {
+        let ended = watch.collect_within(Duration::from_secs(2));
+        let (_, reason, message) = ended.partial();
+        assert_eq!(reason, "timeout");
+        said += message;
+        answered.extend(ports.iter().filter(|port| ended.server(**port, "Packets Out").is_some()));
+    }
+    assert_eq!(answered.len(), ports.len());
+    let next_step = "; the next collection begins there: lengthen `deadline` of the target, or name fewer ports in `ports`";
+    assert!(said.contains(next_step), "{said}");
+    sim.heal();
+    watch.full();
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, TcpListener as StdListener};
 use std::sync::Arc;
 
 use plugin_harness::account;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
 use windows_sim::model::{Host, HostOptions};
 use windows_sim::service::{self, Service};
 use windows_sim::{WindowsHost, server};
@@ -73,6 +73,20 @@ impl SimHost {
                     nak[12..16].copy_from_slice(&bind[12..16]);
                     let _ = stream.write_all(&nak).await;
                 }
+            }
+        });
+        port
+    }
+
+    /// Another port of the program at `objects`.
+    pub(crate) fn another_port(&self) -> u16 {
+        let listener = self.runtime().block_on(TcpListener::bind((self.address, 0))).expect("a port");
+        let port = listener.local_addr().expect("its number").port();
+        let program = (self.address, self.objects);
+        self.runtime().spawn(async move {
+            while let Ok((mut client, _)) = listener.accept().await {
+                let mut server = TcpStream::connect(program).await.expect("it listens");
+                tokio::spawn(async move { copy_bidirectional(&mut client, &mut server).await });
             }
         });
         port
