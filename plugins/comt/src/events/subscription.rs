@@ -34,6 +34,8 @@ pub(crate) struct Subscription {
     is_silent: bool,
     /// The host could not call back, and no event has come since.
     unreachable: Option<Failure>,
+    /// An object that is activated after this is used in the next collection.
+    half: Instant,
 }
 
 /// When the host was seen to have it.
@@ -55,6 +57,7 @@ impl Subscription {
             verified: None,
             is_silent: true,
             unreachable: None,
+            half: Instant::now(),
         }
     }
 
@@ -72,7 +75,9 @@ impl Subscription {
         if !is_silent {
             self.unreachable = None;
         }
-        let by = Instant::now() + collection.remaining() / 2;
+        let (now, time) = (Instant::now(), collection.remaining() / 2);
+        let by = now + time;
+        self.half = now + time / 2;
         match timeout_at(by, plugin_session::collect(self, collection)).await {
             Ok(kept) => kept.map(drop),
             Err(_passed) => {
@@ -181,23 +186,30 @@ impl Subscription {
                 tracing::info!("Event system restarted; the subscription is stored again");
             }
         }
-        self.store(system, collection, deadline).await
+        self.store(system, is_known, collection, deadline).await
     }
 
     async fn store(
         &mut self,
         system: &mut Object,
+        is_known: bool,
         collection: &Collection,
         deadline: Instant,
     ) -> Result<(), Problem> {
         self.prepare(deadline).await?;
+        self.check_time(!is_known)?;
         let Some(own) = &self.own else { return Ok(()) };
         let id = own.id();
         if event_system::remove(system, id, deadline).await? {
             tracing::debug!(%id, "Subscription of an earlier process removed");
         }
+        let is_new = self.object.missing() != Recovery::Nothing;
         let mut object = self.object.take(collection, deadline).await?;
         collection.enter(Stage::Query);
+        if let Err(failure) = self.check_time(is_new) {
+            self.object.put_back(object);
+            return Err(failure.into());
+        }
         if let Err(error) = event_system::fill(&mut object, id, own.subscriber(), deadline).await {
             return Err(Problem::Attempt(self.object.fail(object, &error)));
         }
@@ -209,6 +221,17 @@ impl Subscription {
         stored?;
         self.stored = Some(Stored { checked: Instant::now() });
         tracing::debug!(%id, told = own.place(), "Subscribed");
+        Ok(())
+    }
+
+    /// Whether there is time to use an object. One that is not new has its turn in any case, so that each collection gains
+    /// something.
+    fn check_time(&self, is_new: bool) -> Result<(), Failure> {
+        if is_new && Instant::now() >= self.half {
+            let message =
+                "the host's event system is slow: the next collection goes on with the subscription";
+            return Err(Failure::new(Stage::Query, GeneralReason::Timeout, message));
+        }
         Ok(())
     }
 

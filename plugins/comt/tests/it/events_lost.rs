@@ -105,6 +105,29 @@ fn an_event_system_that_hangs_leaves_time_for_a_poll() {
 }
 
 #[test]
+fn a_slow_event_system_gets_its_subscription_in_several_collections() {
+    let (sim, plugin) = (SimHost::new(), Plugin::new());
+    let watch = plugin.watch_with(sim.port, events_now("events"));
+    // Half of the time is for two activations and the seven properties of a subscription.
+    sim.rules(&["activator/4=delay:700ms", "event-subscription/*=delay:150ms"]);
+    let mut said = Vec::new();
+    while sim.stores() == 0 {
+        let ended = watch.collect_within(Duration::from_secs(4));
+        if sim.stores() == 0 {
+            let (_, reason, message) = ended.partial();
+            assert_eq!(reason, "timeout");
+            assert!(message.ends_with("the next collection goes on with the subscription"), "{message}");
+            said.push(message.to_owned());
+            assert!(said.len() < 6, "{said:?}");
+        }
+        plugin.advance(Duration::from_secs(15));
+    }
+    assert!(!said.is_empty());
+    sim.tell();
+    assert_eq!(up(&watch.full()), Some(1.0));
+}
+
+#[test]
 fn attempts_become_rare_while_the_host_refuses() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
     let watch = plugin.watch_with(sim.port, events_now("events"));
