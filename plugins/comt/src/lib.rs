@@ -13,6 +13,7 @@
 //! | `tracker`, `reasons` | the tracker's class; what failures mean |
 //! | `poll`, `poller` | what the tracker says, within limits; the connection to it |
 //! | `stalls` | applications that the host does not answer about |
+//! | `progress` | how far a slow host was read |
 //! | `events` | what the host tells by itself: listener, subscription, state, changes |
 //! | `series` | families, series and values for the exporter |
 //! | `list`, `dump` | `comt list` and `comt dump` on the command line |
@@ -27,6 +28,7 @@ mod list;
 mod model;
 mod poll;
 mod poller;
+mod progress;
 mod reasons;
 mod series;
 mod source;

@@ -3,15 +3,14 @@
 //! A host lists an application once, or once for each of its containers: containers are added up either way. What cannot be
 //! read of one application costs its components and nothing else.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use codec::DecodeError;
 use dcom_runtime::Object;
 use host_session::{Reason, SessionError};
 use ms_comt::{
-    Application, ComponentData, GetComponentDataByContainerAndClsidRequest,
-    GetComponentDataByContainerRequest, GetContainerDataRequest, IGetTrackingData, applications,
+    Application, GetComponentDataByContainerAndClsidRequest, GetComponentDataByContainerRequest,
+    GetContainerDataRequest, IGetTrackingData, applications,
 };
 use ms_dtyp::{Guid, HResult};
 use plugin_sdk::{Failure, GeneralReason, Stage};
@@ -19,7 +18,8 @@ use plugin_session::ObjectStep;
 use rpc_stub::Message;
 use tokio::time::Instant;
 
-use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, LeftOut, Limits, Place, add_to};
+use crate::model::{ApplicationFigures, HostFigures, LeftOut, Limits, Place};
+use crate::progress::{Found, Progress};
 use crate::stalls::Stalls;
 use crate::tracker::TRACKER;
 
@@ -54,7 +54,7 @@ impl From<SessionError> for PollError {
     }
 }
 
-/// Reads all applications, and the components of each but those that stall.
+/// Reads all applications, and the components of each but those that stall, from where `progress` is on.
 ///
 /// # Errors
 /// If the host does not list them, or another call would fail, too.
@@ -63,48 +63,51 @@ pub(crate) async fn poll(
     which: Components,
     limits: &Limits,
     stalls: &mut Stalls,
+    progress: &mut Progress,
     deadline: Instant,
 ) -> Result<HostFigures, PollError> {
     let call_max = deadline.saturating_duration_since(Instant::now()) / CALL_PARTS;
-    let last_call = deadline - call_max;
     let mut polled = HostFigures::default();
-    // A call without an answer takes the connection with it.
-    let mut is_cut = false;
     let listed = list(tracker, limits, &mut polled.left_out, deadline).await?;
     stalls.retain(|id| listed.binary_search_by_key(&id, |application| application.id).is_ok());
-    let (count_all, first) = (listed.len(), stalls.first_of(&listed));
+    let first = progress.begin(&listed);
+    let room = usize::try_from(limits.components).unwrap_or(usize::MAX);
+    // Those of the applications before, as of when each was read.
+    let mut taken = progress.shown_of(&listed[..first]);
+    let mut reading = Reading {
+        tracker,
+        which,
+        deadline,
+        last_call: deadline - call_max,
+        call_max,
+        stalls,
+        progress,
+        polled,
+        is_cut: false,
+        read: 0,
+        parts: 0,
+    };
     let mut late: Vec<Guid> = Vec::new();
-    for application in listed.iter().cycle().skip(first).take(count_all) {
-        let left = left_of(limits.components, &polled.applications);
-        let components = if is_cut || stalls.has(application.id) {
-            Some(pass_stalled(&mut polled, application))
-        } else if left > 0 {
-            let mut reading =
-                Reading { tracker, which, deadline, last_call, call_max, stalls, polled: &mut polled };
-            match reading.components(application, left).await {
-                Err(PollError { stalled: Some(id), .. }) if !stalls.add(id) => {
-                    is_cut = true;
-                    Some(pass_stalled(&mut polled, application))
-                }
-                read => read?,
-            }
-        } else {
-            polled.left_out.components += u64::from(application.components);
-            Some(Found::default())
-        };
-        if components.is_none() {
-            polled.left_out.unread_containers += count(application.containers.len());
-            late.push(application.id);
+    for (index, application) in listed.iter().enumerate().cycle().skip(first).take(listed.len()) {
+        if index == 0 {
+            taken = 0;
         }
-        let is_late = components.is_none();
-        let figures = figures_of(application, components.unwrap_or_default());
-        polled.applications.push(ApplicationFigures { is_late, ..figures });
+        let found = reading.application(application, room.saturating_sub(taken)).await?;
+        match &found {
+            Some(found) => reading.progress.show(application.id, found.shown.len()),
+            None => late.push(application.id),
+        }
+        taken += reading.progress.shown_of(&listed[index..=index]);
+        let is_late = found.is_none();
+        let figures = figures_of(application, found.unwrap_or_default());
+        reading.polled.applications.push(ApplicationFigures { is_late, ..figures });
     }
+    let Reading { mut polled, read, parts, .. } = reading;
     polled.applications.sort_unstable_by_key(|application| application.id);
-    // One that takes all of the time by itself is not the first again.
-    stalls.go_on(late.iter().copied().find(|id| listed.get(first).is_none_or(|first| first.id != *id)));
-    if !late.is_empty() {
-        polled.failure.get_or_insert_with(|| late_failure(count_all - late.len(), count_all));
+    progress.end(listed.get(first).map(|application| application.id), &late);
+    let not_read = parts + late.len();
+    if not_read > 0 {
+        polled.failure.get_or_insert_with(|| late_failure(read, read + not_read));
     }
     Ok(polled)
 }
@@ -112,25 +115,10 @@ pub(crate) async fn poll(
 /// Why the components of some applications were not read.
 fn late_failure(read: usize, all: usize) -> Failure {
     let message = format!(
-        "the components of {read} of {all} applications were read in the time that there was; the next collection begins with the \
-         others: lengthen `deadline` of the target"
+        "the components of {read} of {all} applications were read in the time that there was; the next collection goes on \
+         there: lengthen `deadline` of the target"
     );
     Failure::new(Stage::Query, GeneralReason::Timeout, message)
-}
-
-/// Shows an application without its components, which the host does not tell in time.
-fn pass_stalled(polled: &mut HostFigures, application: &Application) -> Found {
-    polled.left_out.stalled_containers += count(application.containers.len());
-    polled.failure.get_or_insert_with(|| stalled(application.id));
-    Found::default()
-}
-
-/// The components of an application.
-#[derive(Debug, Default)]
-struct Found {
-    shown: BTreeMap<Guid, ComponentFigures>,
-    /// The classes of those for which there is no room.
-    not_shown: BTreeSet<Guid>,
 }
 
 fn figures_of(application: &Application, found: Found) -> ApplicationFigures {
@@ -157,11 +145,6 @@ fn stalled(application: Guid) -> Failure {
          at the latest"
     );
     Failure::new(Stage::Query, GeneralReason::Timeout, message)
-}
-
-fn left_of(limit: u32, read: &[ApplicationFigures]) -> usize {
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    limit.saturating_sub(read.iter().map(|application| application.components.len()).sum())
 }
 
 /// The applications in the order of their identifiers, so that a limit cuts off the same ones each time.
@@ -195,28 +178,86 @@ struct Reading<'a> {
     last_call: Instant,
     call_max: Duration,
     stalls: &'a mut Stalls,
-    polled: &'a mut HostFigures,
+    progress: &'a mut Progress,
+    polled: HostFigures,
+    /// A call had no answer, which took the connection with it, and there is no other one in this collection.
+    is_cut: bool,
+    /// Applications that were read.
+    read: usize,
+    /// Applications of which an earlier collection read some containers, and this one the others.
+    parts: usize,
 }
 
 impl Reading<'_> {
-    /// The components of an application, `max` of them shown at most; none if there is no time for all of them.
+    /// The components of an application, as far as there is room; none if there is no time for all of them.
+    async fn application(
+        &mut self,
+        application: &Application,
+        room: usize,
+    ) -> Result<Option<Found>, PollError> {
+        if self.is_cut || self.stalls.has(application.id) {
+            Ok(Some(self.pass_stalled(application)))
+        } else if room > 0 {
+            match self.components(application, room).await {
+                Err(PollError { stalled: Some(id), .. }) if !self.goes_on_without(id) => {
+                    Ok(Some(self.pass_stalled(application)))
+                }
+                read => read,
+            }
+        } else {
+            self.polled.left_out.components += u64::from(application.components);
+            Ok(Some(Found::default()))
+        }
+    }
+
+    /// An application let its time pass. Returns whether all others are read over another connection: in the second half there
+    /// is no time for that, and what was read before is shown.
+    fn goes_on_without(&mut self, stalled: Guid) -> bool {
+        let (now, half) = (Instant::now(), self.last_call - self.call_max);
+        // There is no connection for another call.
+        self.last_call = now;
+        self.is_cut = !self.stalls.add(stalled);
+        !self.is_cut && now < half
+    }
+
+    /// Shows an application without its components, which the host does not tell in time.
+    fn pass_stalled(&mut self, application: &Application) -> Found {
+        self.polled.left_out.stalled_containers += count(application.containers.len());
+        self.polled.failure.get_or_insert_with(|| stalled(application.id));
+        Found::default()
+    }
+
+    /// The components of an application, `max` of them shown at most; none if there is no time for all of its containers.
     async fn components(
         &mut self,
         application: &Application,
         max: usize,
     ) -> Result<Option<Found>, PollError> {
-        let mut found = Found::default();
         let containers = &application.containers;
+        if self.is_time_up() {
+            self.polled.left_out.unread_containers += count(containers.len());
+            return Ok(None);
+        }
+        let mut begun = self.progress.take(application, Instant::now());
+        let is_part = !begun.is_empty();
         for &container in containers.iter().take(CONTAINERS_MAX) {
-            if Instant::now() >= self.last_call {
+            if begun.has(container) {
+                continue;
+            }
+            if self.is_time_up() {
+                self.progress.keep(begun);
+                self.polled.left_out.unread_containers += count(containers.len());
                 return Ok(None);
             }
             let read = match self.which {
-                Components::All => self.all_of(container, &mut found, max).await?,
-                Components::OfClass(clsid) => self.one_of(container, clsid, &mut found).await?,
+                Components::All => self.all_of(container, &mut begun.found, max).await?,
+                Components::OfClass(clsid) => self.one_of(container, clsid, &mut begun.found).await?,
             };
             match read {
-                Ok(()) => self.stalls.answered(),
+                Ok(()) => {
+                    self.stalls.answered();
+                    begun.add(container);
+                }
                 // [MS-COMT] 3.1.4.1.2 says that the call fails, and not with which status.
                 Err(CallError::Status { .. }) if !self.stalls.fail(container) => {
                     self.polled.left_out.ended_containers += 1;
@@ -224,10 +265,20 @@ impl Reading<'_> {
                 Err(error) => self.fail(application.id, &error)?,
             }
         }
+        let found = begun.found;
         self.stalls.remove(application.id);
+        if is_part {
+            self.parts += 1;
+        } else {
+            self.read += 1;
+        }
         self.polled.left_out.containers += count(containers.len().saturating_sub(CONTAINERS_MAX));
         self.polled.left_out.components += count(found.not_shown.len());
         Ok(Some(found))
+    }
+
+    fn is_time_up(&self) -> bool {
+        Instant::now() >= self.last_call
     }
 
     /// Adds the components of a container.
@@ -281,30 +332,10 @@ impl Reading<'_> {
             self.polled.failure.get_or_insert_with(|| TRACKER.failure_of(&failure, ObjectStep::Call));
             return Ok(());
         }
-        let is_stalled = failure.reason == Reason::Timeout && Instant::now() < self.deadline;
+        // Each call has its time before the deadline.
+        let is_stalled = failure.reason == Reason::Timeout;
         Err(PollError { error: failure, stalled: is_stalled.then_some(application) })
     }
-}
-
-impl Found {
-    fn add(&mut self, component: &ComponentData, max: usize) {
-        if self.shown.len() < max || self.shown.contains_key(&component.clsid) {
-            add_component(self.shown.entry(component.clsid).or_default(), component);
-        } else {
-            self.not_shown.insert(component.clsid);
-        }
-    }
-}
-
-fn add_component(figures: &mut ComponentFigures, data: &ComponentData) {
-    figures.clsid = data.clsid;
-    add_to(&mut figures.references, data.total_references.get());
-    add_to(&mut figures.bound_references, data.bound_references.get());
-    add_to(&mut figures.pooled, data.pooled_instances.get());
-    add_to(&mut figures.in_call, data.instances_in_call.get());
-    figures.call_time_ms = figures.call_time_ms.max(data.response_time_ms.get());
-    add_to(&mut figures.calls_completed, data.calls_completed.get());
-    add_to(&mut figures.calls_failed, data.calls_failed.get());
 }
 
 /// A reply whose array is missing.

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::model::{HostFigures, Limits};
 use crate::poll::{Components, PollError, poll};
+use crate::progress::Progress;
 use crate::stalls::Stalls;
 use crate::tracker::TRACKER;
 
@@ -18,6 +19,7 @@ pub(crate) struct Poller {
     connection: ObjectConnection,
     limits: Limits,
     stalls: Stalls,
+    progress: Progress,
     /// What the last attempt read.
     polled: HostFigures,
 }
@@ -25,7 +27,13 @@ pub(crate) struct Poller {
 impl Poller {
     pub(crate) fn new(target: Target, transport: TransportSettings, limits: Limits) -> Self {
         let connection = ObjectConnection::new(target, TRACKER, transport);
-        Self { connection, limits, stalls: Stalls::default(), polled: HostFigures::default() }
+        Self {
+            connection,
+            limits,
+            stalls: Stalls::default(),
+            progress: Progress::default(),
+            polled: HostFigures::default(),
+        }
     }
 
     pub(crate) fn reconfigure(&mut self, transport: TransportSettings, limits: Limits) {
@@ -64,11 +72,13 @@ impl HostSource for Poller {
     ) -> Result<Coverage, AttemptError> {
         if self.connection.take_was_away() {
             self.stalls.forget();
+            self.progress.forget_begun();
         }
         let mut tracker = self.connection.take(collection, deadline).await?;
         collection.enter(Stage::Query);
         let timer = tracker.start_stage(host_session::Stage::Query);
-        let polled = poll(&mut tracker, Components::All, &self.limits, &mut self.stalls, deadline).await;
+        let Self { limits, stalls, progress, .. } = self;
+        let polled = poll(&mut tracker, Components::All, limits, stalls, progress, deadline).await;
         let report = tracker.stop_stage(timer);
         collection.stages().add(report.calls, report.received_bytes, report.sent_bytes);
         match polled {

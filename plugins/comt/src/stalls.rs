@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use ms_comt::Application;
 use ms_dtyp::Guid;
 use plugin_session::Pause;
 
@@ -27,8 +26,6 @@ pub(crate) struct Stalls {
     /// Containers whose calls failed in the last collection, and in this one.
     failed_before: BTreeSet<u32>,
     failed: BTreeSet<u32>,
-    /// The application whose components are read first: there was no time for it before.
-    next: Option<Guid>,
 }
 
 /// Applications that are remembered.
@@ -49,18 +46,6 @@ impl Stalls {
     pub(crate) fn forget(&mut self) {
         self.stalled.clear();
         self.silent = Pause::default();
-    }
-
-    /// The place of the application, in a list by identifiers, whose components are read first.
-    pub(crate) fn first_of(&self, listed: &[Application]) -> usize {
-        let next = self.next.unwrap_or_default();
-        let place = listed.partition_point(|application| application.id < next);
-        if place < listed.len() { place } else { 0 }
-    }
-
-    /// The next collection begins with this one.
-    pub(crate) fn go_on(&mut self, application: Option<Guid>) {
-        self.next = application;
     }
 
     /// Forgets applications that have ended.

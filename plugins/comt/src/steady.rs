@@ -24,6 +24,7 @@ use windows_sim::{Account, Accounts, WindowsHost, server};
 
 use crate::model::{HostFigures, Limits};
 use crate::poll::{Components, poll};
+use crate::progress::Progress;
 use crate::stalls::Stalls;
 
 const APPLICATIONS: u32 = 512;
@@ -118,8 +119,9 @@ fn a_steady_poll_is_one_call_and_one_for_each_application_and_takes_little_memor
     let here = Builder::new_current_thread().enable_all().build().unwrap();
     let mut tracker = here.block_on(activate(port));
     let mut read = || -> HostFigures {
-        let (limits, mut stalls) = (Limits::default(), Stalls::default());
-        here.block_on(poll(&mut tracker, Components::All, &limits, &mut stalls, soon())).unwrap()
+        let (limits, mut stalls, mut progress) = (Limits::default(), Stalls::default(), Progress::default());
+        here.block_on(poll(&mut tracker, Components::All, &limits, &mut stalls, &mut progress, soon()))
+            .unwrap()
     };
     let first = read();
     let components: usize = first.applications.iter().map(|application| application.components.len()).sum();

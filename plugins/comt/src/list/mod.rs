@@ -7,7 +7,7 @@ mod table;
 use std::time::Duration;
 
 use ms_dtyp::Guid;
-use plugin_sdk::{Command, Exit, Run};
+use plugin_sdk::{Command, Exit, Failure, GeneralReason, Run, Stage};
 use plugin_session::ObjectStep;
 use plugin_session::command::{CommandError, HostAccess, HostArguments, ObjectTransportArguments};
 use serde_json::{Value, json};
@@ -18,6 +18,7 @@ use crate::model::{
     ApplicationFigures, ComponentFigures, HostFigures, LeftOut, Limits, Place, ProcessFigures,
 };
 use crate::poll::{Components, poll};
+use crate::progress::Progress;
 use crate::stalls::Stalls;
 use crate::tracker::TRACKER;
 
@@ -77,7 +78,8 @@ async fn list(run: &Run, arguments: ListArguments) -> Result<String, CommandErro
     run.progress("applications…");
     let which = clsid.map_or(Components::All, Components::OfClass);
     let deadline = Instant::now() + CALLS_MAX;
-    let polled = poll(&mut tracker, which, &Limits::default(), &mut Stalls::default(), deadline).await;
+    let (limits, mut stalls, mut progress) = (Limits::default(), Stalls::default(), Progress::default());
+    let polled = poll(&mut tracker, which, &limits, &mut stalls, &mut progress, deadline).await;
     let mut polled =
         polled.map_err(|failed| CommandError::of_object(&TRACKER, &failed.error, ObjectStep::Call))?;
     // If the host is slow, it drops the object when no pings come.
@@ -85,6 +87,7 @@ async fn list(run: &Run, arguments: ListArguments) -> Result<String, CommandErro
     if let Some(told) = event::told(run, &access, &event).await? {
         polled.complete_with(&told);
     }
+    polled.failure = too_slow(&polled).or(polled.failure);
     if let Some(clsid) = clsid {
         polled.keep_component(clsid);
     }
@@ -92,6 +95,15 @@ async fn list(run: &Run, arguments: ListArguments) -> Result<String, CommandErro
         Format::Table => table::table(access.host(), &polled),
         Format::Json => format!("{:#}\n", json(access.host(), &polled)),
     })
+}
+
+/// Why the components of some applications are missing, if there was no time for them.
+fn too_slow(polled: &HostFigures) -> Option<Failure> {
+    let (late, all) = (polled.late().count(), polled.applications.len());
+    let message = format!(
+        "the host is slow: the components of {late} of {all} applications are missing; list them again when it has less to do"
+    );
+    (late > 0).then(|| Failure::new(Stage::Query, GeneralReason::Timeout, message))
 }
 
 fn json(host: &str, polled: &HostFigures) -> Value {
@@ -173,4 +185,23 @@ fn in_words(left_out: &LeftOut) -> String {
             format!("{number} {kind}{plural} ({reason})")
         });
     words.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn applications_that_there_was_no_time_for_are_said_to_be_missing() {
+        let host = |late: [bool; 3]| {
+            let application = |is_late| ApplicationFigures { is_late, ..ApplicationFigures::default() };
+            HostFigures { applications: late.map(application).into(), ..HostFigures::default() }
+        };
+        assert_eq!(too_slow(&host([false; 3])), None);
+        let failure = too_slow(&host([false, true, true])).unwrap();
+        assert_eq!(
+            failure.message,
+            "the host is slow: the components of 2 of 3 applications are missing; list them again when it has less to do"
+        );
+    }
 }

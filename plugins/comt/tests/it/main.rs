@@ -8,5 +8,6 @@ mod loss;
 mod partly;
 mod refusals;
 mod sim_host;
+mod slow;
 mod values;
 mod world;

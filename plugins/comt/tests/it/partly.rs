@@ -10,10 +10,9 @@ use plugin_abi::Stage;
 use plugin_harness::Collection;
 use serde_json::json;
 use windows_sim::choices::EndedContainer;
-use windows_sim::model::{
-    Clock, ComComponent, ComContainer, ComProcess, Counterset, Host, HostOptions, Moment, Sample, ValueSource,
-};
+use windows_sim::model::{Clock, ComProcess, Counterset, Host, HostOptions, Moment, Sample, ValueSource};
 
+use crate::slow;
 use crate::world::{Asked as _, Plugin, SimHost};
 
 #[test]
@@ -197,97 +196,9 @@ fn what_exceeds_a_limit_is_counted_and_the_same_each_time() {
     assert_eq!(sim.calls().1, calls + 1, "components that are not shown are not asked for");
 }
 
-/// A host with many applications.
-struct Large(Host);
-
-const APPLICATIONS: u32 = 60;
-const COMPONENTS: u32 = 9;
-
-impl ValueSource for Large {
-    fn countersets(&self) -> Vec<&'static Counterset> {
-        Vec::new()
-    }
-
-    fn moment(&self) -> Moment {
-        self.0.moment()
-    }
-
-    fn sample(&self, _: Guid, _: &Moment) -> Option<Vec<Sample>> {
-        None
-    }
-
-    fn com_processes(&self, _: &Moment) -> Vec<ComProcess> {
-        let guid = |high: u32, low: u32| Guid::from_u128(u128::from(high) << 96 | u128::from(low));
-        let component = |application, number| ComComponent {
-            clsid: guid(application, 1 + number),
-            name: "",
-            activated: 1,
-            pooled: 1,
-            bound_references: 1,
-            in_call: 0,
-            recent: Default::default(),
-        };
-        let container = |application| ComContainer {
-            legacy_id: application,
-            container_id: guid(application, 0),
-            application_id: guid(application, 0),
-            partition_id: guid(0, 0),
-            name: "",
-            is_tracked: true,
-            components: (0..COMPONENTS).map(|number| component(application, number)).collect(),
-        };
-        let process = |application| ComProcess {
-            process_id: 4 * application,
-            exe_name: "dllhost.exe",
-            is_paused: false,
-            is_recycling: false,
-            is_service: false,
-            containers: vec![container(application)],
-        };
-        // Not in the order of their identifiers.
-        (0..APPLICATIONS).rev().map(process).collect()
-    }
-}
-
-#[test]
-fn applications_of_a_slow_host_are_read_in_several_collections_and_each_goes_on_where_the_last_one_ended() {
-    let clock = Clock::manual(FileTime(134_116_992_000_000_000));
-    let options = HostOptions { clock: clock.clone(), ..HostOptions::default() };
-    let (sim, plugin) = (SimHost::with_source(Arc::new(Large(Host::new(options))), clock), Plugin::new());
-    let quick = plugin.watch(&sim).full();
-    sim.rule("tracker/5=delay:60ms");
-    let watch = plugin.watch(&sim);
-    let mut known = Vec::new();
-    for collection in 1.. {
-        let ended = watch.collect_within(Duration::from_secs(3));
-        let (families, (stage, reason, message)) = ended.incomplete();
-        assert_eq!((stage, reason), (Stage::Query, "timeout"), "{message}");
-        assert_eq!(families, ended.recorded.families.len() - 9, "those of components are not complete");
-        assert!(message.contains(" of 60 applications were read in the time that there was; "), "{message}");
-        assert!(message.ends_with("lengthen `deadline` of the target"), "{message}");
-        assert_eq!(ended.count("Application"), 5 * 60, "the list has them all");
-        assert!(ended.left_out("container", "unread") > 0.0);
-        known.push(ended.count("Component"));
-        if ended.count("Component") == quick.count("Component") {
-            break;
-        }
-        assert!(collection < 10, "{known:?}");
-    }
-    assert!(known.len() > 1 && known.is_sorted(), "what was read before stays: {known:?}");
-    sim.heal();
-    let ended = watch.full();
-    assert_eq!(
-        (ended.count("Component"), ended.left_out("container", "unread")),
-        (known[known.len() - 1], 0.0)
-    );
-}
-
 #[test]
 fn a_host_above_its_limits_is_shown_as_far_as_they_go_in_the_order_of_identifiers() {
-    let clock = Clock::manual(FileTime(134_116_992_000_000_000));
-    let options = HostOptions { clock: clock.clone(), ..HostOptions::default() };
-    let source = Arc::new(Large(Host::new(options)));
-    let (sim, plugin) = (SimHost::with_source(source, clock), Plugin::new());
+    let (sim, plugin) = (slow::host(60, 1), Plugin::new());
     let watch = plugin.watch_with(sim.port, json!({"max_applications": 50, "max_components": 400}));
     for _ in 0..2 {
         let ended = watch.full();
