@@ -34,7 +34,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// The architecture's rules: who may import whom, where unsafe may stand, how long a file may be
-    Check,
+    Check(check::Options),
     /// Everything: rules, format, lints, tests, documents, and conformance checks with peers
     Test(test::Options),
     /// A simulated Windows host and the exporter on loopback, until ended
@@ -51,7 +51,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
-        Command::Check => check::run(),
+        Command::Check(options) => check::run(&options),
         Command::Test(options) => test::run(&options),
         Command::Demo(options) => demo::run(&options),
         Command::PublicDashboards(options) => public_dashboards::run(&options),

@@ -56,10 +56,20 @@ impl Workspace {
     }
 
     pub(crate) fn load_with(profile: Profile) -> Result<Self> {
+        Self::read(Path::new("."), profile)
+    }
+
+    /// The workspace of another checkout.
+    pub(crate) fn load_at(folder: &Path) -> Result<Self> {
+        Self::read(folder, Profile::Release)
+    }
+
+    fn read(folder: &Path, profile: Profile) -> Result<Self> {
         // Without the filter the graph holds what only other systems link.
         let platform = ["--filter-platform", "x86_64-unknown-linux-gnu"];
-        let output =
-            cargo().args(["metadata", "--format-version", "1", "--locked"]).args(platform).output()?;
+        let mut metadata = cargo();
+        metadata.current_dir(folder).args(["metadata", "--format-version", "1", "--locked"]).args(platform);
+        let output = metadata.output().map_err(|error| format!("{}: {error}", folder.display()))?;
         if !output.status.success() {
             return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)).into());
         }
