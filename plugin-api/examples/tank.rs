@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use host_session::{Endpoint, Reason, call_error};
-use ms_dtyp::Win32Error;
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Display, DisplayRule, Failure, FamilyDef, Kind, Problem, SeriesDef,
     SeriesId, Setup, Source, SourceEntry, ValueKind,
@@ -16,6 +15,7 @@ use plugin_session::{
 };
 use rpc_stub::{Client, Interface, ServerResult};
 use tokio::time::Instant;
+use wire::Win32Error;
 
 rpc_stub::interface! {
     /// Water tanks of nobody's.

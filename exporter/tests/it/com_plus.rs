@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::{expect, expect_file};
-use ms_dtyp::FileTime;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
 use windows_sim::service::process_dump;
 use windows_sim::{Account, Accounts, ActivationMode, WindowsHost, server};
+use wire::FileTime;
 
 use crate::command_line::check_reader_gone;
 use crate::command_plugin::{Installed, PASSWORD, told};

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{panic, thread};
 
-use ms_dtyp::FileTime;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use windows_sim::model::{Change, Host, HostOptions, ValueSource};
 use windows_sim::{Account, AccountState, Accounts, ActivationMode, Behaviour, WindowsHost, server};
+use wire::FileTime;
 
 use crate::command_plugin::{Installed, PASSWORD};
 use crate::program::Exporter;

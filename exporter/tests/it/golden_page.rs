@@ -15,7 +15,6 @@ use std::time::Duration;
 
 use config::{Config, parse};
 use exposition::{Format, Representation, page_bytes};
-use ms_dtyp::FileTime;
 use otlp_encode::{Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Templates, Temporality};
 use plugin_abi::{
     CollectionId, Completion, CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest,
@@ -30,6 +29,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use windows_sim::model::{self, Clock};
 use windows_sim::{Account, Accounts, WindowsHost, server};
+use wire::FileTime;
 
 /// Every kind of counter there is, odd names and labels, instances by name, by number and in parts, aggregates, and a
 /// counterset that exists once.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use dcom_runtime::{Object, ReachedResolver};
 use host_session::{PinnedConnector, Recovery, SessionError, Target};
-use ms_dtyp::Guid;
 use plugin_sdk::{Collection, DeclaredReason, Failure, Reason, Stage};
 use rpc_recorder::InterfaceNames;
 use tokio::time::Instant;
 use transport::Connector as _;
+use wire::Guid;
 
 use crate::failure::{add_stages, failure_of};
 use crate::lease::{self, credentials, report_verdict};

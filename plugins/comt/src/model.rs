@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ms_comt::tracking::ApplicationType;
-use ms_dtyp::Guid;
 use plugin_sdk::Failure;
+use wire::Guid;
 
 /// How much is shown of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,18 +5,17 @@
 
 use std::time::Duration;
 
-use codec::DecodeError;
 use dcom_runtime::Object;
 use host_session::{Reason, SessionError};
 use ms_comt::{
     Application, GetComponentDataByContainerAndClsidRequest, GetComponentDataByContainerRequest,
     GetContainerDataRequest, IGetTrackingData, applications,
 };
-use ms_dtyp::{Guid, HResult};
 use plugin_sdk::{Failure, GeneralReason, Stage};
 use plugin_session::ObjectStep;
 use rpc_stub::Message;
 use tokio::time::Instant;
+use wire::{DecodeError, Guid, HResult};
 
 use crate::model::{ApplicationFigures, HostFigures, LeftOut, Limits, Place};
 use crate::progress::{Found, Progress};

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use ms_comt::{Application, ComponentData};
-use ms_dtyp::Guid;
 use tokio::time::Instant;
+use wire::Guid;
 
 use crate::model::{ComponentFigures, add_to};
 

@@ -1,9 +1,9 @@
 //! What failures mean for the person who has to open something.
 
 use host_session::{Reason as SessionReason, SessionError};
-use ms_dtyp::HResult;
 use plugin_sdk::{DeclaredReason, Reason};
 use plugin_session::{DECLARED_REASONS, Explanation};
+use wire::HResult;
 
 /// The reasons beyond the general ones. Their order is that of the constants below.
 pub(crate) const REASONS: [DeclaredReason; 13] = [

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use ms_dtyp::Guid;
 use plugin_session::Pause;
+use wire::Guid;
 
 /// The applications that did not answer, and the containers that were refused.
 #[derive(Debug, Default)]

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant as Clock};
 use dcom_runtime::{Object, ReachedResolver};
 use host_session::{Options, Target};
 use ms_comt::{IGetTrackingData, ids};
-use ms_dtyp::Guid;
 use rpc_stub::orpc::ObjectInterface as _;
 use ssp::{Credentials, Secret};
 use tokio::net::TcpListener;
@@ -21,6 +20,7 @@ use windows_sim::model::{
 };
 use windows_sim::service::tracker;
 use windows_sim::{Account, Accounts, WindowsHost, server};
+use wire::Guid;
 
 use crate::model::{HostFigures, Limits};
 use crate::poll::{Components, poll};

@@ -4,8 +4,8 @@ use std::fmt;
 
 use counter_poll::registration::Trouble;
 use counter_poll::{Missing, Nameless, Why};
-use ms_dtyp::Win32Error;
 use plugin_sdk::{Failure, GeneralReason, Reason, Stage};
+use wire::Win32Error;
 
 /// Why the host may have countersets that it does not list, or classic objects that cannot be read.
 #[derive(Clone, Debug)]

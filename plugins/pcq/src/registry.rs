@@ -4,11 +4,11 @@
 //! read for a while, even over a new connection. This avoids repeated logons for a list that the
 //! host does not return.
 
-use ms_dtyp::Guid;
 use ms_rrp::RegisteredCounterSets;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::{Backoff, OpenSession, failure_of};
 use tokio::time::Instant;
+use wire::Guid;
 
 /// Reads the list, and delays the next attempt after failures.
 #[derive(Debug, Default)]

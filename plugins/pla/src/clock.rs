@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn another_host_under_the_name_is_a_new_start_and_no_time_that_passed() {
         let at_noon = |perf_s: u64, day_s: u64| RawClocks {
-            time_100ns: (13_000_000_000 + day_s) * ms_dtyp::FileTime::INTERVALS_PER_SECOND,
+            time_100ns: (13_000_000_000 + day_s) * wire::FileTime::INTERVALS_PER_SECOND,
             ..clocks(perf_s * 1_000, 1_000)
         };
         for (newer, is_new_boot) in [

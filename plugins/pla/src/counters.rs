@@ -13,12 +13,12 @@ use counter_poll::classic::Questions;
 use counter_poll::paths::{ClassicQuery, Frame, OpenPath, PathPlan, PathQuery, PathSearch};
 use counter_types::CounterPath;
 use host_session::SessionError;
-use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
 use perflib_session::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, Stage};
 use plugin_session::{Backoff, OpenSession, Pause};
 use tokio::time::Instant;
+use wire::Guid;
 
 pub(crate) use self::found::{Found, Meaning, Pick};
 pub(crate) use self::kinds::Kinds;

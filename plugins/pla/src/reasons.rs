@@ -1,9 +1,9 @@
 //! What failures of the host's data collector sets mean for the person who has to open something.
 
 use host_session::{Reason as SessionReason, SessionError, Stage};
-use ms_dtyp::HResult;
 use plugin_sdk::{DeclaredReason, Reason};
 use plugin_session::{DECLARED_REASONS, Explanation, ObjectStep};
+use wire::HResult;
 
 /// The reasons beyond the general ones. Their order is that of the constants below.
 pub(crate) const REASONS: [DeclaredReason; 6] = [

@@ -1,5 +1,5 @@
-use ms_dtyp::Guid;
 use ms_pcq::types::InstanceType;
+use wire::Guid;
 
 /// A counterset to add.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counter_types::{NamePattern, same_name};
-use ms_dtyp::Guid;
 use ms_pcq::types::{InstanceType, Lcid};
+use wire::Guid;
 
 mod shared;
 

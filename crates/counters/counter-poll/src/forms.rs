@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use ms_dtyp::Guid;
 use rpc_stub::Pause;
+use wire::Guid;
 
 use crate::addition::Addition;
 

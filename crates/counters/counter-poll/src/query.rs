@@ -1,9 +1,9 @@
 //! The query that is open at a host: each counterset once, by wildcard.
 
-use ms_dtyp::Win32Error;
 use ms_pcq::perflibv2::{BlockCountMismatch, BlockMapping, Change, CounterData, Query};
 use ms_pcq::wire::{Block, Body, CounterIdentifier, Layout, QueryData};
 use rpc_stub::Error as Rpc;
+use wire::Win32Error;
 
 use crate::addition::Addition;
 use crate::channel::{Client, Error, HostChannel};

@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::types::{CounterId, InstanceType, Lcid};
 use ms_pcq::wire::{CounterRegInfo, CounterStrings};
+use wire::{Guid, Win32Error};
 
 use crate::channel::{Client, Error, HostChannel, concerns_one_call};
 

@@ -2,12 +2,12 @@ use std::error::Error as StdError;
 use std::time::Duration;
 
 use counter_types::RawClocks;
-use ms_dtyp::Guid;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
 use ms_pcq::wire::Layout;
 use ms_rrp::winreg::{Key, RegistryClient};
 use rpc_stub::Pause;
+use wire::Guid;
 
 use crate::channel::{Client, Error, HostChannel};
 use crate::classic::{ClassicError, ClassicPoller, Search};

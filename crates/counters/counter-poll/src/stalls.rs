@@ -119,7 +119,7 @@ fn patience_of(left: Duration, slowest: Duration) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use ms_dtyp::Guid;
+    use wire::Guid;
 
     use super::*;
 

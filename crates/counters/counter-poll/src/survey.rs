@@ -1,8 +1,8 @@
 //! What a host offers, as far as it tells.
 
-use ms_dtyp::Guid;
 use ms_pcq::types::{Attrib, CounterId, InstanceType, Lcid};
 use ms_pcq::wire::{CounterRegInfo, InstanceInfo};
+use wire::Guid;
 
 use crate::Provider;
 use crate::channel::{Client, Error, HostChannel};

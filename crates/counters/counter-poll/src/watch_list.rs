@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counter_types::nearest;
-use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::wire::{Body, QueryData};
 use rpc_stub::Pause;
+use wire::{Guid, Win32Error};
 
 use crate::classic::Unmet;
 use crate::missing::{self, Missing, Why, unknown_counters, warn_of_nothing};

@@ -96,7 +96,7 @@ fn seconds(ticks: u64, freq: u64) -> f64 {
     ticks as f64 / freq as f64
 }
 
-const INTERVALS_PER_SECOND: u64 = ms_dtyp::FileTime::INTERVALS_PER_SECOND;
+const INTERVALS_PER_SECOND: u64 = wire::FileTime::INTERVALS_PER_SECOND;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 const NANOS_PER_INTERVAL: u128 = 100;
 /// By so much the time of day may be set back between two samples.

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use ms_dtyp::FileTime;
+use wire::FileTime;
 
 use crate::clocks::RawClocks;
 use crate::properties::{Clock, Measure, Properties};

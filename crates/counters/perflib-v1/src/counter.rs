@@ -1,5 +1,5 @@
-use codec::{DecodeError, DecodeResult, ReadCursor, WideStr};
 use ms_pcq::types::{CounterType, DetailLevel};
+use wire::{DecodeError, DecodeResult, ReadCursor, WideStr};
 
 /// `PERF_COUNTER_DEFINITION` of winperf.h: a counter of an object, and where its values are.
 #[doc(alias = "PERF_COUNTER_DEFINITION")]

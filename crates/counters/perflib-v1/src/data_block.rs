@@ -1,7 +1,6 @@
 use core::fmt;
 
-use codec::{Decode, DecodeError, DecodeResult, ReadCursor, WideStr, ensure_size};
-use ms_dtyp::{FileTime, SystemTime};
+use wire::{Decode, DecodeError, DecodeResult, FileTime, ReadCursor, SystemTime, WideStr, ensure_size};
 
 use crate::object::ObjectType;
 

@@ -1,4 +1,4 @@
-use codec::{DecodeError, DecodeResult, ReadCursor, WideStr};
+use wire::{DecodeError, DecodeResult, ReadCursor, WideStr};
 
 use crate::counter::{CounterBlock, step};
 

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use codec::WideStr;
+use wire::WideStr;
 
 /// A table of texts by index: the value `Counter 009` or `Help 009` of `HKEY_PERFORMANCE_DATA`.
 ///

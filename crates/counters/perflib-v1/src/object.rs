@@ -1,5 +1,5 @@
-use codec::{DecodeError, DecodeResult, ReadCursor};
 use ms_pcq::types::DetailLevel;
+use wire::{DecodeError, DecodeResult, ReadCursor};
 
 use crate::counter::Counters;
 use crate::instance::{Instances, Many};

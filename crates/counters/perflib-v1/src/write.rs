@@ -1,8 +1,7 @@
 //! The server side: encodes data of providers and their host.
 
-use codec::{Encode, EncodeError, EncodeResult, WriteCursor, encode_utf16};
-use ms_dtyp::{FileTime, SystemTime};
 use ms_pcq::types::{CounterType, DetailLevel};
+use wire::{Encode, EncodeError, EncodeResult, FileTime, SystemTime, WriteCursor, encode_utf16};
 
 use crate::counter::CounterDefinition;
 use crate::data_block::DataHeader;

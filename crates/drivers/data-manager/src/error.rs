@@ -1,6 +1,6 @@
 use std::io;
 
-use ms_dtyp::HResult;
+use wire::HResult;
 
 /// What this crate's functions return.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -16,7 +16,6 @@ use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use ms_dcom::remote_unknown::{IRemUnknown2, RemQueryInterfaceRequest};
 use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Request};
 use ms_dcom::types::Oxid;
-use ms_dtyp::Guid;
 use rpc_client::{Association, TcpTransport};
 use rpc_server::{Deadlines, TcpListeners};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
@@ -24,6 +23,7 @@ use rpc_stub::{Client, Interface};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use wire::Guid;
 
 const HOSTS: u8 = 10;
 const EVERY: Duration = Duration::from_millis(10);

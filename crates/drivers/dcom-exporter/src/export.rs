@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ms_dcom::types::ReferenceFlags;
 use ms_dcom::wire::Objref;
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use crate::table::{Entry, Table};
 

@@ -1,8 +1,8 @@
 use std::net::IpAddr;
 
 use dcerpc::FaultStatus;
-use ms_dtyp::Guid;
 use rpc_server::{Call, Refusal};
+use wire::Guid;
 
 /// An object that hosts call.
 pub trait ExportedObject: Send + Sync {

@@ -1,4 +1,4 @@
-use ms_dtyp::Guid;
+use wire::Guid;
 
 /// The system has no random bytes, so that an object could be called by everybody who guesses its identifiers.
 #[derive(Clone, Copy, Debug, thiserror::Error)]

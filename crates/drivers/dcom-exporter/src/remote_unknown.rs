@@ -11,11 +11,11 @@ use ms_dcom::remote_unknown::{
     RemReleaseReply, RemReleaseRequest,
 };
 use ms_dcom::types::{ReferenceFlags, RemInterfaceRef, RemQiResult, StdObjref};
-use ms_dtyp::{Guid, HResult};
 use ndr::Conformant;
 use rpc_server::{Call, Interface as ServedInterface};
 use rpc_stub::orpc::IUnknownServer;
 use rpc_stub::{CallInfo, Interface, ServerResult};
+use wire::{Guid, HResult};
 
 use crate::table::{Entry, Role, Table};
 

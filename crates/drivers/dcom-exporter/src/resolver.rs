@@ -11,11 +11,11 @@ use ms_dcom::resolver::{
     ServerAliveReply, ServerAliveRequest, SimplePingReply, SimplePingRequest,
 };
 use ms_dcom::types::{Oxid, SetId};
-use ms_dtyp::Win32Error;
 use ndr::Reserved;
 use rpc_server::{Call, Interface as ServedInterface};
 use rpc_stub::orpc::ComVersion;
 use rpc_stub::{Interface, ServerResult};
+use wire::Win32Error;
 
 use crate::table::{Entry, Table};
 

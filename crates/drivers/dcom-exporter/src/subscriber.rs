@@ -11,12 +11,12 @@ use ms_comt::{
     IComTrackingInfoEvents, IComTrackingInfoEventsServer, OnNewTrackingInfoReply, OnNewTrackingInfoRequest,
 };
 use ms_dcom::wire::Objref;
-use ms_dtyp::{Guid, HResult};
 use rpc_server::{Call, Refusal};
 use rpc_stub::orpc::{IUnknown, IUnknownServer, ObjectInterface};
 use rpc_stub::{Interface, ServerResult};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use wire::{Guid, HResult};
 
 use crate::export::Export;
 use crate::exporter::Exporter;

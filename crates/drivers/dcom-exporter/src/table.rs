@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use ms_dcom::types::{Oid, Oxid, ReferenceFlags, SetId, StdObjref};
 use ms_dcom::wire::Objref;
-use ms_dtyp::Guid;
 use rpc_server::Refusal;
 use rpc_stub::orpc::{IUnknown, ObjectInterface};
+use wire::Guid;
 
 use crate::object::ExportedObject;
 use crate::random::{self, NoRandomness};

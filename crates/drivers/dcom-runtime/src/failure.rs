@@ -2,8 +2,8 @@ use core::fmt;
 use std::error::Error as StdError;
 
 use host_session::{Reason, SessionError, Stage, TcpSession};
-use ms_dtyp::HResult;
 use rpc_stub::{Error, Status};
+use wire::HResult;
 
 /// What a status of a method means for a session.
 pub(crate) trait Outcome: Status {
@@ -16,7 +16,7 @@ impl Outcome for HResult {
     }
 }
 
-impl Outcome for ms_dtyp::Win32Error {
+impl Outcome for wire::Win32Error {
     fn failure(self, session: &TcpSession, error: &dyn StdError) -> SessionError {
         SessionError::of_status(session.target(), self, error)
     }

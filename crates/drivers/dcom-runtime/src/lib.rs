@@ -4,7 +4,7 @@
 //! # use host_session::{Options, SessionError, Target};
 //! # use tokio::time::Instant;
 //! # async fn ask<I: rpc_stub::orpc::ObjectInterface>(
-//! #     class: ms_dtyp::Guid, credentials: ssp::Credentials, deadline: Instant,
+//! #     class: wire::Guid, credentials: ssp::Credentials, deadline: Instant,
 //! # ) -> Result<(), SessionError> {
 //! use dcom_runtime::ReachedResolver;
 //! use std::sync::Arc;

@@ -11,12 +11,12 @@ use ms_dcom::client::PingSet;
 use ms_dcom::remote_unknown::{IRemUnknown2, RemAddRefRequest, RemQueryInterfaceRequest, RemReleaseRequest};
 use ms_dcom::types::{Oid, Oxid, RemInterfaceRef, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref};
-use ms_dtyp::{Guid, HResult};
 use rpc_client::{Interface as BoundInterface, TcpTransport};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
 use tokio::time::Instant;
 use tracing::debug;
 use transport::Connector;
+use wire::{Guid, HResult};
 
 use crate::failure::{self, Sentence};
 use crate::random;

@@ -1,5 +1,5 @@
-use ms_dtyp::Guid;
 use tracing::warn;
+use wire::Guid;
 
 /// What distinguishes one call, or one client, from another. Nothing secret: a system without randomness only warns.
 pub(crate) fn guid() -> Guid {

@@ -10,13 +10,13 @@ use ms_dcom::remote_unknown::IRemUnknown2;
 use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
 use ms_dcom::types::{AuthenticationService, Oxid};
 use ms_dcom::wire::DualStringArray;
-use ms_dtyp::{Guid, Win32Error};
 use rpc_stub::orpc::{ComVersion, OrpcThis};
 use rpc_stub::{Client, Interface, Message};
 use ssp::{Credentials, ImpersonationLevel, Mechanism};
 use tokio::time::Instant;
 use tracing::debug;
 use transport::Connector;
+use wire::{Guid, Win32Error};
 
 use crate::failure::{self, Sentence};
 use crate::random;

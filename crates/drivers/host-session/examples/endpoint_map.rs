@@ -78,7 +78,7 @@ async fn run(arguments: &Arguments) -> Result<()> {
         let exact = Inquiry::Interface(ms_rrp::SYNTAX_ID, VersionOption::RPC_C_VERS_EXACT);
         println!("map {name}, winreg: {}", describe(&mapper.lookup(exact).await?));
         println!("winreg {name}: {:?}", mapper.tcp_port(ms_rrp::SYNTAX_ID).await?);
-        let nowhere = SyntaxId::new(ms_dtyp::Guid::from_u128(1), 1, 0);
+        let nowhere = SyntaxId::new(wire::Guid::from_u128(1), 1, 0);
         println!("nobody {name}: {:?}", mapper.tcp_port(nowhere).await?);
     }
     registry(&host).await

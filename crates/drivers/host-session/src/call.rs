@@ -1,7 +1,7 @@
 //! Converts errors of methods.
 
-use ms_dtyp::Win32Error;
 use rpc_stub::Error;
+use wire::Win32Error;
 
 use crate::{Endpoint, Reason, SessionError, Stage, Target};
 

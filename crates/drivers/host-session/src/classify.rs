@@ -1,8 +1,8 @@
 //! Maps statuses and errors to reasons and recoveries.
 
 use dcerpc::FaultStatus;
-use ms_dtyp::{HResult, NtStatus, Win32Error};
 use rpc_client::{ErrorKind, Operation};
+use wire::{HResult, NtStatus, Win32Error};
 
 use crate::{Reason, Recovery};
 

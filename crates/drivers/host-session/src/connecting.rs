@@ -2,12 +2,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use dcerpc::{AssociationInfo, Observer, Role, SyntaxId, Transport};
-use ms_dtyp::NtStatus;
 use rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection, TcpTransport};
 use ssp::{Credentials, Mechanism};
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::debug;
 use transport::{BoxStream, ByteCounter, Connector, Counted};
+use wire::NtStatus;
 
 use crate::classify::is_service_stopped;
 use crate::stages::StageTimer;

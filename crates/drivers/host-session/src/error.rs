@@ -2,8 +2,8 @@ use core::fmt;
 use std::error::Error as StdError;
 
 use dcerpc::pdu::BindNakReason;
-use ms_dtyp::{HResult, Win32Error};
 use transport::{ConnectError, ConnectErrorKind, ConnectStage};
+use wire::{HResult, Win32Error};
 
 use crate::classify::{
     reason_of, reason_of_hresult, reason_of_win32, recovery_of, recovery_of_hresult, recovery_of_win32,

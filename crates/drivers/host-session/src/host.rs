@@ -1,7 +1,7 @@
-use ms_dtyp::{FileTime, Guid};
 use ms_smb2::client::Negotiated;
 use ms_smb2::{Cipher, Dialect, SigningAlgorithm};
 use ssp::ServerInfo;
+use wire::{FileTime, Guid};
 
 /// What a host reported about itself while connecting. The names are not verified.
 #[derive(Clone, Debug, PartialEq, Eq)]

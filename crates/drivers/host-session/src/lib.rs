@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! # async fn ask(credentials: ssp::Credentials) -> Result<(), Box<dyn std::error::Error>> {
-//! # let winreg = dcerpc::SyntaxId::new(ms_dtyp::Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);
+//! # let winreg = dcerpc::SyntaxId::new(wire::Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);
 //! use std::time::Duration;
 //! use dcerpc::Channel as _;
 //! use tokio::time::Instant;

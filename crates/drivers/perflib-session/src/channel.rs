@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use counter_poll::HostChannel;
 use dcerpc::Channel;
-use ms_dtyp::Guid;
 use rpc_client::{Error, ErrorKind, Interface, NamedPipe};
 use tokio::time::Instant;
+use wire::Guid;
 
 /// An interface of a session.
 #[derive(Debug)]

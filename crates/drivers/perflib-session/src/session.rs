@@ -124,9 +124,9 @@ pub fn error_of_registry(target: &Target, error: &ms_rrp::Error<rpc_client::Erro
 mod tests {
     use dcerpc::FaultStatus;
     use host_session::Recovery;
-    use ms_dtyp::Win32Error;
     use ms_pcq::perflibv2::methods::EnumerateCountersetsRequest;
     use rpc_stub::{Error as Rpc, Message, Method};
+    use wire::Win32Error;
 
     use super::*;
 

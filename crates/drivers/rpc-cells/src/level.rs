@@ -1,4 +1,4 @@
-use ms_dtyp::open_enum;
+use wire::open_enum;
 
 use crate::cell::Kind;
 

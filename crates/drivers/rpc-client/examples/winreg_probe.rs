@@ -19,7 +19,6 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use dcerpc::client::ClientConfig;
 use dcerpc::{Channel, SyntaxId};
-use ms_dtyp::Guid;
 use ms_smb2::client::Encryption;
 use ndr::{ContextHandle, Reader, Writer};
 use perflib_v1::{CounterBlock, DataBlock, Instances, NameTable, ObjectType};
@@ -28,6 +27,7 @@ use ssp::{Credentials, Mechanism, Secret};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use transport::{BoxStream, Connector, Counted, Endpoint, PcapFile, TcpConnector};
+use wire::Guid;
 
 /// Speaks to the remote registry of an SMB server.
 #[derive(Parser)]

@@ -3,10 +3,10 @@ use std::time::Duration;
 
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event, PresentationContext};
 use dcerpc::{Auth, AuthLevel, AuthService, Channel, ContextId, FaultStatus, Observer, SyntaxId};
-use ms_dtyp::Guid;
 use ssp::{ClientOptions, Credentials, ImpersonationLevel, Mechanism, Usage};
 use tokio::time::Instant;
 use tracing::debug;
+use wire::Guid;
 
 use crate::usability::Usability;
 use crate::{Error, Operation, Transport};

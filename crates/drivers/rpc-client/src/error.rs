@@ -2,7 +2,7 @@ use core::fmt;
 use std::io;
 
 use dcerpc::FaultStatus;
-use ms_dtyp::NtStatus;
+use wire::NtStatus;
 
 /// The operations of a driver. Each belongs to one [`Stage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

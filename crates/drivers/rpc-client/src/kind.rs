@@ -1,6 +1,6 @@
 //! Kinds of errors.
 
-use ms_dtyp::NtStatus;
+use wire::NtStatus;
 
 use crate::{Error, ErrorKind};
 

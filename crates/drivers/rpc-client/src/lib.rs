@@ -6,7 +6,7 @@
 //!
 //! ```no_run
 //! # async fn version(stream: transport::BoxStream, credentials: ssp::Credentials) -> Result<(), rpc_client::Error> {
-//! # let winreg = dcerpc::SyntaxId::new(ms_dtyp::Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);
+//! # let winreg = dcerpc::SyntaxId::new(wire::Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);
 //! use std::sync::Arc;
 //! use std::time::Duration;
 //! use dcerpc::client::{CallRequest, ClientConfig};

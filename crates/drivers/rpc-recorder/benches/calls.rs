@@ -147,7 +147,7 @@ fn soon() -> Instant {
 
 rpc_stub::interface! {
     /// Made up.
-    pub interface Filler("f1110000-0000-4000-8000-000000000001", 1.0) -> ms_dtyp::Win32Error {
+    pub interface Filler("f1110000-0000-4000-8000-000000000001", 1.0) -> wire::Win32Error {
         /// As many bytes as are asked for.
         0 => FillerFill as fill(bytes: u32) -> ();
     }

@@ -1,7 +1,7 @@
 //! What server calls and client calls have in common.
 
-use ms_dtyp::Guid;
 use rpc_cells::ObjectCall;
+use wire::Guid;
 
 /// The object and the causality of a call, if it is one of DCOM: its stub begins with an `ORPCTHIS`.
 pub(crate) fn object_call(object: Option<Guid>, stub: &[u8]) -> Option<ObjectCall> {

@@ -2,9 +2,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use dcerpc::SyntaxId;
-use ms_dtyp::Guid;
 use rpc_cells::{CellHandle, CellId, Interface, Name, Operation, Writer};
 use rpc_stub::Method;
+use wire::Guid;
 
 /// The names of an interface and its methods.
 #[derive(Clone, Copy, Debug)]

@@ -3,13 +3,13 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
 
-use codec::DecodeErrorKind;
 use dcerpc::Error;
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerEvent};
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout, timeout_at};
 use tracing::debug;
 use transport::{BoxStream, read_once};
+use wire::DecodeErrorKind;
 
 use crate::admission::Permit;
 use crate::counters::Refusal;

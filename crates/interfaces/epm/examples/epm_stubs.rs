@@ -9,9 +9,9 @@ use std::net::Ipv4Addr;
 use epm::ept::{EptLookupHandleFreeReply, EptLookupHandleFreeRequest, EptLookupRequest, EptMapRequest};
 use epm::types::{Entry, InquiryType, Twr, VersionOption};
 use epm::wire::{Binding, Tower};
-use ms_dtyp::Guid;
 use ndr::ContextHandle;
 use rpc_stub::{ErrorStatus, Message, RpcIfId, SyntaxId};
+use wire::Guid;
 
 const WINREG: SyntaxId = SyntaxId::new(Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);
 const OBJECT: Guid = Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);

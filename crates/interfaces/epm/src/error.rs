@@ -1,5 +1,5 @@
-use codec::EncodeError;
 use rpc_stub::{ErrorStatus, Method};
+use wire::EncodeError;
 
 /// Why a method of [`crate::ept::EndpointMapper`] failed; `E` is the channel's error.
 #[derive(Debug, thiserror::Error)]

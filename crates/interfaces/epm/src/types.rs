@@ -1,9 +1,8 @@
 //! The words of the protocol.
 
-use codec::{DecodeError, DecodeResult, EncodeError, EncodeResult, decode, encode_vec};
-use ms_dtyp::{Guid, open_enum};
 use ndr::{FixedString, NdrDecode, NdrEncode};
 use rpc_stub::SyntaxId;
+use wire::{DecodeError, DecodeResult, EncodeError, EncodeResult, Guid, decode, encode_vec, open_enum};
 
 use crate::wire::Tower;
 

@@ -10,8 +10,8 @@ use mgmt::management::{
     IsServerListeningRequest, StopServerListeningReply, StopServerListeningRequest,
 };
 use mgmt::types::{AuthenticationService, Statistics};
-use ms_dtyp::Guid;
 use rpc_stub::{ErrorStatus, Message, SyntaxId};
+use wire::Guid;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let winreg = SyntaxId::new(Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);

@@ -1,8 +1,8 @@
 //! The words of the protocol.
 
-use ms_dtyp::open_enum;
 use ndr::{NdrDecode, NdrEncode};
 use rpc_stub::{RpcIfId, SyntaxId};
+use wire::open_enum;
 
 /// C706 appendix Q `rpc_if_id_vector_t`
 #[doc(alias = "rpc_if_id_vector_t")]

@@ -16,7 +16,6 @@ use ms_comev::{
     GetItemReply, IEnumEventObject, IEventObjectCollection, IEventSubscription, IEventSystem, NextItemsReply,
     QueryReply, QueryRequest, RemoveRequest, StoreRequest, prog_id,
 };
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{
     Bstr, Currency, Date, Decimal, DispParams, GetIdsOfNamesReply, GetIdsOfNamesRequest, IDispatch,
     InvokeRequest, Value, Variant, VariantBool,
@@ -24,6 +23,7 @@ use ms_oaut::{
 use ndr::{Conformant, ConformantVarying, InterfacePointer, WideString};
 use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, reply_stub, request_stub};
 use rpc_stub::{Direction, Interface, Message, Request};
+use wire::{Guid, HResult};
 
 const CID: Guid = Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
 

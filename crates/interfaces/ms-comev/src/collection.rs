@@ -1,7 +1,7 @@
-use ms_dtyp::HResult;
 use ms_oaut::{Bstr, IDispatch, IDispatchServer, Variant};
 use ndr::{ConformantVarying, InterfacePointer};
 use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use wire::HResult;
 
 rpc_stub::interface! {
     /// [MS-COMEV] 3.1.4.6: event classes, subscriptions, or properties.

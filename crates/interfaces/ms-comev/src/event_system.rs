@@ -1,6 +1,6 @@
-use ms_dtyp::HResult;
 use ms_oaut::{Bstr, IDispatch, IDispatchServer};
 use ndr::InterfacePointer;
+use wire::HResult;
 
 rpc_stub::interface! {
     /// [MS-COMEV] 3.1.4.1: the store of event classes and subscriptions. `prog_id` names one of both: [`crate::prog_id`];

@@ -1,6 +1,6 @@
 //! [MS-COMEV] 1.9: classes, and names of stores and of what is in them.
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 /// Class of the event system: [`IEventSystem`](crate::IEventSystem).
 #[doc(alias = "CLSID_EventSystem")]
@@ -32,7 +32,7 @@ pub mod prog_id {
 
 /// [MS-COMEV] 3.1.4.1: results of the event system.
 pub mod status {
-    use ms_dtyp::HResult;
+    use wire::HResult;
 
     /// The criteria have a wrong syntax.
     pub const EVENT_E_QUERYSYNTAX: HResult = HResult(0x8004_0203);

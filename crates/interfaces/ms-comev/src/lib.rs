@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use ms_comev::{IEventSystem, RemoveRequest, prog_id, query};
-//! use ms_dtyp::Guid;
+//! use wire::Guid;
 //! use ms_oaut::Bstr;
 //! use rpc_stub::orpc::Proxy;
 //!

@@ -1,6 +1,6 @@
 //! [MS-COMEV] 2.2.1: criteria that select subscriptions and event classes.
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 /// All of them.
 pub const ALL: &str = "ALL";

@@ -1,9 +1,9 @@
 //! [MS-COMEV] 3.1.4.4, 3.1.4.8 and 3.1.4.9: a subscription, which is an object of the host until it is stored. What is
 //! set and what is got is `value`. BSTRs that were not set are empty or nothing; a BOOL is 0 or another number.
 
-use ms_dtyp::HResult;
 use ms_oaut::{Bstr, IDispatch, IDispatchServer, Variant};
 use ndr::InterfacePointer;
+use wire::HResult;
 
 rpc_stub::interface! {
     /// [MS-COMEV] 3.1.4.4: who wants which events.

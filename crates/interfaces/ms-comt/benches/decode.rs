@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use ms_comt::tracking::write::{self, Choices};
 use ms_comt::tracking::{Component, Container, Dropped, Limits, Process, Visitor, read};
-use ms_dtyp::Guid;
 use test_support::race::{Goal, Race};
+use wire::Guid;
 
 const ROUNDS: usize = 20;
 /// How often the event is read in one round.

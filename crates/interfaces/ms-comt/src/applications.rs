@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use crate::types::ContainerData;
 

@@ -1,8 +1,7 @@
-use codec::DecodeError;
-use ms_dtyp::HResult;
 use ndr::{EncodeResult, InterfacePointer};
 use rpc_stub::Message;
 use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use wire::{DecodeError, HResult};
 
 rpc_stub::interface! {
     /// [MS-COMT] 3.2.5.1: what a subscriber implements, and the host calls.
@@ -22,7 +21,7 @@ impl<'stub> OnNewTrackingInfoRequest<'stub> {
     pub fn new(event: impl Into<std::borrow::Cow<'stub, [u8]>>) -> EncodeResult<Self> {
         let data = event.into();
         let size = u32::try_from(data.len()).map_err(|_| {
-            codec::EncodeError::new(Self::METHOD.name, "pToplevelCollection", "is above 32 bits")
+            wire::EncodeError::new(Self::METHOD.name, "pToplevelCollection", "is above 32 bits")
         })?;
         Ok(Self { collection: Some(Box::new(InterfacePointer { size, data })) })
     }

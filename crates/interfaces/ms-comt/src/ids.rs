@@ -1,6 +1,6 @@
 //! [MS-COMT] 1.9 and footnote 15: classes. The identifiers of interfaces stand with their declarations.
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 /// Class of the object that is polled. It has the interface [`IGetTrackingData`](crate::IGetTrackingData).
 #[doc(alias = "CLSID_TrackerService")]

@@ -1,6 +1,5 @@
-use codec::EncodeResult;
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{Bstr, IDispatch, IDispatchServer};
+use wire::{EncodeResult, Guid, HResult};
 
 rpc_stub::interface! {
     /// [MS-COMT] 3.1.4.2: dumps of processes. The host acts as the client while it writes the file, which the client has to

@@ -1,8 +1,7 @@
-use codec::{DecodeError, EncodeResult};
-use ms_dtyp::{Guid, HResult};
 use ndr::{Conformant, EncodeError};
 use rpc_stub::Message;
 use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use wire::{DecodeError, EncodeResult, Guid, HResult};
 
 use crate::types::{ComponentData, ContainerData};
 

@@ -1,6 +1,5 @@
-use codec::WideStr;
-use ms_dtyp::{Guid, ParseGuidError};
 use ndr::{NdrDecode, NdrEncode};
+use wire::{Guid, ParseGuidError, WideStr};
 
 /// A number that the host may not track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, NdrEncode, NdrDecode)]

@@ -8,7 +8,6 @@
 use std::error::Error;
 use std::fmt::Write;
 
-use codec::{decode, encode_vec};
 use ms_dcom::activation::{Activation, ActivationRequest, ObjectExporter};
 use ms_dcom::activator::{
     IRemoteSCMActivator, RemoteCreateInstanceReply, RemoteCreateInstanceRequest, RemoteGetClassObjectReply,
@@ -29,10 +28,10 @@ use ms_dcom::types::{
     StdObjref,
 };
 use ms_dcom::wire::{DataElement, DualStringArray, ErrorInfo, Objref, ObjrefBody, SecurityBinding};
-use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::{Conformant, InterfacePointer, Reserved};
 use rpc_stub::orpc::{ComVersion, OrpcExtent, OrpcThat, OrpcThis, reply_stub, request_stub};
 use rpc_stub::{Direction, Interface, Message};
+use wire::{Guid, HResult, Win32Error, decode, encode_vec};
 
 const CID: Guid = Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
 const IPID: Guid = Guid::from_u128(0x1112_1314_1516_1718_191a_1b1c_1d1e_1f20);

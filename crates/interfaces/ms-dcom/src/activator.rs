@@ -1,9 +1,9 @@
 //! [MS-DCOM] 3.1.2.5.2.2, the interface `IRemoteSCMActivator` of a host's object resolver, which creates objects: plain RPC
 //! whose methods have what stands before the parameters of objects as parameters of their own.
 
-use ms_dtyp::HResult;
 use ndr::InterfacePointer;
 use rpc_stub::orpc::{OrpcThat, OrpcThis};
+use wire::HResult;
 
 rpc_stub::interface! {
     /// [MS-DCOM] 1.9: remote activation, version 0.0.

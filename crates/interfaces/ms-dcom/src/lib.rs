@@ -15,7 +15,7 @@
 //! ```
 //! use ms_dcom::activation::ActivationRequest;
 //! use ms_dcom::client;
-//! use ms_dtyp::Guid;
+//! use wire::Guid;
 //!
 //! let class: Guid = "ecabafb9-7f19-11d2-978e-0000f8757e2a".parse().unwrap();
 //! let interface: Guid = "b60040e0-bcf3-11d1-861d-0080c729264d".parse().unwrap();

@@ -1,11 +1,10 @@
 //! [MS-DCOM] 3.1.1.5.6 and 3.1.1.5.7, the interfaces `IRemUnknown` and `IRemUnknown2` of each program that has objects:
 //! further interfaces of an object, and references to them.
 
-use codec::DecodeError;
-use ms_dtyp::{Guid, HResult};
 use ndr::{Conformant, InterfacePointer};
 use rpc_stub::Message;
 use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use wire::{DecodeError, Guid, HResult};
 
 use crate::types::{RemInterfaceRef, RemQiResult, StdObjref};
 use crate::wire::Objref;

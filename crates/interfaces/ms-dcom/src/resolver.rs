@@ -2,11 +2,10 @@
 //!
 //! `ServerAlive` and `ServerAlive2` carry no security: they are called before a client knows which there is.
 
-use codec::DecodeError;
-use ms_dtyp::{Guid, Win32Error};
 use ndr::{Conformant, Reserved};
 use rpc_stub::Message;
 use rpc_stub::orpc::ComVersion;
+use wire::{DecodeError, Guid, Win32Error};
 
 use crate::activation::ObjectExporter;
 use crate::types::{Oid, Oxid, ProtocolSequence, SetId};

@@ -1,7 +1,7 @@
 //! The words of the protocol that appear in several places.
 
-use ms_dtyp::{Guid, HResult, open_enum};
 use ndr::{NdrDecode, NdrEncode};
+use wire::{Guid, HResult, open_enum};
 
 /// Names of 64 bits.
 macro_rules! names {
@@ -132,7 +132,7 @@ const fn ole(first: u32) -> Guid {
 
 /// [MS-DCOM] 1.9: the formats of activation properties.
 pub mod property {
-    use ms_dtyp::Guid;
+    use wire::Guid;
 
     use super::ole;
 

@@ -1,5 +1,5 @@
-use codec::EncodeResult;
 use ndr::{ConformantBytes, NdrDecode, NdrEncode, Reader, Result, Writer};
+use wire::EncodeResult;
 
 use crate::bstr::Bstr;
 use crate::variant::{Elements, SafeArray};

@@ -1,5 +1,5 @@
-use codec::{EncodeError, EncodeResult, Utf16Error};
 use ndr::{NdrDecode, NdrEncode};
+use wire::{EncodeError, EncodeResult, Utf16Error};
 
 /// [MS-OAUT] 2.2.23 `BSTR`: a text, or bytes, or nothing.
 ///

@@ -1,6 +1,6 @@
-use ms_dtyp::{Guid, HResult};
 use ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, WideString};
 use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use wire::{Guid, HResult};
 
 use crate::bstr::Bstr;
 use crate::variant::Variant;

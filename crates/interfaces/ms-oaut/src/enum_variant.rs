@@ -1,6 +1,6 @@
-use ms_dtyp::HResult;
 use ndr::{ConformantVarying, InterfacePointer};
 use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use wire::HResult;
 
 use crate::variant::Variant;
 

@@ -9,13 +9,13 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use ms_dtyp::{FileTime, Win32Error};
 use ms_pcq::perflibv2::methods::QueryCounterDataReply;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{Clocks, InstanceInfo, QueryData, QueryDataWriter, RawValue};
 use ndr::{ConformantVarying, ConformantVaryingBytes, Reader, Writer};
 use rpc_stub::{FromStub, Message};
 use test_support::race::{Goal, Race};
+use wire::{FileTime, Win32Error};
 
 const INSTANCES: u32 = 64;
 const ROUNDS: usize = 20;

@@ -1,6 +1,5 @@
-use codec::DecodeError;
-use ms_dtyp::Win32Error;
 use rpc_stub::Method;
+use wire::{DecodeError, Win32Error};
 
 /// Why a method of [`crate::perflibv2::PerflibV2Client`] failed; `E` is the channel's error.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! The words of the protocol that appear in several structures.
 
-use ms_dtyp::open_enum;
 use ndr::{ContextHandle, NdrDecode, NdrEncode};
+use wire::open_enum;
 
 /// A counter within its counterset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,7 @@
 //! [MS-PLA] 3.2.4.8: [`IAlertDataCollector`] and the messages of its methods.
 
-use ms_dtyp::HResult;
 use ms_oaut::{ArrayParameter, Bstr, VariantBool};
+use wire::HResult;
 
 use crate::data_collector::{IDataCollector, IDataCollectorServer};
 

@@ -1,7 +1,7 @@
 //! [MS-PLA] 3.2.4.1: [`IDataCollectorSet`] and the messages of its methods.
 
-use ms_dtyp::HResult;
 use ms_oaut::{ArrayParameter, Bstr, IDispatch, IDispatchServer, VariantBool};
+use wire::HResult;
 
 use crate::types::{AutoPathFormat, CommitMode, DataCollectorSetStatus, Object, Password};
 

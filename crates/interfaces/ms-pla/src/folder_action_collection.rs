@@ -1,7 +1,7 @@
 //! [MS-PLA] 3.2.4.4: [`IFolderActionCollection`] and the messages of its methods.
 
-use ms_dtyp::HResult;
 use ms_oaut::{IDispatch, IDispatchServer};
+use wire::HResult;
 
 use crate::types::{AnyVariant, Object};
 

@@ -1,6 +1,6 @@
 //! [MS-PLA] 3.2.1: classes, and the categories of sets. The identifiers of interfaces stand with their declarations.
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 /// Classes have the last twelve bytes of the interfaces.
 const fn class(first: u128) -> Guid {

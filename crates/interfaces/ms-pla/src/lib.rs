@@ -22,7 +22,7 @@
 //! (RPC_C_IMP_LEVEL_IMPERSONATE).
 //!
 //! Where to look: a module for each interface, [`collection`] for what all collections have, [`ids`] for classes, `HResult`
-//! of `ms-dtyp` for results (`PLA_E_…`), [`xml`] for sets as XML. Documents leave two things open: the size of enumerations ([`ndr::EnumForm`]) and
+//! of `wire` for results (`PLA_E_…`), [`xml`] for sets as XML. Documents leave two things open: the size of enumerations ([`ndr::EnumForm`]) and
 //! the number of pointers before an array ([`ms_oaut::ArrayParameter`]). Both forms of both are read; of an enumeration is
 //! written what readers of either form can read, of an array what the marshalers of Windows write. Requirements that are not
 //! met are in `gaps.toml`.

@@ -1,7 +1,7 @@
 //! [MS-PLA] 3.2.4.9: [`ITraceDataCollector`] and the messages of its methods.
 
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{Bstr, VariantBool};
+use wire::{Guid, HResult};
 
 use crate::data_collector::{IDataCollector, IDataCollectorServer};
 use crate::types::{ClockType, Object, StreamMode};

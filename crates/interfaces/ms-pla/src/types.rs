@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use codec::EncodeResult;
 use ms_oaut::{Bstr, Variant};
 use ndr::{Enum, InterfacePointer, NdrDecode, NdrEncode, Reader, Writer};
+use wire::EncodeResult;
 
 /// A reference to an object, or none.
 pub type Object<'stub> = Option<Box<InterfacePointer<'stub>>>;
@@ -25,7 +25,7 @@ impl fmt::Debug for Password {
 /// Enumerations, which stand in a stub as [`ndr::Enum`].
 macro_rules! enumerations {
     ($($(#[$meta:meta])* pub struct $name:ident { $($body:tt)* })*) => {$(
-        ms_dtyp::open_enum! {
+        wire::open_enum! {
             $(#[$meta])*
             pub struct $name(u16) { $($body)* }
         }

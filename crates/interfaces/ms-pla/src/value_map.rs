@@ -1,7 +1,7 @@
 //! [MS-PLA] 3.2.4.18: [`IValueMap`] and the messages of its methods.
 
-use ms_dtyp::HResult;
 use ms_oaut::{Bstr, IDispatch, IDispatchServer};
+use wire::HResult;
 
 use crate::types::{AnyVariant, Object, ValueMapType};
 

@@ -1,5 +1,5 @@
-use ms_dtyp::HResult;
 use ms_oaut::Value;
+use wire::HResult;
 
 use crate::types::ValueMapType;
 

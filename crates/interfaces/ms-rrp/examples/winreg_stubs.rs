@@ -5,7 +5,6 @@
 
 use std::error::Error;
 
-use ms_dtyp::{FileTime, Guid, Win32Error};
 use ms_rrp::types::{AccessMask, KeyHandle, Room, UnicodeString, ValueType};
 use ms_rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
@@ -15,6 +14,7 @@ use ms_rrp::winreg::{
 };
 use ndr::ConformantVaryingBytes;
 use rpc_stub::{Interface, Message, Request};
+use wire::{FileTime, Guid, Win32Error};
 
 const KEY: KeyHandle =
     KeyHandle { attributes: 0, uuid: Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10) };

@@ -1,5 +1,5 @@
-use ms_dtyp::Win32Error;
 use rpc_stub::Method;
+use wire::Win32Error;
 
 /// Why a method of [`crate::winreg::RegistryClient`] failed; `E` is the channel's error.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 use dcerpc::Channel;
-use ms_dtyp::{Guid, Win32Error};
 use rpc_stub::Message;
+use wire::{Guid, Win32Error};
 
 use crate::Error;
 use crate::winreg::{EnumerateRegistryKeyRequest, Key, RegistryClient};

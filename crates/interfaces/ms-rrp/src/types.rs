@@ -1,8 +1,7 @@
 //! The words of the protocol that appear in several methods.
 
-use codec::EncodeError;
-use ms_dtyp::open_enum;
 use ndr::{ConformantVarying, ContextHandle, NdrDecode, NdrEncode};
+use wire::{EncodeError, open_enum};
 
 /// [MS-RRP] 2.2.1 `RPC_HKEY`: an open key. It dies with the association that opened it.
 #[doc(alias = "RPC_HKEY")]

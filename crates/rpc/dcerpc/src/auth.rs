@@ -1,5 +1,5 @@
-use ms_dtyp::open_enum;
 use ssp::Protection;
+use wire::open_enum;
 
 open_enum! {
     /// [MS-RPCE] 2.2.1.1.8: how much of a call is protected.

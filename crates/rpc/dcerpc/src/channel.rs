@@ -1,6 +1,6 @@
 use core::future::Future;
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 /// One presentation context on an association to somewhere: what the typed stubs of an interface call through.
 ///

@@ -1,4 +1,4 @@
-use codec::{DecodeError, EncodeError};
+use wire::{DecodeError, EncodeError};
 
 use crate::pdu::{BindNakReason, PacketType};
 use crate::{AuthLevel, AuthService, CallId, ContextId, FaultStatus, Rejection, RejectionReason, SyntaxId};

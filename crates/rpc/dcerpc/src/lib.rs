@@ -11,7 +11,7 @@
 //! use dcerpc::server::{ServerAssociation, ServerConfig, ServerEvent};
 //! use dcerpc::{AuthService, SyntaxId};
 //!
-//! let winreg = SyntaxId::new(ms_dtyp::Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);
+//! let winreg = SyntaxId::new(wire::Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);
 //! let mut client = ClientAssociation::new(ClientConfig::default(), None)?;
 //! let mut server = ServerAssociation::new(ServerConfig::new(vec![winreg]), |_: AuthService| None);
 //!

@@ -2,7 +2,7 @@ use core::fmt;
 use core::net::IpAddr;
 use std::sync::Arc;
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use crate::{Auth, CallId, ContextId, FaultStatus, SyntaxId};
 

@@ -1,7 +1,7 @@
 use core::fmt;
 
-use codec::{Encode, WriteCursor};
 use ssp::{Message, SecurityContext};
+use wire::{Encode, WriteCursor};
 
 use crate::pdu::{CommonHeader, PfcFlags, SecTrailer, Verifier, length_field};
 use crate::{Auth, AuthLevel, Error};

@@ -1,4 +1,4 @@
-use codec::DecodeError;
+use wire::DecodeError;
 
 use crate::pdu::CommonHeader;
 
@@ -31,7 +31,7 @@ impl PduStream {
         if rest.len() < CommonHeader::FIXED_PART_SIZE {
             return Ok(None);
         }
-        let header: CommonHeader = codec::decode(rest)?;
+        let header: CommonHeader = wire::decode(rest)?;
         if header.frag_length > frag_bytes_max {
             return Err(DecodeError::limit_exceeded(
                 "PDU",

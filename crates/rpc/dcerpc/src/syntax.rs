@@ -1,7 +1,8 @@
 use core::fmt;
 
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::{Guid, open_enum};
+use wire::{
+    Decode, DecodeResult, Encode, EncodeResult, Guid, ReadCursor, WriteCursor, ensure_size, open_enum,
+};
 
 /// Names a call within an association; never reused by a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

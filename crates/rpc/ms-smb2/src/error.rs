@@ -1,5 +1,4 @@
-use codec::{DecodeError, EncodeError};
-use ms_dtyp::NtStatus;
+use wire::{DecodeError, EncodeError, NtStatus};
 
 use crate::DialectRevision;
 

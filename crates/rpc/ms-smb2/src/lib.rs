@@ -10,7 +10,7 @@
 //! session is signed or encrypted, and whatever comes otherwise ends the connection.
 //!
 //! ```
-//! use ms_dtyp::Guid;
+//! use wire::Guid;
 //! use ms_smb2::client::{ClientConfig, ClientConnection, Event};
 //! use ms_smb2::server::{AuthReply, ServerConfig, ServerConnection, ServerEvent};
 //!

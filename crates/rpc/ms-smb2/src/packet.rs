@@ -1,4 +1,4 @@
-use codec::{Encode, WriteCursor};
+use wire::{Encode, WriteCursor};
 
 use crate::Error;
 use crate::crypto::{Opener, Sealer, Signer};

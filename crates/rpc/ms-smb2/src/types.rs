@@ -1,6 +1,6 @@
 use core::fmt;
 
-use ms_dtyp::open_enum;
+use wire::open_enum;
 
 /// A dialect that this crate speaks. SMB1 and 2.0.2 are not among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

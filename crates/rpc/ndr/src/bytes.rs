@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use codec::EncodeResult;
+use wire::EncodeResult;
 
 use crate::read::size_of_count;
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};

@@ -1,5 +1,4 @@
-use codec::EncodeResult;
-use ms_dtyp::Guid;
+use wire::{EncodeResult, Guid};
 
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
 

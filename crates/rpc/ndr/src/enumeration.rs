@@ -1,4 +1,4 @@
-use codec::EncodeResult;
+use wire::EncodeResult;
 
 use crate::{EnumForm, NdrDecode, NdrEncode, Reader, Result, Writer};
 

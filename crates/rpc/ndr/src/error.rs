@@ -1,4 +1,4 @@
-use codec::DecodeError;
+use wire::DecodeError;
 
 /// What reading a stub answers.
 pub type Result<T> = core::result::Result<T, Error>;

@@ -86,8 +86,8 @@ mod tail;
 mod union;
 mod write;
 
-pub use codec::{EncodeError, EncodeResult};
 pub use rpc_macros::{NdrDecode, NdrEncode};
+pub use wire::{EncodeError, EncodeResult};
 
 pub use self::array::{Conformant, ConformantVarying, Varying};
 pub use self::bytes::{ConformantBytes, ConformantVaryingBytes};

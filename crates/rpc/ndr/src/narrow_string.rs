@@ -1,6 +1,6 @@
 //! Strings of single bytes. Each is a character of ISO 8859-1, so that all that is read can be written again.
 
-use codec::{EncodeError, EncodeResult};
+use wire::{EncodeError, EncodeResult};
 
 use crate::read::size_of_count;
 use crate::write::count;

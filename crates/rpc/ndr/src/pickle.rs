@@ -1,4 +1,4 @@
-use codec::{EncodeError, EncodeResult};
+use wire::{EncodeError, EncodeResult};
 
 use crate::read::size_of_count;
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};

@@ -1,4 +1,4 @@
-use codec::EncodeResult;
+use wire::EncodeResult;
 
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
 

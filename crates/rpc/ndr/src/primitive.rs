@@ -1,5 +1,4 @@
-use codec::EncodeResult;
-use ms_dtyp::{FileTime, Guid, HResult, Win32Error};
+use wire::{EncodeResult, FileTime, Guid, HResult, Win32Error};
 
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
 

@@ -1,6 +1,6 @@
 use core::ops::RangeInclusive;
 
-use codec::{DecodeError, ReadCursor};
+use wire::{DecodeError, ReadCursor};
 
 use crate::{EnumForm, Error, NdrDecode, RangeError, Result};
 

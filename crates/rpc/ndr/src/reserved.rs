@@ -1,7 +1,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use codec::EncodeResult;
+use wire::EncodeResult;
 
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};
 

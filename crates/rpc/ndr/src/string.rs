@@ -1,4 +1,4 @@
-use codec::{EncodeResult, decode_utf16};
+use wire::{EncodeResult, decode_utf16};
 
 use crate::read::size_of_count;
 use crate::{NdrDecode, NdrEncode, Reader, Result, Writer};

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use codec::EncodeResult;
+use wire::EncodeResult;
 
 use crate::array::{decode_elements, decode_referents, encode_elements, encode_referents};
 use crate::read::size_of_count;

@@ -1,4 +1,4 @@
-use codec::{EncodeError, EncodeResult};
+use wire::{EncodeError, EncodeResult};
 
 use crate::{EnumForm, NdrEncode};
 

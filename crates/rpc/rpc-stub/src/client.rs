@@ -1,8 +1,8 @@
 use core::marker::PhantomData;
 
-use codec::DecodeError;
 use dcerpc::Channel;
 use ndr::{Limits, Reader};
+use wire::DecodeError;
 
 use crate::{Error, FromStub, Interface, NativeInterface, Reply, Request, Status};
 

@@ -1,4 +1,4 @@
-use codec::EncodeError;
+use wire::EncodeError;
 
 use crate::Method;
 

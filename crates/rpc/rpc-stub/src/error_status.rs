@@ -1,5 +1,5 @@
-use ms_dtyp::open_enum;
 use ndr::{NdrDecode, NdrEncode};
+use wire::open_enum;
 
 use crate::Status;
 

@@ -1,6 +1,6 @@
 use dcerpc::SyntaxId;
-use ms_dtyp::Guid;
 use ndr::{NdrDecode, NdrEncode};
+use wire::Guid;
 
 /// C706 appendix N `rpc_if_id_t`: an interface, as a parameter of a method.
 #[doc(alias = "rpc_if_id_t")]

@@ -1,9 +1,8 @@
 use core::fmt;
 
-use codec::EncodeResult;
 use dcerpc::SyntaxId;
-use ms_dtyp::{HResult, Win32Error};
 use ndr::{NdrDecode, NdrEncode, Reader, Writer};
+use wire::{EncodeResult, HResult, Win32Error};
 
 /// A row of an interface's table of methods. Prints as words for the beginning of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

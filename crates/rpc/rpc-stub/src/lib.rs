@@ -1,7 +1,7 @@
 //! An RPC interface, declared once.
 //!
 //! ```
-//! use ms_dtyp::Win32Error;
+//! use wire::Win32Error;
 //! use ndr::{ContextHandle, WideString};
 //! use rpc_stub::{Interface, Message, ServerResult};
 //!
@@ -72,8 +72,8 @@ mod pause;
 mod server;
 
 pub use dcerpc::{Channel, FaultStatus, SyntaxId};
-pub use ms_dtyp::Guid;
 pub use rpc_macros::interface;
+pub use wire::Guid;
 
 pub use self::client::Client;
 pub use self::error::Error;

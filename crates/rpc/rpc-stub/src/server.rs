@@ -1,6 +1,6 @@
 use dcerpc::{AuthLevel, FaultStatus};
-use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::ContextHandle;
+use wire::{Guid, HResult, Win32Error};
 
 use crate::{ErrorStatus, FromStub, Message, Request, StatusOf};
 

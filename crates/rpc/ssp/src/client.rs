@@ -125,7 +125,7 @@ impl Client {
         if message_type(challenge) != Some(ChallengeMessage::MESSAGE_TYPE) {
             return Err(Error::UnexpectedToken { reason: "the server sends no NTLM challenge" });
         }
-        let decoded: ChallengeMessage<'_> = codec::decode(challenge)?;
+        let decoded: ChallengeMessage<'_> = wire::decode(challenge)?;
         if let Some(missing) = missing_of(decoded.flags, self.options.usage) {
             return Err(Error::WeakSession { missing });
         }

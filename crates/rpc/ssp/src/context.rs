@@ -1,4 +1,4 @@
-use ms_dtyp::FileTime;
+use wire::FileTime;
 
 use crate::{Error, SessionKey};
 

@@ -1,7 +1,7 @@
-use codec::{DecodeResult, encode_utf16};
 use hmac::{Hmac, KeyInit, Mac};
 use md4::{Digest, Md4};
 use md5::Md5;
+use wire::{DecodeResult, encode_utf16};
 use zeroize::Zeroizing;
 
 use crate::Secret;
@@ -109,8 +109,8 @@ mod tests {
     /// [MS-NLMP] 4.2.4.2.2 and 4.2.4.3
     #[test]
     fn the_published_response_is_genuine_for_its_password_only() {
-        let challenge: ChallengeMessage<'_> = codec::decode(tests::CHALLENGE).unwrap();
-        let message: AuthenticateMessage<'_> = codec::decode(tests::AUTHENTICATE).unwrap();
+        let challenge: ChallengeMessage<'_> = wire::decode(tests::CHALLENGE).unwrap();
+        let message: AuthenticateMessage<'_> = wire::decode(tests::AUTHENTICATE).unwrap();
         let response = NtlmV2Response::new(message.nt_response).unwrap();
         let judge = |password: &str, user: &str| {
             let password = Secret::new(password);

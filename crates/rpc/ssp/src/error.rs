@@ -1,4 +1,4 @@
-use codec::DecodeError;
+use wire::DecodeError;
 
 /// Why an authentication or a message was refused. No variant holds a secret.
 #[derive(Debug, thiserror::Error)]

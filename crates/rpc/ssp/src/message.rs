@@ -1,7 +1,6 @@
 use core::ops::Range;
 
-use codec::{Decode, DecodeError, DecodeResult, ReadCursor, decode_utf16, ensure_size};
-use ms_dtyp::FileTime;
+use wire::{Decode, DecodeError, DecodeResult, FileTime, ReadCursor, decode_utf16, ensure_size};
 
 use crate::{ImpersonationLevel, OsVersion, ServerInfo};
 
@@ -300,7 +299,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_challenge_tells_names_and_version_of_the_server() {
-        let challenge: ChallengeMessage<'_> = codec::decode(CHALLENGE).unwrap();
+        let challenge: ChallengeMessage<'_> = wire::decode(CHALLENGE).unwrap();
         assert_eq!(challenge.server_challenge, [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef]);
         let info = challenge.server_info().unwrap();
         assert_eq!(info.target_name.as_deref(), Some("Server"));
@@ -312,7 +311,7 @@ pub(crate) mod tests {
 
     #[test]
     fn an_authenticate_message_tells_who_comes() {
-        let message: AuthenticateMessage<'_> = codec::decode(AUTHENTICATE).unwrap();
+        let message: AuthenticateMessage<'_> = wire::decode(AUTHENTICATE).unwrap();
         assert_eq!((message.domain.as_str(), message.user.as_str()), ("Domain", "User"));
         assert_eq!(message.nt_response.len(), 84);
     }
@@ -320,18 +319,18 @@ pub(crate) mod tests {
     #[test]
     fn offsets_and_lengths_that_lie_are_errors_wherever_the_message_is_cut() {
         for length in 0..CHALLENGE.len() {
-            let cut = codec::decode::<ChallengeMessage<'_>>(&CHALLENGE[..length])
+            let cut = wire::decode::<ChallengeMessage<'_>>(&CHALLENGE[..length])
                 .and_then(|challenge| challenge.server_info());
             assert!(cut.is_err(), "{length} bytes");
         }
         for length in 0..AUTHENTICATE.len() - 16 {
             assert!(
-                codec::decode::<AuthenticateMessage<'_>>(&AUTHENTICATE[..length]).is_err(),
+                wire::decode::<AuthenticateMessage<'_>>(&AUTHENTICATE[..length]).is_err(),
                 "{length} bytes"
             );
         }
         let mut lying = CHALLENGE.to_vec();
         lying[44..48].copy_from_slice(&u32::MAX.to_le_bytes());
-        codec::decode::<ChallengeMessage<'_>>(&lying).unwrap_err();
+        wire::decode::<ChallengeMessage<'_>>(&lying).unwrap_err();
     }
 }

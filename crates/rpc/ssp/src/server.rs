@@ -129,7 +129,7 @@ impl Server {
         message: &[u8],
         wrapper: Option<NegTokenResp<'_>>,
     ) -> Result<Step, Error> {
-        let decoded: AuthenticateMessage<'_> = codec::decode(message)?;
+        let decoded: AuthenticateMessage<'_> = wire::decode(message)?;
         let is_anonymous = decoded.user.is_empty() && decoded.nt_response.is_empty();
         let session_of = decoded.encrypted_session_key;
         let account =
@@ -258,7 +258,7 @@ impl Server {
             Mechanism::Negotiate => NegTokenResp::decode(token)?.response_token.unwrap_or_default(),
         };
         if !message.is_empty() {
-            let server_challenge = codec::decode::<ChallengeMessage<'_>>(message)?.server_challenge;
+            let server_challenge = wire::decode::<ChallengeMessage<'_>>(message)?.server_challenge;
             self.challenge = Some(Challenge { message: message.to_vec(), server_challenge });
         }
         Ok(())

@@ -1,4 +1,4 @@
-use codec::{DecodeError, DecodeResult, ReadCursor, ensure_size};
+use wire::{DecodeError, DecodeResult, ReadCursor, ensure_size};
 
 /// [RFC 4178] 4.2.2 `NegTokenResp`
 ///

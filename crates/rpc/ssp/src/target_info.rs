@@ -5,7 +5,7 @@
 //! of `MsvAvFlags` that makes the server check the message integrity code. `sspi` repeats whatever the server claims
 //! and appends the flags. So it is given a challenge that has our pairs in place of the server's already.
 
-use codec::{DecodeError, DecodeResult, encode_utf16};
+use wire::{DecodeError, DecodeResult, encode_utf16};
 
 use crate::message::{AvPairs, ChallengeMessage};
 
@@ -66,7 +66,7 @@ mod tests {
     use crate::message::tests::CHALLENGE;
 
     fn pairs(challenge: &[u8]) -> Vec<(u16, Vec<u8>)> {
-        let decoded: ChallengeMessage<'_> = codec::decode(challenge).unwrap();
+        let decoded: ChallengeMessage<'_> = wire::decode(challenge).unwrap();
         AvPairs::new(decoded.target_info)
             .map(|pair| pair.map(|pair| (pair.id, pair.value.to_vec())).unwrap())
             .collect()
@@ -74,9 +74,9 @@ mod tests {
 
     #[test]
     fn name_and_channel_bindings_are_added_and_everything_else_stays() {
-        let decoded: ChallengeMessage<'_> = codec::decode(CHALLENGE).unwrap();
+        let decoded: ChallengeMessage<'_> = wire::decode(CHALLENGE).unwrap();
         let changed = prepare_challenge(CHALLENGE, &decoded, "cifs/web1").unwrap();
-        let again: ChallengeMessage<'_> = codec::decode(&changed).unwrap();
+        let again: ChallengeMessage<'_> = wire::decode(&changed).unwrap();
         assert_eq!(again.server_info(), decoded.server_info());
         let pairs = pairs(&changed);
         assert_eq!(pairs.iter().map(|pair| pair.0).collect::<Vec<_>>(), [2, 1, 10, 9]);
@@ -101,7 +101,7 @@ mod tests {
             challenge[44..48].copy_from_slice(&offset.to_le_bytes());
             [challenge, target_info].concat()
         };
-        let decoded: ChallengeMessage<'_> = codec::decode(&claimed).unwrap();
+        let decoded: ChallengeMessage<'_> = wire::decode(&claimed).unwrap();
         let changed = prepare_challenge(&claimed, &decoded, "cifs/web1").unwrap();
         let expected = [(7, vec![9; 8]), (10, vec![0; 16]), (9, encode_utf16("cifs/web1"))];
         assert_eq!(pairs(&changed), expected);

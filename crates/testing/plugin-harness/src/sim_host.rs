@@ -4,13 +4,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, mpsc};
 
-use ms_dtyp::FileTime;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use windows_sim::choices::Choices;
 use windows_sim::model::{Clock, HostOptions};
 use windows_sim::{Account, Accounts, Attempts, Behaviour, WindowsHost, server};
+use wire::FileTime;
 
 use crate::lender::{PASSWORD, USER};
 

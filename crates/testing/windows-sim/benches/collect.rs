@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::AuthLevel;
-use ms_dtyp::Guid;
 use ms_pcq::perflibv2::{Change, PerflibV2Client, PerflibV2Service, Query};
 use ms_pcq::wire::CounterIdentifier;
 use ms_smb2::client::{ClientConfig, Encryption};
@@ -26,6 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 use windows_sim::model::{Host, HostOptions, ValueSource};
 use windows_sim::service::pcq::PerflibService;
 use windows_sim::{Account, Accounts, WindowsHost, server};
+use wire::Guid;
 
 use crate::client::{Rpc, Smb};
 

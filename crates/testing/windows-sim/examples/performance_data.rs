@@ -14,7 +14,6 @@ use std::time::Duration;
 use clap::Parser;
 use dcerpc::Channel;
 use dcerpc::client::{CallRequest, ClientConfig};
-use ms_dtyp::Guid;
 use ms_rrp::types::ValueType;
 use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
 use perflib_v1::{CounterBlock, DataBlock, Instances, NameTable, ObjectType, Value as Number};
@@ -24,6 +23,7 @@ use ssp::{Credentials, Secret};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
+use wire::Guid;
 
 /// Reads performance data and keys of a host's registry.
 #[derive(Parser)]

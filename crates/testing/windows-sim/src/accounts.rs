@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ms_dtyp::NtStatus;
 use ssp::{Outcome, Secret};
+use wire::NtStatus;
 
 /// An account of a host or of its domain.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use ms_dtyp::NtStatus;
 use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
+use wire::NtStatus;
 
 use crate::choices::Choices;
 use crate::rule::{Action, CallKind, Rule};
@@ -143,7 +143,7 @@ impl Behaviour {
 
 #[cfg(test)]
 mod tests {
-    use ms_dtyp::Win32Error;
+    use wire::Win32Error;
 
     use super::*;
 

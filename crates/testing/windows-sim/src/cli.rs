@@ -3,7 +3,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use ms_dtyp::FileTime;
 use ms_smb2::Dialect;
 use ms_smb2::server::Encryption;
 use windows_sim::choices::Choices;
@@ -11,6 +10,7 @@ use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
 use windows_sim::{
     AccountState, ActivationMode, ObjectBindings, RegistryMode, RpcSecurity, RpcStateLevel, Rule,
 };
+use wire::FileTime;
 
 use crate::sets::SetFiles;
 use crate::share::{Share, Slow};

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ms_dtyp::{FileTime, Guid, SystemTime};
+use wire::{FileTime, Guid, SystemTime};
 
 /// A dump of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]

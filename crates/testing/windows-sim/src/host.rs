@@ -3,9 +3,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use dcerpc::Observers;
-use ms_dtyp::{Guid, NtStatus};
 use ms_pla::Category;
 use ms_pla::xml::DataCollectorSet;
+use wire::{Guid, NtStatus};
 
 use crate::accounts::Accounts;
 use crate::behaviour::Behaviour;

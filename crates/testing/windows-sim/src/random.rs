@@ -1,6 +1,6 @@
 use std::hash::{BuildHasher, RandomState};
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 /// Bytes that a client cannot guess: SipHash under a key that the standard library takes from the system.
 pub(crate) fn bytes<const N: usize>() -> [u8; N] {

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use ms_dtyp::FileTime;
+use wire::FileTime;
 
 /// The remote registry service: it starts when somebody opens its pipe, and stops when nobody uses it.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use dcerpc::FaultStatus;
-use ms_dtyp::Win32Error;
+use wire::Win32Error;
 
 /// The service of rules that name none.
 const DEFAULT_SERVICE: &str = "pcq";

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ms_dtyp::NtStatus;
 use ms_pcq::perflibv2::methods::QueryCounterDataRequest;
 use rpc_stub::Message;
 use tokio::net::{TcpListener, UnixListener};
@@ -15,6 +14,7 @@ use windows_sim::live::Live;
 use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
 use windows_sim::service::{self, pcq, winreg};
 use windows_sim::{Account, Accounts, Action, Behaviour, RpcState, Rule, WindowsHost, server};
+use wire::NtStatus;
 
 use crate::cli::{Options, Profile, Refusal};
 use crate::share::{self, Kind};

@@ -4,7 +4,6 @@ use core::convert::Infallible;
 use core::future::{Future, ready};
 use core::net::Ipv4Addr;
 
-use codec::{decode, encode_vec};
 use dcerpc::Channel;
 use epm::ept::{
     EndpointMapper, Ept, EptLookupHandleFreeReply, EptLookupHandleFreeRequest, EptLookupRequest,
@@ -12,10 +11,10 @@ use epm::ept::{
 };
 use epm::types::{Entry, InquiryType, Twr, VersionOption};
 use epm::wire::{Binding, FLOORS_MAX, Floor, ProtocolId, Tower};
-use ms_dtyp::Guid;
 use ndr::ContextHandle;
 use rpc_stub::{Direction, ErrorStatus, Message, Request, RpcIfId, SyntaxId};
 use test_support::future::now;
+use wire::{Guid, decode, encode_vec};
 
 use crate::input::{Input, chunk};
 use crate::interfaces::is_read;

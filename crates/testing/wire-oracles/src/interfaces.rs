@@ -1,6 +1,5 @@
 //! Laws of all declared interfaces.
 
-use codec::EncodeResult;
 use epm::ept::Ept;
 use mgmt::management::Mgmt;
 use ms_comev::{
@@ -22,6 +21,7 @@ use ms_pla::{
 use ms_rrp::winreg::Winreg;
 use ndr::Error;
 use rpc_stub::{Direction, Interface, Method};
+use wire::EncodeResult;
 
 use crate::input::Input;
 

@@ -1,10 +1,10 @@
 use core::fmt::Debug;
 
-use codec::{Decode, Encode, ReadCursor};
+use wire::{Decode, Encode, ReadCursor};
 
 /// Writes what was read: that is possible, and takes as many bytes as it says.
 pub(crate) fn encoded(value: &(impl Encode + ?Sized)) -> Vec<u8> {
-    let bytes = codec::encode_vec(value).expect("what was read can be written");
+    let bytes = wire::encode_vec(value).expect("what was read can be written");
     assert_eq!(bytes.len(), value.size(), "{} keeps its size law", value.name());
     bytes
 }
@@ -29,12 +29,12 @@ where
 /// same. A macro, since what borrows from its source has a type of its own for each source.
 macro_rules! lossless {
     ($bytes:expr, $type:ty) => {{
-        let mut src = ::codec::ReadCursor::new($bytes);
-        if let Ok(value) = <$type as ::codec::Decode<'_>>::decode(&mut src) {
+        let mut src = ::wire::ReadCursor::new($bytes);
+        if let Ok(value) = <$type as ::wire::Decode<'_>>::decode(&mut src) {
             assert!(src.pos() <= $bytes.len());
             let again = $crate::law::encoded(&value);
-            let mut src = ::codec::ReadCursor::new(&again);
-            let read = <$type as ::codec::Decode<'_>>::decode(&mut src);
+            let mut src = ::wire::ReadCursor::new(&again);
+            let read = <$type as ::wire::Decode<'_>>::decode(&mut src);
             assert_eq!(read.as_ref(), Ok(&value), "{} reads the same again", stringify!($type));
         }
     }};

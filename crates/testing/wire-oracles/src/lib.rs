@@ -23,6 +23,7 @@ pub mod counter_types;
 pub mod data_manager;
 pub mod dcerpc;
 pub mod dcom_exporter;
+pub mod dtyp;
 pub mod epm;
 mod input;
 pub mod interfaces;
@@ -31,7 +32,6 @@ mod mgmt;
 mod ms_comev;
 pub mod ms_comt;
 pub mod ms_dcom;
-pub mod ms_dtyp;
 mod ms_oaut;
 pub mod ms_pcq;
 pub mod ms_pla;
@@ -49,7 +49,7 @@ pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
 pub const ORACLES: [(&str, Oracle); 38] = [
-    ("dtyp_values", ms_dtyp::values),
+    ("dtyp_values", wire::values),
     ("ndr_constructs", ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
     ("pcq_query_data", ms_pcq::query_data),

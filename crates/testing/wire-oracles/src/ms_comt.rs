@@ -1,6 +1,5 @@
 //! Laws of `ms-comt`.
 
-use codec::WideStr;
 use ms_comt::tracking::write::{self, Choices, encode};
 use ms_comt::tracking::{
     ApplicationType, Component, Container, Dropped, Limits, Position, Process, Visitor, read,
@@ -12,8 +11,8 @@ use ms_comt::{
     GetContainerDataRequest, IsSupportedReply, IsSupportedRequest, OnNewTrackingInfoReply,
     OnNewTrackingInfoRequest, Tracked,
 };
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::Bstr;
+use wire::{Guid, HResult, WideStr};
 
 use crate::law::is_inside;
 use crate::ms_dcom::{Call, object};

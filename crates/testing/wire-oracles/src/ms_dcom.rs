@@ -1,6 +1,5 @@
 //! Laws of `ms-dcom`.
 
-use codec::{DecodeError, decode, encode_vec};
 use ms_dcom::activation::{Activation, ActivationProperties, ActivationRequest, ObjectExporter};
 use ms_dcom::activator::{
     RemoteCreateInstanceReply, RemoteCreateInstanceRequest, RemoteGetClassObjectReply,
@@ -20,10 +19,10 @@ use ms_dcom::types::{
     ProtocolSequence, ReferenceFlags, RemInterfaceRef, RemQiResult, SetId, StdObjref,
 };
 use ms_dcom::wire::{Context, DataElement, DualStringArray, ErrorInfo, Objref, ObjrefBody, SecurityBinding};
-use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::{Conformant, InterfacePointer, Reader, Reserved, Writer};
 use rpc_stub::Message;
 use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, reply_stub, request_stub};
+use wire::{DecodeError, Guid, HResult, Win32Error, decode, encode_vec};
 
 use crate::law::is_inside;
 
@@ -147,8 +146,7 @@ pub(crate) fn honest_structures() -> Vec<(&'static str, Vec<u8>)> {
     let handler =
         Objref { iid: IID, body: ObjrefBody::Handler { std, clsid: CLASS, resolver: resolver.clone() } };
     let info = ErrorInfo { description: Some("No".to_owned()), ..ErrorInfo::default() };
-    let pointer =
-        |pointer: codec::EncodeResult<InterfacePointer<'_>>| pointer.expect(RIGHT).data.into_owned();
+    let pointer = |pointer: wire::EncodeResult<InterfacePointer<'_>>| pointer.expect(RIGHT).data.into_owned();
     let request = pointer(request().to_pointer());
     let inner = |bytes: &[u8], format| {
         let objref: Objref<'_> = decode(bytes).expect(RIGHT);

@@ -1,6 +1,5 @@
 //! Honest calls of `ms-oaut`, whose laws are those of interfaces.
 
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{
     Bstr, CloneEnumeratorReply, CloneEnumeratorRequest, Currency, Date, Decimal, DispParams, ExcepInfo,
     GetIdsOfNamesReply, GetIdsOfNamesRequest, GetTypeInfoCountReply, GetTypeInfoCountRequest,
@@ -9,6 +8,7 @@ use ms_oaut::{
     VarType, Variant, VariantBool,
 };
 use ndr::{Conformant, ConformantVarying, InterfacePointer, WideString};
+use wire::{Guid, HResult};
 
 use crate::ms_dcom::{Call, object};
 

@@ -4,7 +4,6 @@ use core::convert::Infallible;
 use core::future::{Future, ready};
 
 use dcerpc::{Channel, FaultStatus};
-use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::enumerate_counter_sets;
 use ms_rrp::types::{AccessMask, KeyHandle, Room, UnicodeString, ValueType};
 use ms_rrp::winreg::{
@@ -18,6 +17,7 @@ use ms_rrp::wire::{MemoryRange, ResourceList};
 use ndr::ConformantVaryingBytes;
 use rpc_stub::{CallInfo, Direction, Interface, Message, Request, ServerResult};
 use test_support::future::now;
+use wire::{Guid, Win32Error};
 
 use crate::input::{Input, chunk};
 use crate::interfaces::is_read;
@@ -198,7 +198,7 @@ pub(crate) fn honest_calls() -> Vec<(u16, Vec<u8>, Vec<u8>)> {
         (5, CloseRegistryKeyRequest { key }.to_stub()),
     ];
     let mut server = Registry::default();
-    let mut call = |(opnum, stub): (u16, codec::EncodeResult<Vec<u8>>)| {
+    let mut call = |(opnum, stub): (u16, wire::EncodeResult<Vec<u8>>)| {
         const RIGHT: &str = "the request is right";
         let stub = stub.expect(RIGHT);
         let reply = server.dispatch(&CallInfo::default(), opnum, &stub).expect(RIGHT);
@@ -279,11 +279,11 @@ impl Channel for Watched<'_> {
 pub fn values(bytes: &[u8]) {
     if let Ok(text) = ms_rrp::wire::text(ValueType::REG_SZ, bytes) {
         assert!(!text.contains('\0') && text.chars().count() <= bytes.len() / 2);
-        assert_eq!(ms_rrp::wire::text(ValueType::REG_SZ, &codec::encode_utf16(&text)), Ok(text));
+        assert_eq!(ms_rrp::wire::text(ValueType::REG_SZ, &wire::encode_utf16(&text)), Ok(text));
     }
     if let Ok(texts) = ms_rrp::wire::texts(ValueType::REG_MULTI_SZ, bytes) {
         let again: Vec<u8> =
-            texts.iter().flat_map(|text| [&codec::encode_utf16(text)[..], &[0, 0]].concat()).collect();
+            texts.iter().flat_map(|text| [&wire::encode_utf16(text)[..], &[0, 0]].concat()).collect();
         assert!(again.len() <= bytes.len() + 2 /* a NUL that was not there */);
         assert_eq!(ms_rrp::wire::texts(ValueType::REG_MULTI_SZ, &again), Ok(texts));
     }

@@ -2,11 +2,11 @@
 
 use core::fmt::Debug;
 
-use ms_dtyp::Guid;
 use ndr::{
     Conformant, ConformantVarying, ConformantVaryingBytes, ContextHandle, InterfacePointer, Limits,
     NdrDecode, NdrEncode, Reader, Ref, Varying, WideString, Writer, from_pickle, to_pickle,
 };
+use wire::Guid;
 
 use crate::input::Input;
 use crate::law::is_inside;

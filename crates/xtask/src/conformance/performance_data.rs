@@ -62,7 +62,7 @@ fn difference(path: &str, theirs: &Value, ours: &Value) -> Option<String> {
             let mut pairs = a.iter().zip(b).enumerate();
             pairs.find_map(|(index, (a, b))| difference(&format!("{path}/{index}"), a, b))
         }
-        _ => (theirs != ours).then(|| format!("{path}: impacket has {theirs}, our codec {ours}")),
+        _ => (theirs != ours).then(|| format!("{path}: impacket has {theirs}, our decoder {ours}")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records of who had which process dumped.
 
-use ms_dtyp::Guid;
 use plugin_session::command::{AuditRecord, AuditedAttempt, audit_field, user};
+use wire::Guid;
 
 /// A process dump, as the log records it.
 #[derive(Debug)]

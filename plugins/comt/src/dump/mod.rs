@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use dcom_runtime::Object;
 use ms_comt::{DumpProcessRequest, IProcessDump, IsSupportedRequest};
-use ms_dtyp::{Guid, HResult};
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::ObjectStep;
 use plugin_session::command::{CommandError, HostAccess, HostArguments, ObjectTransportArguments};
 use tokio::time::Instant;
+use wire::{Guid, HResult};
 
 use self::audit::attempt;
 use self::service::DUMPER;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ms_dtyp::Guid;
 use plugin_sdk::{Handle, Level};
+use wire::Guid;
 
 use crate::model::{ApplicationFigures, HostFigures, ProcessFigures};
 

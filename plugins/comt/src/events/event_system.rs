@@ -13,11 +13,11 @@ use ms_comev::{
 };
 use ms_comt::IComTrackingInfoEvents;
 use ms_dcom::wire::Objref;
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::Bstr;
 use plugin_session::{Explanation, ObjectService, ObjectStep};
 use rpc_stub::orpc::ObjectInterface as _;
 use tokio::time::Instant;
+use wire::{Guid, HResult};
 
 use crate::reasons::{
     EVENT_SYSTEM_DENIED, EVENT_SYSTEM_NOT_REGISTERED, EVENT_SYSTEM_PORT_BLOCKED, REASONS, declared, of_object,

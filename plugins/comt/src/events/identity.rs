@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 /// The identifiers that this process uses now.
 static USED: Mutex<BTreeSet<Guid>> = Mutex::new(BTreeSet::new());

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use dcom_exporter::{Subscriber, Told};
-use ms_dtyp::Guid;
 use plugin_sdk::{Failure, Stage};
+use wire::Guid;
 
 use super::identity::SubscriptionId;
 use super::listener::{self, Listening};

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use codec::{DecodeError, WideStr};
 use ms_comt::tracking::{Component, Container, Dropped, Process, Reason, Visitor, read};
-use ms_dtyp::Guid;
+use wire::{DecodeError, Guid, WideStr};
 
 use crate::model::{
     AboutApplication, ApplicationFigures, ComponentFigures, HostFigures, LeftOut, Limits, Place,

@@ -6,10 +6,10 @@ use std::time::Duration;
 use dcom_exporter::{Event, EventCounts};
 use dcom_runtime::Object;
 use host_session::{Recovery, SessionError, Target};
-use ms_dtyp::Guid;
 use plugin_sdk::{Collection, Coverage, Failure, GeneralReason, Stage};
 use plugin_session::{AttemptError, HostSource, KeptConnection, ObjectConnection, TransportSettings};
 use tokio::time::{Instant, timeout_at};
+use wire::Guid;
 
 use super::event_system::{self, EVENT_SYSTEM, SUBSCRIPTION};
 use super::listener;

@@ -6,12 +6,12 @@ mod table;
 
 use std::time::Duration;
 
-use ms_dtyp::Guid;
 use plugin_sdk::{Command, Exit, Failure, GeneralReason, Run, Stage};
 use plugin_session::ObjectStep;
 use plugin_session::command::{CommandError, HostAccess, HostArguments, ObjectTransportArguments};
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use wire::Guid;
 
 use self::event::EventArguments;
 use crate::model::{

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ms_comt::tracking::ApplicationType;
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use super::table::Key;
 use crate::model::AboutApplication;

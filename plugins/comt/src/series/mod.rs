@@ -6,8 +6,8 @@ mod table;
 
 use std::collections::BTreeSet;
 
-use ms_dtyp::Guid;
 use plugin_sdk::{FamilyId, FamilyKey, Output};
+use wire::Guid;
 
 pub(crate) use self::families::NAMESPACE;
 use self::families::{

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use ms_dtyp::Guid;
 use plugin_abi::{FamilyKey, Selects};
 use plugin_host::InstanceConfig;
 use serde_json::json;
 use windows_sim::choices::{EventList, TrackerEventChoices};
 use windows_sim::model::ComComponent;
+use wire::Guid;
 
 use crate::world::{Asked as _, Plugin, SimHost};
 use plugin_harness::Collection;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use ms_dtyp::{FileTime, Guid};
 use plugin_abi::Stage;
 use plugin_harness::Collection;
 use serde_json::json;
 use windows_sim::choices::EndedContainer;
 use windows_sim::model::{Clock, ComProcess, Counterset, Host, HostOptions, Moment, Sample, ValueSource};
+use wire::{FileTime, Guid};
 
 use crate::slow;
 use crate::world::{Asked as _, Plugin, SimHost};

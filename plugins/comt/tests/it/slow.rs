@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ms_dtyp::{FileTime, Guid};
 use plugin_abi::Stage;
 use serde_json::json;
 use windows_sim::model::{
     Clock, ComComponent, ComContainer, ComProcess, Counterset, Host, HostOptions, Moment, Sample, ValueSource,
 };
+use wire::{FileTime, Guid};
 
 use crate::world::{Asked as _, Plugin, SimHost};
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ms_dtyp::Guid;
 use plugin_abi::{CredentialVerdict, Stage};
 use windows_sim::choices::{CallRate, ContainerList};
 use windows_sim::model::{ComComponent, ComContainer};
+use wire::Guid;
 
 use crate::world::{Asked as _, Plugin, SimHost};
 use plugin_harness::Collection;

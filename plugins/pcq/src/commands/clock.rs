@@ -1,4 +1,4 @@
-use ms_dtyp::{FileTime, SystemTime};
+use wire::{FileTime, SystemTime};
 
 /// `2026-01-01T12:00:00.000Z`
 pub(super) fn rfc3339(time: FileTime) -> String {

@@ -8,12 +8,12 @@ use counter_poll::registration::Name;
 use counter_poll::survey;
 use counter_types::{NamePattern, PatternText, nearest, same_name};
 use host_session::{HostInfo, Session, SessionError};
-use ms_dtyp::Guid;
 use ms_pcq::types::Lcid;
 use perflib_session::PerflibSession as _;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments};
 use tokio::time::Instant;
+use wire::Guid;
 
 use super::clock;
 use super::describe::{Findings, Found};

@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use counter_types::{RawClocks, boot_time};
-use ms_dtyp::FileTime;
 use perflib_session::CallTimes;
+use wire::FileTime;
 
 /// The start of a host, kept from reply to reply: each shows another one, by the drift between the host's clocks.
 #[derive(Debug, Default)]

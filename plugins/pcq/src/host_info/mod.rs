@@ -14,11 +14,11 @@ mod services;
 use std::time::Duration;
 
 use counter_types::RawClocks;
-use ms_dtyp::FileTime;
 use perflib_session::CallTimes;
 use plugin_sdk::{Collection, Failure, FamilyId, GeneralReason, Output, Stage};
 use plugin_session::{Backoff, OpenSession};
 use tokio::time::Instant;
+use wire::FileTime;
 
 use self::clocks::{BootTime, skew};
 use self::fact::{Fact, Found, Unread};

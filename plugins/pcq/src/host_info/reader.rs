@@ -1,11 +1,11 @@
 //! Keys and values of the host's registry, each read for itself: what is missing or malformed costs nothing else.
 
 use host_session::concerns_one_call;
-use ms_dtyp::Win32Error;
 use ms_rrp::winreg::{Key, Limits, RegistryClient, RegistryValue, ValueRoom};
 use ms_rrp::wire::InvalidValue;
 use perflib_session::PipeChannel;
 use tokio::time::Instant;
+use wire::Win32Error;
 
 use super::fact::Unread;
 

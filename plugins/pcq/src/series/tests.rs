@@ -4,13 +4,13 @@ use std::time::Duration;
 use counter_poll::registration::Counter;
 use counter_poll::{Counterset, CountersetPoller, Provider, Wanted, clocks_of};
 use counter_types::CounterType;
-use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterId, InstanceId, InstanceType};
 use ms_pcq::wire::{Clocks, CounterRegInfo, InstanceInfo, QueryData, QueryDataWriter, RawValue};
 use plugin_sdk::testing::{FakeInstance, FakeOutcome};
 use plugin_sdk::{Collection, Coverage, Failure, Problem, Setup, Source, Target};
 use serde_json::json;
 use test_support::future::now;
+use wire::{FileTime, Guid};
 
 use super::ExporterIds;
 use crate::config::{self, Settings};

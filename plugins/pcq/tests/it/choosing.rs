@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use ms_dtyp::FileTime;
 use ms_pcq::types::Lcid;
 use plugin_abi::{Level, Start};
 use plugin_host::testing::{RecordedOutcome, RecordedSeries, Value};
 use serde_json::{Value as Json, json};
 use windows_sim::model::Moment;
+use wire::FileTime;
 
 use crate::world::{BOOT, Ended, NOON, Plugin, SimHost};
 

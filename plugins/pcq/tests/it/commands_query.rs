@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use ms_dtyp::{FileTime, Guid};
 use serde_json::Value;
 use windows_sim::model::{
     self, Clock, Counterset, Data, Moment, NameIndexes, PerfObject, Sample, ValueSource,
 };
+use wire::{FileTime, Guid};
 
 use crate::commands::{Ran, line, run, run_and, without_disks};
 use crate::world::{BOOT, NOON, Plugin, SimHost};

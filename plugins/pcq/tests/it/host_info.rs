@@ -2,10 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use ms_dtyp::FileTime;
 use plugin_host::testing::{RecordedOutcome, Value};
 use serde_json::json;
 use windows_sim::registry::RegistryValue;
+use wire::FileTime;
 
 use crate::world::{BOOT, Ended, NOON, Plugin, SimHost, Watch};
 

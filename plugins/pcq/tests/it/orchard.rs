@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use serde_json::{Value as Json, json};
 use test_support::perflib::{Gaps, RawValue, buffer, read};
 use windows_sim::RecordedCall;
 use windows_sim::model::{Clock, Counter, Counterset, Moment, Provider, Sample, Value, ValueSource};
+use wire::{FileTime, Guid};
 
 use crate::world::{BOOT, NOON, SimHost};
 

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterType, DetailLevel, InstanceType};
 use plugin_abi::Level;
 use plugin_host::testing::{RecordedOutcome, Value as Shown};
 use serde_json::json;
 use windows_sim::model::{Clock, Counter, Counterset, Moment, Provider, Sample, Value, ValueSource};
+use wire::{FileTime, Guid};
 
 use crate::world::{BOOT, NOON, Plugin, SimHost, Watch, countersets};
 

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use counter_poll::paths::{PathPlan, PathQuery};
 use counter_poll::{Client, HostChannel};
-use ms_dtyp::{FileTime, Guid};
 use ms_pcq::perflibv2::{CallInfo, CounterData};
 use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use plugin_pla::measured::Alerts;
 use test_support::future::now;
 use windows_sim::model::{Counter, Counterset, Moment, Provider, Sample, ValueSource};
 use windows_sim::service::pcq::PerflibService;
+use wire::{FileTime, Guid};
 
 static PROVIDER: Provider =
     Provider { guid: Guid::from_u128(0x5c0f_0001_5a0e_4d0c_9a1f_3b7e_6d0f_2b01), name: "Works" };

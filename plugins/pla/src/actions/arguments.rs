@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::time::SystemTime;
 
 use counter_types::{CounterPath, InstancePath};
-use ms_dtyp::FileTime;
 use pla_engine::{TaskValues, Threshold};
+use wire::FileTime;
 
 use super::process::Program;
 use crate::model::{Task, TaskCall};
@@ -125,7 +125,7 @@ fn counter(path: &CounterPath, instance: &str) -> String {
 fn date(time: SystemTime) -> String {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let nanos = i128::try_from(since.as_nanos()).unwrap_or(i128::MAX);
-    let ms_dtyp::SystemTime { year, month, day, hour, minute, second, .. } =
+    let wire::SystemTime { year, month, day, hour, minute, second, .. } =
         FileTime::from_unix_nanos(nanos).into();
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }

@@ -1,9 +1,9 @@
 //! What the host's answers about one set mean.
 
 use host_session::SessionError;
-use ms_dtyp::HResult;
 use plugin_sdk::{DeclaredReason, Reason};
 use plugin_session::{Explanation, ObjectStep};
+use wire::HResult;
 
 use crate::reasons;
 

@@ -1,11 +1,11 @@
 //! Which countersets the host has.
 
 use counter_poll::WELL_KNOWN;
-use ms_dtyp::Guid;
 use ms_rrp::RegisteredCounterSets;
 use perflib_session::{PcqError, PerflibSession as _, error_of_registry, registry};
 use plugin_sdk::{Collection, Failure, Stage};
 use tokio::time::Instant;
+use wire::Guid;
 
 use super::{Counters, Open};
 use crate::session::REGISTRY;

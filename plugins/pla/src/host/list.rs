@@ -6,7 +6,6 @@ use std::fmt;
 use dcom_runtime::{Object, Returned};
 use host_session::{Reason, Recovery, SessionError, Stage};
 use ms_dcom::wire::Objref;
-use ms_dtyp::HResult;
 use ms_oaut::Bstr;
 use ms_pla::collection::{Collection, item, item_unsigned};
 use ms_pla::data_collector_set::{GetNameRequest, GetStatusRequest, GetXmlRequest};
@@ -16,6 +15,7 @@ use ms_pla::{DataCollectorSetStatus, IDataCollectorSet, IDataCollectorSetCollect
 use rpc_client::{Interface as BoundInterface, TcpTransport};
 use rpc_stub::orpc::Proxy;
 use tokio::time::Instant;
+use wire::HResult;
 
 use super::progress::Progress;
 use crate::model::LIMITS;
@@ -171,7 +171,7 @@ impl Reader<'_> {
             Ok(reference) => reference,
             Err(why) => return Ok(Err(why)),
         };
-        let objref: Objref<'_> = match codec::decode(&reference) {
+        let objref: Objref<'_> = match wire::decode(&reference) {
             Ok(objref) => objref,
             Err(error) => return Ok(Err(error.to_string())),
         };

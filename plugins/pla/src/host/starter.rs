@@ -1,10 +1,10 @@
 //! Starts sets of the host, for alerts.
 
 use host_session::Target;
-use ms_dtyp::HResult;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::{ObjectConnection, TransportSettings};
 use tokio::time::Instant;
+use wire::HResult;
 
 use super::category::CategoryWord;
 use super::named::{NamedError, Order, control};

@@ -40,7 +40,7 @@ fn time(row: &Properties, clocks: &RawClocks) -> u64 {
     }
 }
 
-const INTERVALS_PER_SECOND: u64 = ms_dtyp::FileTime::INTERVALS_PER_SECOND;
+const INTERVALS_PER_SECOND: u64 = wire::FileTime::INTERVALS_PER_SECOND;
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use ms_dtyp::HResult;
 use ms_pla::FileFormat;
 use ms_pla::xml::{DataCollectorSet, Finding, PerformanceCounterDataCollector};
+use wire::HResult;
 
 use super::{LogFormat, clean};
 

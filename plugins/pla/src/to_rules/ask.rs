@@ -6,7 +6,6 @@ use counter_poll::classic::{self, Reach};
 use counter_poll::{registration, survey};
 use counter_types::{NamePattern, same_name};
 use host_session::{Session, SessionError};
-use ms_dtyp::Guid;
 use ms_pcq::wire::InstanceInfo;
 use perflib_session::{
     PcqError, PerflibSession as _, error_of_classic, error_of_perflib, open_registry,
@@ -16,6 +15,7 @@ use pla_engine::Threshold;
 use plugin_sdk::Run;
 use plugin_session::command::{CommandError, HostAccess};
 use tokio::time::Instant;
+use wire::Guid;
 
 use super::document::Document;
 use super::host::Host;

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use dcerpc::FaultStatus;
 use ms_dcom::wire::{DualStringArray, Objref};
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{Bstr, IDispatchServer};
 use ms_pla::data_collector_set::{GetNameReply, GetNameRequest, GetXmlReply, GetXmlRequest};
 use ms_pla::data_collector_set_collection::*;
@@ -19,6 +18,7 @@ use windows_sim::model::Clock;
 use windows_sim::service::objects::{ComClass, ComInterface, ComObject, Program};
 use windows_sim::service::{self, Call};
 use windows_sim::{Account, Accounts, HostState, WindowsHost, model};
+use wire::{Guid, HResult};
 
 use crate::objects::Objects;
 use crate::steered::Mill;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use ms_dtyp::FileTime;
 use ms_pla::Category;
 use plugin_host::testing::RecordedOutcome;
 use serde_json::json;
 use windows_sim::choices::PlaChoices;
+use wire::FileTime;
 
 use crate::objects::Objects;
 use crate::steered::Mill;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ms_dtyp::{FileTime, Guid};
 use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use windows_sim::model::{
     Clock, Counter, Counterset, Data, Instance, Moment, PerfCounter, PerfObject, Provider, Sample, Value,
     ValueSource,
 };
+use wire::{FileTime, Guid};
 
 use crate::world::{NOON, SimHost};
 

@@ -1,6 +1,6 @@
 use std::error::Error as StdError;
 
-use codec::DecodeError;
+use wire::DecodeError;
 
 use crate::channel::HostChannel;
 

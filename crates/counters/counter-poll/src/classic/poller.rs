@@ -3,10 +3,10 @@ use std::error::Error as StdError;
 use std::time::Duration;
 
 use counter_types::RawClocks;
-use ms_dtyp::FileTime;
 use ms_pcq::types::Lcid;
 use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
 use perflib_v1::{BadObject, DataBlock, ObjectType};
+use wire::FileTime;
 
 use super::candidates::{Candidate, candidates, choose};
 use super::error::ClassicError;

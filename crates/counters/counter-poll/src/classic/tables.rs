@@ -1,10 +1,10 @@
 //! The tables of names of a host, read when something has to be found or named, and not kept: they take megabytes.
 
-use ms_dtyp::FileTime;
 use ms_pcq::types::Lcid;
 use ms_rrp::Error;
 use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
 use perflib_v1::{NameKind, NameTable};
+use wire::FileTime;
 
 use crate::channel::HostChannel;
 

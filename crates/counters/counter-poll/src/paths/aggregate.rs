@@ -129,8 +129,8 @@ impl Aggregate {
 
 #[cfg(test)]
 mod tests {
-    use ms_dtyp::Guid;
     use ms_pcq::types::{AggregateFunc, CounterType};
+    use wire::Guid;
 
     use super::*;
     use crate::registration::{Counter, Name};

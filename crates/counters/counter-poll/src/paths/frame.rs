@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use codec::WideStr;
 use counter_types::{Measure, RawClocks, Reading, properties};
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{CounterRegInfo, QueryData, RawValue};
 use ms_rrp::winreg::RegistryValue;
 use perflib_v1::DataBlock;
+use wire::WideStr;
 
 use super::aggregate::{Aggregate, Aggregates};
 use super::replies::{self, Described, Part};

@@ -1,12 +1,11 @@
 //! The replies for a plan, counterset by counterset.
 
-use codec::DecodeResult;
 use counter_types::RawClocks;
-use ms_dtyp::Win32Error;
 use ms_pcq::types::InstanceType;
 use ms_pcq::wire::Block;
 use ms_rrp::winreg::RegistryValue;
 use perflib_v1::{BadObject, DataBlock, Definitions, ObjectType};
+use wire::{DecodeResult, Win32Error};
 
 use super::{PathPlan, PathQuery};
 use crate::Provider;

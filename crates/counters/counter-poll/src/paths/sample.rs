@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use counter_types::{Cooked, Formula, Measure, RawClocks, Reading, cook, properties};
-use ms_dtyp::FileTime;
 use ms_pcq::perflibv2::CounterData;
 use ms_pcq::wire::CounterRegInfo;
 use ms_rrp::winreg::RegistryValue;
+use wire::FileTime;
 
 use super::aggregate::Aggregates;
 use super::rows::{Row, Rows};

@@ -1,7 +1,7 @@
 //! A search for what paths mean, which can be interrupted.
 
 use counter_types::{CounterPath, NamePattern, nearest};
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use super::plan::{OpenPath, PathPlan, compiled, pick};
 use super::problem::{FindError, PathProblem};

@@ -207,6 +207,6 @@ fn push<I: SeriesIds, S: SeriesSink<I>>(
 
 /// 100 ns since 1601 in nanoseconds since 1970.
 fn unix_nanos(time_100ns: u64) -> i64 {
-    let since_1970 = time_100ns.saturating_sub(ms_dtyp::FileTime::UNIX_EPOCH.0);
+    let since_1970 = time_100ns.saturating_sub(wire::FileTime::UNIX_EPOCH.0);
     i64::try_from(since_1970.saturating_mul(100)).unwrap_or(i64::MAX)
 }

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use codec::WideStr;
 use perflib_v1::{DataBlock, Instances, Many, ObjectType, Parent};
+use wire::WideStr;
 
 use crate::pace::Pace;
 

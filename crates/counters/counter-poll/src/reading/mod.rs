@@ -1,9 +1,9 @@
 //! What a reply holds of one counterset, whichever provider sent it.
 
-use codec::WideStr;
 use counter_types::RawClocks;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{self, Block, DataHeader, RawValue};
+use wire::WideStr;
 
 mod identities;
 mod object;

@@ -1,10 +1,10 @@
 //! The values of a classic object in a reply.
 
-use codec::WideStr;
 use counter_types::RawClocks;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::RawValue;
 use perflib_v1::{CounterBlock, DataBlock, Field, Instances, Many, ObjectType, Value};
+use wire::WideStr;
 
 use super::InstanceReading;
 use super::identities::Identities;

@@ -71,7 +71,7 @@ fn a_counterset_that_does_not_answer_is_not_asked_about_in_the_next_collection()
     assert!(unnamed.trouble.to_string().contains("did not answer"), "{unnamed:?}");
 }
 
-fn guid_of(found: &[Lookup]) -> ms_dtyp::Guid {
+fn guid_of(found: &[Lookup]) -> wire::Guid {
     let [Lookup::Found(counterset)] = found else { panic!("{found:?}") };
     counterset.provider.guid().unwrap()
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use counter_poll::{Client, HostChannel};
 use dcerpc::{AuthLevel, Channel, FaultStatus};
-use ms_dtyp::{FileTime, Guid};
 use ms_pcq::perflibv2::CallInfo;
 use windows_sim::model::{Clock, Host, HostOptions};
 use windows_sim::service::pcq::PerflibService;
+use wire::{FileTime, Guid};
 
 /// 2026-01-01 12:00:00
 const NOON: FileTime = FileTime(134_116_992_000_000_000);

@@ -1,9 +1,9 @@
 //! A query is filled with countersets, and each block of its data is found.
 
 use counter_poll::{Addition, Catalog, Forms, Lookup, OpenQuery, Which};
-use ms_dtyp::Guid;
 use ms_pcq::types::InstanceType;
 use test_support::future::now;
+use wire::Guid;
 
 use crate::host::client;
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use counter_poll::{Client, FetchError, OpenQuery, Seen, SelectionPoller, Wanted, Which};
 use counter_types::{NamePattern, PatternText};
 use dcerpc::FaultStatus;
-use ms_dtyp::Guid;
 use test_support::future::now;
+use wire::Guid;
 
 use crate::host::{CallError, MemoryHost, client, client_and_model};
 use crate::sink::{Indexes, RecordingSink};

@@ -1,12 +1,12 @@
 //! For all blocks: reading gives what was written, no bytes panic, and reading allocates nothing.
 
-use ms_dtyp::FileTime;
 use ms_pcq::types::{CounterType, DetailLevel};
 use perflib_v1::write::{Counter, Data, Header, Instance, Object, encode};
 use perflib_v1::{CounterBlock, DataBlock, Instances, ObjectType, Parent, Value};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use wire::FileTime;
 
 fn counter() -> impl Strategy<Value = Counter> {
     let types = [

@@ -4,7 +4,7 @@ use std::io::{Cursor, Write as _};
 
 use cab::{CabinetBuilder, CompressionType};
 use data_manager::{Error, ExtractLimits, extract};
-use ms_dtyp::HResult;
+use wire::HResult;
 
 use crate::place::{Place, noise};
 

@@ -3,8 +3,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use data_manager::{DataManager, Error, FolderLimits, Limit, Managed, ManagerSettings, Request};
-use ms_dtyp::HResult;
 use ms_pla::{DataManagerSteps, ResourcePolicy};
+use wire::HResult;
 
 use crate::place::{MB, Place, Undeletable, enabled, now, texts};
 

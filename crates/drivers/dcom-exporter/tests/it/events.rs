@@ -8,11 +8,11 @@ use dcerpc::FaultStatus;
 use dcom_exporter::{EventRefusal, SubscriberLimits};
 use ms_comt::tracking::{Component, Container, Limits, Process, Visitor, read, write};
 use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
-use ms_dtyp::HResult;
 use rpc_stub::orpc::{ComVersion, OrpcThis, request_stub};
 use rpc_stub::{Interface, Message};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance};
+use wire::HResult;
 
 use crate::world::{CID, WEB1, World, event, event_of, fault, proxy, soon};
 

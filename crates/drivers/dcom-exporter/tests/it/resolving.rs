@@ -1,6 +1,5 @@
 //! What a host learns of a reference that it was given.
 
-use codec::decode;
 use dcom_exporter::SubscriberLimits;
 use ms_comt::IComTrackingInfoEvents;
 use ms_dcom::remote_unknown::{
@@ -11,10 +10,10 @@ use ms_dcom::resolver::{
 };
 use ms_dcom::types::{Oid, ProtocolSequence, ReferenceFlags, RemInterfaceRef, SetId};
 use ms_dcom::wire::{DualStringArray, Objref};
-use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::Conformant;
 use rpc_stub::Interface;
 use rpc_stub::orpc::{ComVersion, IUnknown, ObjectInterface};
+use wire::{Guid, HResult, Win32Error, decode};
 
 use crate::world::{WEB1, World, event, proxy, resolver};
 

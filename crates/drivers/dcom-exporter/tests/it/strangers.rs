@@ -8,7 +8,6 @@ use dcom_exporter::{EventRefusal, SubscriberLimits};
 use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use ms_dcom::remote_unknown::{IRemUnknown2, RemReleaseRequest};
 use ms_dcom::resolver::IObjectExporter;
-use ms_dtyp::{Guid, Win32Error};
 use rpc_client::Security;
 use rpc_server::{Deadlines, Incoming, Refusal};
 use rpc_stub::Interface;
@@ -16,6 +15,7 @@ use rpc_stub::orpc::{ComVersion, OrpcThis, request_stub};
 use ssp::{Credentials, Mechanism, Secret};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
 use tokio::time::{Instant, sleep};
+use wire::{Guid, Win32Error};
 
 use crate::world::{CID, WEB1, WEB2, World, event, event_of, fault, proxy, soon};
 

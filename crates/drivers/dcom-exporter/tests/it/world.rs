@@ -12,13 +12,13 @@ use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use ms_dcom::remote_unknown::{IRemUnknown2, RemQueryInterfaceRequest};
 use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request};
 use ms_dcom::types::StdObjref;
-use ms_dtyp::{Guid, HResult};
 use rpc_client::{Association, Interface as Bound, Security, TcpTransport};
 use rpc_server::{Deadlines, Incoming, Limits, Server};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
 use rpc_stub::{Client, Error, Interface, Request, StatusOf};
 use tokio::io::duplex;
 use tokio::time::Instant;
+use wire::{Guid, HResult};
 
 pub(crate) const WEB1: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 pub(crate) const WEB2: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));

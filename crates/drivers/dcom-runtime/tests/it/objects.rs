@@ -5,9 +5,9 @@ use dcom_runtime::{Object, PING_PERIOD, ReachedResolver};
 use host_session::{Options, Reason, SessionError, Stage, Target, Verdict};
 use ms_dcom::resolver::IObjectExporter;
 use ms_dcom::wire::ObjrefBody;
-use ms_dtyp::HResult;
 use rpc_stub::Interface as _;
 use rpc_stub::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface};
+use wire::HResult;
 
 use crate::host::PASSWORD;
 use crate::world::{

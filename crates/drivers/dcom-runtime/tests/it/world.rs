@@ -20,7 +20,6 @@ use ms_dcom::resolver::{
 };
 use ms_dcom::types::{Oid, Oxid, ReferenceFlags, RemQiResult, SetId, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref};
-use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::{Conformant, Reserved};
 use rpc_stub::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface, OrpcThat};
 use rpc_stub::{CallInfo, Interface, ServerResult};
@@ -28,6 +27,7 @@ use ssp::{Credentials, Secret, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 use transport::{BoxStream, MemoryListener, MemoryNetwork};
+use wire::{Guid, HResult, Win32Error};
 
 use crate::host::{Answer, Rules, USER, acceptor, mechanism};
 

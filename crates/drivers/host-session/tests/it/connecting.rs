@@ -1,13 +1,13 @@
 use std::time::Duration;
 
 use host_session::{Options, Reason, Session, SessionError, Stage, Target, Verdict};
-use ms_dtyp::NtStatus;
 use ms_smb2::client::Encryption;
 use ms_smb2::server::Encryption as ServerEncryption;
 use rpc_client::SmbOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 use transport::{Direction, Endpoint, FaultPlan, Faulty, Layered, MemoryNetwork};
+use wire::NtStatus;
 
 use crate::host::PASSWORD;
 use crate::world::{INTERFACE, PIPE, World, credentials, soon};
@@ -176,7 +176,7 @@ async fn encryption_that_one_side_requires_and_the_other_lacks_is_the_reason() {
 
 #[tokio::test]
 async fn a_host_without_the_interface_is_told_from_one_that_refuses_us() {
-    let world = World::new(|rules| rules.interface.uuid = ms_dtyp::Guid::from_u128(1));
+    let world = World::new(|rules| rules.interface.uuid = wire::Guid::from_u128(1));
     let error = world.connect().await.unwrap_err();
     assert_eq!(
         (error.stage, error.reason, error.verdict()),

@@ -11,10 +11,10 @@ use epm::wire::{Binding, Tower};
 use host_session::{
     Options, Reason, SessionError, Stage, TcpPort, TcpReached, TcpService, TcpSession, Verdict,
 };
-use ms_dtyp::Guid;
 use ndr::ContextHandle;
 use rpc_stub::{CallInfo, ErrorStatus, ServerResult};
 use transport::MemoryNetwork;
+use wire::Guid;
 
 use crate::host::{Answer, PASSWORD};
 use crate::tcp::listen;

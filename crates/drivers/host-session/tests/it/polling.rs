@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dcerpc::FaultStatus;
 use host_session::{Reason, Recovery, Session, SessionError, Stage, Target};
-use ms_dtyp::{NtStatus, Win32Error};
 use tokio::time::{Instant, timeout};
+use wire::{NtStatus, Win32Error};
 
 use crate::world::{INTERFACE, PIPE, ServerMode, World, poll, soon};
 
@@ -88,7 +88,7 @@ async fn a_second_association_does_not_touch_the_first() {
     assert_eq!(world.rules.logons_accepted(), logons + 1, "in RPC");
     second.into_transport().close(soon()).await.unwrap();
     poll(&mut session).await.unwrap();
-    let elsewhere = [dcerpc::SyntaxId::new(ms_dtyp::Guid::from_u128(1), 1, 0)];
+    let elsewhere = [dcerpc::SyntaxId::new(wire::Guid::from_u128(1), 1, 0)];
     let refused = session.open_association(PIPE, &elsewhere, soon()).await.unwrap_err();
     assert_eq!((refused.stage, refused.reason), (Stage::Bind, Reason::NotFound), "{refused}");
     assert_eq!(refused.stages.last().map(|report| report.stage), Some(Stage::Bind));
@@ -112,7 +112,7 @@ async fn a_share_that_the_host_let_go_of_ends_the_connection() {
 #[tokio::test]
 async fn each_interface_that_is_asked_for_has_an_answer() {
     let world = World::new(|_| {});
-    let elsewhere = dcerpc::SyntaxId::new(ms_dtyp::Guid::from_u128(1), 1, 0);
+    let elsewhere = dcerpc::SyntaxId::new(wire::Guid::from_u128(1), 1, 0);
     let session = world.connect_to(&[INTERFACE, elsewhere]).await.unwrap();
     let answers: Vec<bool> = session.contexts().iter().map(|context| context.outcome.is_ok()).collect();
     assert_eq!(answers, [true, false]);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use host_session::{Options, PipeRetry, Reason, Session, SessionError, Stage, Verdict};
-use ms_dtyp::NtStatus;
 use tokio::time::Instant;
+use wire::NtStatus;
 
 use crate::host::PASSWORD;
 use crate::world::World;

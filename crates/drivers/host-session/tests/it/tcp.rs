@@ -7,10 +7,10 @@ use dcerpc::{AuthLevel, Channel as _, FaultStatus, SyntaxId};
 use host_session::{
     Options, Reason, SessionError, Stage, Target, TcpReached, TcpService, TcpSession, Verdict,
 };
-use ms_dtyp::Guid;
 use ssp::Usage;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use transport::{BoxStream, MemoryNetwork};
+use wire::Guid;
 
 use crate::host::{Answer, PASSWORD, Rules, acceptor, mechanism};
 use crate::world::{INTERFACE, credentials, soon};

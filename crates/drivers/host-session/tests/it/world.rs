@@ -6,10 +6,10 @@ use std::time::Duration;
 use dcerpc::server::IncomingCall;
 use dcerpc::{AuthLevel, Channel as _, FaultStatus, SyntaxId};
 use host_session::{Endpoint, Options, Reason, Session, SessionError, Target};
-use ms_dtyp::Guid;
 use ssp::{Credentials, Secret};
 use tokio::time::Instant;
 use transport::MemoryNetwork;
+use wire::Guid;
 
 use crate::host::{Answer, PASSWORD, Rules, USER, serve};
 

@@ -95,8 +95,8 @@ fn a_call_of_another_object_or_causality_is_not_the_servers() {
         follow(&[named.process.snapshot()], Place { file: 0, cell: client.call().id() }, 9, |_| true).end
     };
     assert_eq!(end(|_| {}), TrailEnd::Executing);
-    assert_eq!(end(|object| object.ipid = ms_dtyp::Guid::from_u128(1)), TrailEnd::NoServerCall);
-    assert_eq!(end(|object| object.causality_id = ms_dtyp::Guid::from_u128(1)), TrailEnd::NoServerCall);
+    assert_eq!(end(|object| object.ipid = wire::Guid::from_u128(1)), TrailEnd::NoServerCall);
+    assert_eq!(end(|object| object.causality_id = wire::Guid::from_u128(1)), TrailEnd::NoServerCall);
 }
 
 #[test]

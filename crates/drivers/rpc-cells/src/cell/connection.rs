@@ -1,6 +1,6 @@
 use std::net::{IpAddr, Ipv6Addr};
 
-use ms_dtyp::open_enum;
+use wire::open_enum;
 
 use super::sealed::Stored;
 use super::{Fields, Malformed};

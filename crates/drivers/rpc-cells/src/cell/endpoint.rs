@@ -1,4 +1,4 @@
-use ms_dtyp::open_enum;
+use wire::open_enum;
 
 use super::sealed::Stored;
 use super::{Fields, Malformed, Name};

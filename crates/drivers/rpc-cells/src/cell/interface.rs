@@ -1,4 +1,4 @@
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use super::sealed::Stored;
 use super::{Fields, Malformed, Name};

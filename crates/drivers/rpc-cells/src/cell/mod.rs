@@ -13,7 +13,7 @@ mod operation;
 mod server_call;
 mod thread;
 
-use ms_dtyp::open_enum;
+use wire::open_enum;
 
 pub use self::call_target::CallTarget;
 pub use self::client_call::ClientCall;

@@ -1,6 +1,6 @@
 use std::ops::BitOr;
 
-use ms_dtyp::open_enum;
+use wire::open_enum;
 
 use super::sealed::Stored;
 use super::{Fields, Malformed};

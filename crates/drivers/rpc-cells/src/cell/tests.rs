@@ -1,5 +1,5 @@
-use ms_dtyp::Guid;
 use proptest::prelude::*;
+use wire::Guid;
 
 use super::*;
 use crate::layout::CellId;

@@ -1,7 +1,7 @@
-use ms_dtyp::NtStatus;
 use ms_smb2::client::Event;
 use ssp::{ClientOptions, Credentials, Mechanism, SecurityContext, Step, Usage};
 use tokio::time::{Instant, timeout_at};
+use wire::NtStatus;
 
 use crate::smb::connection::{SmbConnection, State, unexpected};
 use crate::{Error, Operation};

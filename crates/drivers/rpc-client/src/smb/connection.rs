@@ -3,13 +3,13 @@ use std::borrow::Cow;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use ms_dtyp::NtStatus;
 use ms_smb2::client::{ClientConnection, Encryption, Event, FileId, Negotiated, Reply, TreeId};
 use ssp::{Credentials, Peer};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 use tracing::debug;
 use transport::BoxStream;
+use wire::NtStatus;
 
 use crate::smb::SmbOptions;
 use crate::smb::in_flight::{Awaited, PipeRead};

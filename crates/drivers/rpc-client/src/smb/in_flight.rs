@@ -1,7 +1,7 @@
 //! Requests without an answer, or with one that was not read yet.
 
-use ms_dtyp::NtStatus;
 use ms_smb2::client::{FileId, Reply, RequestId};
+use wire::NtStatus;
 
 /// What a call waits for.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 use std::sync::OnceLock;
 
-use ms_dtyp::Guid;
 use ms_smb2::Dialect;
 use ms_smb2::client::{ClientConfig, ClientLimits, Encryption};
 use tracing::warn;
+use wire::Guid;
 
 /// Options of SMB.
 #[derive(Clone, Debug)]

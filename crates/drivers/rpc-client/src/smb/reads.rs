@@ -1,9 +1,9 @@
 //! READs of pipes, of which several may be in flight.
 
-use ms_dtyp::NtStatus;
 use ms_smb2::client::{Event, FileId, Reply};
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, trace};
+use wire::NtStatus;
 
 use crate::smb::connection::{SmbConnection, unexpected};
 use crate::smb::in_flight::{Awaited, Outcome, PipeRead};

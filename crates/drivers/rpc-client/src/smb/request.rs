@@ -3,12 +3,12 @@
 use std::io;
 use std::sync::PoisonError;
 
-use ms_dtyp::NtStatus;
 use ms_smb2::client::{ClientConnection, Event, FileId, Reply, RequestId};
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, trace};
 use transport::read_once;
+use wire::NtStatus;
 
 use crate::smb::connection::{SmbConnection, State};
 use crate::smb::in_flight::Awaited;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use dcerpc::client::{CallRequest, ClientConfig};
 use dcerpc::server::IncomingCall;
 use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
-use ms_dtyp::Guid;
 use ms_smb2::client::Encryption;
 use ms_smb2::server::Encryption as ServerEncryption;
 use rpc_client::{
@@ -16,6 +15,7 @@ use ssp::{Credentials, Mechanism, Secret};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use transport::{BoxStream, FaultPlan, Faulty};
+use wire::Guid;
 
 use crate::host::{Answer, PASSWORD, Rules, USER, serve};
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig as RpcConfig, ServerEvent as RpcEvent};
 use dcerpc::{AuthService, FaultStatus, SyntaxId};
-use ms_dtyp::{Guid, NtStatus};
 use ms_smb2::server::{
     AuthReply, Encryption, FileId, ServerConfig, ServerConnection, ServerEvent, SessionId,
 };
@@ -15,6 +14,7 @@ use ssp::{Accounts, Mechanism, Outcome, Secret, SecurityContext, ServerOptions, 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 use transport::BoxStream;
+use wire::{Guid, NtStatus};
 
 pub(crate) const USER: &str = "svc-metrics";
 pub(crate) const PASSWORD: &str = "Passw0rd-of-the-host";

@@ -1,9 +1,9 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use ms_dtyp::NtStatus;
 use rpc_client::{ErrorKind, SmbConnection, SmbOptions, Stage};
 use ssp::Mechanism;
+use wire::NtStatus;
 
 use crate::calls::{
     REVERSE, bind, call, credentials, dial, let_the_host_work, log_on, poll_once, rules, soon,

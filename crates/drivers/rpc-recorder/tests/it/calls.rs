@@ -3,9 +3,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig};
 use dcerpc::server::{ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{AssociationInfo, AuthService, Observers, Role, SyntaxId, Transport};
-use ms_dtyp::Guid;
 use rpc_cells::{CallStatus, Cell, ClientCall, Level, ServerCall, Snapshot};
 use rpc_recorder::Recorder;
+use wire::Guid;
 
 use crate::memory::Cells;
 

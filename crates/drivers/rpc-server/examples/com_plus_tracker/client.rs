@@ -8,13 +8,13 @@ use ms_comt::{
     DumpProcessRequest, GetComponentDataByContainerAndClsidRequest, GetComponentDataByContainerRequest,
     GetContainerDataRequest, IGetTrackingData, IProcessDump, IsSupportedRequest,
 };
-use ms_dtyp::Guid;
 use ms_oaut::{Bstr, FlaggedWordBlob};
 use rpc_client::{Association, TcpTransport};
 use rpc_stub::orpc::{ComVersion, OrpcThis, read_reply, reply_stub, request_stub};
 use rpc_stub::{FromStub, Interface, Request};
 use tokio::time::Instant;
 use transport::{Connector, Endpoint, TcpConnector};
+use wire::Guid;
 
 use crate::call_ids::OwnCallIds;
 use crate::made_up;

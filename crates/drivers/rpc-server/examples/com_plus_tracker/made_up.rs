@@ -1,9 +1,8 @@
 //! Figures, names and extents that mean nothing and differ from each other.
 
-use codec::EncodeError;
 use ms_comt::{ApplicationIdentifier, ComponentData, ContainerData, ContainerStatistics, Tracked};
-use ms_dtyp::Guid;
 use rpc_stub::orpc::{OrpcExtent, OrpcExtentArray};
+use wire::{EncodeError, Guid};
 
 /// Of no byte, and of numbers that need padding.
 const EXTENT_DATA: [&[u8]; 3] = [b"", b"seven b", b"fourteen bytes"];

@@ -13,12 +13,12 @@ use ms_comt::{
     GetComponentDataByContainerReply, GetComponentDataByContainerRequest, GetContainerDataReply,
     GetContainerDataRequest, IGetTrackingData, IProcessDump, IsSupportedReply, IsSupportedRequest,
 };
-use ms_dtyp::HResult;
 use ndr::Conformant;
 use rpc_server::{Call, Options, Server, TcpListeners};
 use rpc_stub::orpc::{OrpcThat, read_request, reply_stub, request_stub};
 use rpc_stub::{FromStub, Interface, Message, Request};
 use tokio::net::TcpListener;
+use wire::HResult;
 
 use crate::made_up;
 use crate::transcript::{Parameters, print_reply, print_request};

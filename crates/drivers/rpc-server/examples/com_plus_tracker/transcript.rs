@@ -8,11 +8,11 @@ use ms_comt::{
     GetComponentDataByContainerReply, GetComponentDataByContainerRequest, GetContainerDataReply,
     GetContainerDataRequest, IsSupportedReply, IsSupportedRequest,
 };
-use ms_dtyp::HResult;
 use ms_oaut::Bstr;
 use ndr::Conformant;
 use rpc_stub::Message;
 use rpc_stub::orpc::{OrpcExtentArray, OrpcThat, OrpcThis};
+use wire::HResult;
 
 /// The lines of a message's parameters.
 pub(crate) trait Parameters: Message {

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig};
 use dcerpc::{FaultStatus, SyntaxId};
-use ms_dtyp::Guid;
 use rpc_client::{Association, Error, Security, TcpTransport};
 use rpc_server::{Call, Incoming, Interface, Options, Server};
 use tokio::io::{AsyncReadExt, DuplexStream, duplex};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use wire::Guid;
 
 pub(crate) const ECHO: SyntaxId = SyntaxId::new(Guid::from_u128(0x0ec0), 1, 0);
 /// Returns the parameters.

@@ -3,9 +3,9 @@
 mod client;
 mod server;
 
-use ms_dtyp::Guid;
 use ndr::{ConformantVarying, ContextHandle};
 use rpc_stub::{ErrorStatus, RpcIfId};
+use wire::Guid;
 
 pub use self::client::{EndpointMap, EndpointMapper, Inquiry, Limits, Lookup};
 use crate::types::{EptEntry, InquiryType, Twr, VersionOption};

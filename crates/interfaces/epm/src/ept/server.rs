@@ -1,9 +1,8 @@
 //! What a server does with a request, beside keeping its map and its handles.
 
-use codec::EncodeResult;
-use ms_dtyp::Guid;
 use ndr::{ConformantVarying, ContextHandle};
 use rpc_stub::{ErrorStatus, SyntaxId};
+use wire::{EncodeResult, Guid};
 
 use super::{EptLookupReply, EptLookupRequest, EptMapReply, EptMapRequest};
 use crate::types::{Entry, EptEntry, InquiryType, Twr};

@@ -1,7 +1,7 @@
 use core::fmt;
 use core::net::Ipv4Addr;
 
-use codec::{EncodeError, EncodeResult};
+use wire::{EncodeError, EncodeResult};
 
 use super::{Floor, ProtocolId};
 

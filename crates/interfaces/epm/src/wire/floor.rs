@@ -1,5 +1,6 @@
-use codec::{Decode, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::open_enum;
+use wire::{
+    Decode, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor, ensure_size, open_enum,
+};
 
 open_enum! {
     /// C706 appendix I: the protocol of a floor.
@@ -85,7 +86,7 @@ impl<'de> Decode<'de> for Floor {
         let (_, right) = side("RHS")?;
         let Some((protocol, lhs)) = left.split_first() else {
             let reason = "has no protocol identifier";
-            return Err(codec::DecodeError::invalid_field(Self::NAME, "LHS", offset, reason));
+            return Err(wire::DecodeError::invalid_field(Self::NAME, "LHS", offset, reason));
         };
         Ok(Self { protocol: ProtocolId(*protocol), lhs: lhs.to_vec(), rhs: right.to_vec() })
     }

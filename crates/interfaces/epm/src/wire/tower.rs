@@ -1,8 +1,8 @@
-use codec::{
+use rpc_stub::{Guid, SyntaxId};
+use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
     ensure_size,
 };
-use rpc_stub::{Guid, SyntaxId};
 
 use super::{Binding, Floor, ProtocolId};
 

@@ -3,10 +3,10 @@
 use epm::ept::{EndpointMapper, EptLookupReply, EptMapReply, Inquiry, Limits};
 use epm::types::{Entry, EptEntry, Twr, VersionOption};
 use epm::wire::{Binding, Tower};
-use ms_dtyp::Guid;
 use ndr::{ConformantVarying, ContextHandle, FixedString};
 use rpc_stub::{ErrorStatus, Message};
 use test_support::future::now;
+use wire::Guid;
 
 use crate::fixture::{FakeMapper, Loop, OBJECT, Script, bindings, entry, interface, tcp, winreg};
 

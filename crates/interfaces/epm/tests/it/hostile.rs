@@ -1,9 +1,9 @@
 //! Peers that lie.
 
-use codec::{DecodeError, decode, encode_vec};
 use epm::types::{ANNOTATION_BYTES_MAX, EptEntry, TOWER_BYTES_MAX, Twr};
 use epm::wire::{Binding, FLOORS_MAX, Floor, ProtocolId, Tower};
 use ndr::{Reader, Writer};
+use wire::{DecodeError, decode, encode_vec};
 
 use crate::fixture::{bindings, entry, interface, tcp, winreg};
 use crate::hex;

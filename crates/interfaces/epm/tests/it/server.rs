@@ -3,9 +3,9 @@
 use epm::ept::{EptLookupHandleFreeRequest, EptLookupRequest, EptMapRequest, EptServer};
 use epm::types::{Entry, InquiryType, Twr, VersionOption};
 use epm::wire::{Binding, Tower};
-use ms_dtyp::Guid;
 use ndr::ContextHandle;
 use rpc_stub::{CallInfo, ErrorStatus, FaultStatus, Message, RpcIfId, SyntaxId};
+use wire::Guid;
 
 use crate::fixture::{FakeMapper, OBJECT, bindings, entry, interface, tcp, winreg};
 

@@ -1,6 +1,6 @@
-use codec::DecodeError;
 use ndr::Limits;
 use rpc_stub::{Channel, Client, Message, SyntaxId};
+use wire::DecodeError;
 
 use super::{
     InqIfIdsReply, InqIfIdsRequest, InqPrincNameRequest, InqStatsRequest, IsServerListeningRequest, Mgmt,

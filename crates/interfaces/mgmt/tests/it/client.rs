@@ -8,12 +8,12 @@ use mgmt::management::{
     IsServerListeningReply, IsServerListeningRequest, Management, MgmtServer,
 };
 use mgmt::types::{AuthenticationService, Statistics};
-use ms_dtyp::Guid;
 use ndr::{Conformant, NarrowString, WithRoom as _};
 use rpc_stub::{
     CallInfo, Channel, ErrorStatus, FaultStatus, Message, Method, ServerResult, Status as _, SyntaxId,
 };
 use test_support::future::now;
+use wire::Guid;
 
 const COUNTED: Statistics = Statistics { calls_in: 7, calls_out: 1, packets_in: 12, packets_out: 9 };
 

@@ -2,11 +2,11 @@
 
 use mgmt::management::{InqIfIdsReply, InqPrincNameReply, InqStatsRequest, Mgmt};
 use mgmt::types::Statistics;
-use ms_dtyp::Guid;
 use ndr::NarrowString;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rpc_stub::{Direction, ErrorStatus, FromStub, Interface, Message, SyntaxId};
+use wire::Guid;
 
 proptest! {
     #[test]

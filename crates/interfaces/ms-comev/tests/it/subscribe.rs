@@ -11,7 +11,6 @@ use ms_comev::{
     IEventSystemServer, NextItemsReply, RemoveReply, RemoveRequest, StoreReply, StoreRequest, prog_id, query,
     status,
 };
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{Bstr, IDispatchServer};
 use ndr::InterfacePointer;
 use rpc_stub::orpc::{
@@ -19,6 +18,7 @@ use rpc_stub::orpc::{
 };
 use rpc_stub::{CallInfo, Channel, Error, FaultStatus, Interface, ServerResult};
 use test_support::future::now;
+use wire::{Guid, HResult};
 
 const ID: Guid = Guid::from_u128(0xecab_b0c3_7f19_11d2_978e_0000_f875_7e2a);
 

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use codec::WideStr;
+use wire::WideStr;
 
 /// How many entries of an event are visited; the rest is checked, skipped and reported as dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

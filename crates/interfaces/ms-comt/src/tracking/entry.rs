@@ -1,5 +1,4 @@
-use codec::WideStr;
-use ms_dtyp::Guid;
+use wire::{Guid, WideStr};
 
 use super::dropped::Reason;
 use super::layout::{Value, text, vt};

@@ -1,8 +1,7 @@
 //! The structures of [MS-COMT] 2.2.5, one after the other, without what their properties mean. All fields are
 //! little-endian and packed.
 
-use codec::{DecodeError, DecodeResult, ReadCursor, WideStr, ensure_size};
-use ms_dtyp::Guid;
+use wire::{DecodeError, DecodeResult, Guid, ReadCursor, WideStr, ensure_size};
 
 use crate::ids;
 

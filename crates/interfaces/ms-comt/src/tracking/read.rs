@@ -1,4 +1,4 @@
-use codec::{DecodeError, DecodeResult, ReadCursor, WideStr};
+use wire::{DecodeError, DecodeResult, ReadCursor, WideStr};
 
 use super::dropped::{Dropped, Limits, Position, Reason};
 use super::entry::{ComponentSlots, Container, ContainerSlots, Process, Slots};

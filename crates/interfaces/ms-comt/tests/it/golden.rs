@@ -1,7 +1,7 @@
 //! An event as [MS-COMT] 2.2.5 and 3.2.5.1.1 describe it, put together by hand from the text.
 
 use ms_comt::tracking::write::{self, Choices, EmptyText, Reserved, Untracked, encode, encode_containers};
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use crate::support::{collection, container, guid, lines, name, number, object, process, property, text};
 

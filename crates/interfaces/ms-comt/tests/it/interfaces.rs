@@ -11,13 +11,13 @@ use ms_comt::{
     IGetTrackingDataServer, IProcessDump, IProcessDumpServer, IsSupportedReply, IsSupportedRequest,
     OnNewTrackingInfoReply, OnNewTrackingInfoRequest, Tracked, applications,
 };
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{Bstr, GetTypeInfoCountRequest, IDispatchServer};
 use rpc_stub::orpc::{
     ComVersion, IUnknownServer, OrpcThat, OrpcThis, Proxy, read_reply, reply_stub, request_stub,
 };
 use rpc_stub::{CallInfo, Channel, Error, FaultStatus, ServerResult};
 use test_support::future::now;
+use wire::{Guid, HResult};
 
 const APPLICATION: Guid = Guid::from_u128(0x0f5c_3e7a_1111_2222_3333_4444_5555_6666);
 

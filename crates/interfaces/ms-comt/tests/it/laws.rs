@@ -4,16 +4,16 @@ use ms_comt::tracking::write::{
     Choices, Component, Container, EmptyText, Process, Reserved, Untracked, encode, encode_containers,
 };
 use ms_comt::tracking::{self, ApplicationType, Dropped, Limits, Visitor, read};
-use ms_dtyp::Guid;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use wire::Guid;
 
 /// Rebuilds what was written.
 #[derive(Default)]
 struct Rebuild(Vec<Process>);
 
-fn text(text: Option<codec::WideStr<'_>>) -> String {
+fn text(text: Option<wire::WideStr<'_>>) -> String {
     text.map(|text| text.to_string()).unwrap_or_default()
 }
 

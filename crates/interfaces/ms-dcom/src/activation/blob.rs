@@ -1,11 +1,10 @@
 use std::borrow::Cow;
 
-use codec::{
-    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
+use ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, from_pickle, to_pickle};
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, Guid, ReadCursor, WriteCursor,
     ensure_size,
 };
-use ms_dtyp::Guid;
-use ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, from_pickle, to_pickle};
 
 use crate::wire::Objref;
 
@@ -95,7 +94,7 @@ impl<'a> ActivationProperties<'a> {
 
     /// Writes the properties as an object of this interface that marshals itself in this format.
     pub(super) fn to_pointer(&self, iid: Guid, clsid: Guid) -> EncodeResult<InterfacePointer<'static>> {
-        Objref::custom(iid, clsid, codec::encode_vec(self)?).to_pointer()
+        Objref::custom(iid, clsid, wire::encode_vec(self)?).to_pointer()
     }
 
     /// Reads what [`ActivationProperties::to_pointer`] or another peer wrote.

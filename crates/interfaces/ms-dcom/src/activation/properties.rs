@@ -1,8 +1,8 @@
 //! The structures of [MS-DCOM] 2.2.22.2.
 
-use ms_dtyp::{Guid, HResult};
 use ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, WideString};
 use rpc_stub::orpc::ComVersion;
+use wire::{Guid, HResult};
 
 use crate::types::{Oxid, ProtocolSequence};
 use crate::wire::DualStringArray;

@@ -1,7 +1,6 @@
-use codec::{DecodeError, EncodeError, EncodeResult};
-use ms_dtyp::{Guid, HResult};
 use ndr::{Conformant, InterfacePointer, Reserved};
 use rpc_stub::orpc::ComVersion;
+use wire::{DecodeError, EncodeError, EncodeResult, Guid, HResult};
 
 use super::{ActivationProperties, Property, PropsOutInfo, ScmReply, ScmReplyInfo};
 use crate::types::{CLSID_ACTIVATION_PROPERTIES_OUT, IID_ACTIVATION_PROPERTIES_OUT, Oxid, property};

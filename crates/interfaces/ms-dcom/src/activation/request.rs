@@ -1,7 +1,6 @@
-use codec::{EncodeError, EncodeResult};
-use ms_dtyp::Guid;
 use ndr::{Conformant, InterfacePointer, Reserved, WideString, to_pickle};
 use rpc_stub::orpc::ComVersion;
+use wire::{EncodeError, EncodeResult, Guid};
 
 use super::properties::WholeSpecialProperties;
 use super::{
@@ -200,8 +199,8 @@ fn read_context(pointer: &InterfacePointer<'_>) -> ndr::Result<Guid> {
     let Some(data) = objref.custom_data(CLSID_CONTEXT_MARSHALER) else {
         let reason = "is no context";
         return Err(
-            codec::DecodeError::invalid_field("ActivationContextInfo", "pIFDClientCtx", 0, reason).into()
+            wire::DecodeError::invalid_field("ActivationContextInfo", "pIFDClientCtx", 0, reason).into()
         );
     };
-    Ok(codec::decode::<Context<'_>>(data)?.id)
+    Ok(wire::decode::<Context<'_>>(data)?.id)
 }

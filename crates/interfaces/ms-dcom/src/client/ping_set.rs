@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use ms_dtyp::Win32Error;
 use ndr::Conformant;
+use wire::Win32Error;
 
 use crate::resolver::{ComplexPingReply, ComplexPingRequest, SimplePingReply, SimplePingRequest};
 use crate::types::{Oid, SetId};

@@ -1,7 +1,8 @@
 use std::borrow::Cow;
 
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::Guid;
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeResult, Guid, ReadCursor, WriteCursor, ensure_size,
+};
 
 use super::Objref;
 use crate::types::{CLSID_CONTEXT_MARSHALER, IID_CONTEXT};
@@ -38,7 +39,7 @@ impl Context<'_> {
     /// # Errors
     /// Those of [`Encode::encode`].
     pub fn to_objref(&self) -> EncodeResult<Objref<'static>> {
-        Ok(Objref::custom(IID_CONTEXT, CLSID_CONTEXT_MARSHALER, codec::encode_vec(self)?))
+        Ok(Objref::custom(IID_CONTEXT, CLSID_CONTEXT_MARSHALER, wire::encode_vec(self)?))
     }
 }
 

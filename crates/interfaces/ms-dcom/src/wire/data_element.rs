@@ -1,10 +1,9 @@
 use std::borrow::Cow;
 
-use codec::{
-    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, Guid, ReadCursor, WriteCursor,
     ensure_size,
 };
-use ms_dtyp::Guid;
 
 /// [MS-DCOM] 2.2.18.8 `DATAELEMENT`: a context.
 #[doc(alias = "DATAELEMENT")]

@@ -1,8 +1,8 @@
-use codec::{
+use ndr::{NdrDecode, NdrEncode, Reader, Writer};
+use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WideStr, WriteCursor,
     decode_utf16, encode_utf16, ensure_size,
 };
-use ndr::{NdrDecode, NdrEncode, Reader, Writer};
 
 use crate::types::{AuthenticationService, ProtocolSequence};
 

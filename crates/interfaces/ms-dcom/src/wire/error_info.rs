@@ -1,9 +1,8 @@
-use codec::{
-    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor, decode,
-    decode_utf16, encode_utf16, encode_vec, ensure_size, utf16_len_bytes,
-};
-use ms_dtyp::Guid;
 use rpc_stub::orpc::{OrpcExtent, OrpcThat};
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, Guid, ReadCursor, WriteCursor,
+    decode, decode_utf16, encode_utf16, encode_vec, ensure_size, utf16_len_bytes,
+};
 
 use super::Objref;
 use crate::types::{CLSID_ERROR_OBJECT, ERROR_EXTENSION};

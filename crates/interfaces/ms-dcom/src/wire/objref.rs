@@ -1,11 +1,10 @@
 use std::borrow::Cow;
 
-use codec::{
-    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor, decode,
-    encode_vec, ensure_size,
-};
-use ms_dtyp::Guid;
 use ndr::InterfacePointer;
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, Guid, ReadCursor, WriteCursor,
+    decode, encode_vec, ensure_size,
+};
 
 use super::{DataElement, DualStringArray};
 use crate::types::{CLSID_ACTIVATION_PROPERTIES_IN, CLSID_ACTIVATION_PROPERTIES_OUT, StdObjref};

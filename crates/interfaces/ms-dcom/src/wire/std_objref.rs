@@ -1,7 +1,6 @@
 //! The form that a STDOBJREF has in an OBJREF.
 
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::Guid;
+use wire::{Decode, DecodeResult, Encode, EncodeResult, Guid, ReadCursor, WriteCursor, ensure_size};
 
 use crate::types::{Oid, Oxid, ReferenceFlags, StdObjref};
 

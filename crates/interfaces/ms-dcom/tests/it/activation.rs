@@ -1,4 +1,3 @@
-use codec::{decode, encode_vec};
 use ms_dcom::activation::{
     Activation, ActivationProperties, ActivationRequest, InstantiationInfo, LocationInfo, Property,
     PropsOutInfo, ScmRequestInfo, SpecialProperties,
@@ -8,9 +7,9 @@ use ms_dcom::types::{
     IID_ACTIVATION_PROPERTIES_OUT, ProtocolSequence, property,
 };
 use ms_dcom::wire::Objref;
-use ms_dtyp::{Guid, HResult};
 use ndr::{InterfacePointer, from_pickle};
 use rpc_stub::orpc::ComVersion;
+use wire::{Guid, HResult, decode, encode_vec};
 
 use crate::fixture::{CID, CLASS, IID, IPID, activation, objref, pointer};
 

@@ -1,11 +1,10 @@
-use codec::encode_vec;
 use ms_dcom::client::{
     ENDPOINTS_MAX, Endpoint, OIDS_PER_PING_MAX, Ping, PingSet, endpoints, resolver_endpoints,
 };
 use ms_dcom::resolver::{ComplexPingReply, ComplexPingRequest, SimplePingReply, SimplePingRequest};
 use ms_dcom::types::{AuthenticationService, Oid, ProtocolSequence, SetId};
 use ms_dcom::wire::{DualStringArray, StringBinding};
-use ms_dtyp::Win32Error;
+use wire::{Win32Error, encode_vec};
 
 use crate::fixture::bindings;
 

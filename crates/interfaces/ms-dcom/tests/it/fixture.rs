@@ -3,9 +3,9 @@
 use ms_dcom::activation::{Activation, ObjectExporter};
 use ms_dcom::types::{AuthenticationService, Oid, Oxid, ReferenceFlags, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref, SecurityBinding};
-use ms_dtyp::{Guid, HResult};
 use ndr::InterfacePointer;
 use rpc_stub::orpc::ComVersion;
+use wire::{Guid, HResult};
 
 pub(crate) const IPID: Guid = Guid::from_u128(0x1112_1314_1516_1718_191a_1b1c_1d1e_1f20);
 pub(crate) const CID: Guid = Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);

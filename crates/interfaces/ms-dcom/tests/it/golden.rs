@@ -1,6 +1,5 @@
 //! Bytes that others wrote or read; each file says which.
 
-use codec::{decode, encode_vec};
 use ms_dcom::activation::{ANY_SESSION, Activation, ActivationRequest, ObjectExporter};
 use ms_dcom::activator::{RemoteCreateInstanceReply, RemoteCreateInstanceRequest};
 use ms_dcom::remote_unknown::{
@@ -11,10 +10,10 @@ use ms_dcom::types::{
     AuthenticationService, Oid, Oxid, ProtocolSequence, ReferenceFlags, RemInterfaceRef, SetId,
 };
 use ms_dcom::wire::{Objref, ObjrefBody};
-use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::Conformant;
 use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, read_reply, read_request, request_stub};
 use rpc_stub::{FromStub, Message};
+use wire::{Guid, HResult, Win32Error, decode, encode_vec};
 
 use crate::fixture::{CID, CLASS, IID, IPID, OID, OXID, activation, bindings, objref, pointer, std_objref};
 use crate::hex;

@@ -1,6 +1,5 @@
 //! What holds for all values.
 
-use codec::{decode, encode_vec};
 use ms_dcom::activation::{Activation, ActivationProperties, ActivationRequest, ObjectExporter};
 use ms_dcom::activator::IRemoteSCMActivator;
 use ms_dcom::remote_unknown::IRemUnknown2;
@@ -9,12 +8,12 @@ use ms_dcom::types::{AuthenticationService, Oid, Oxid, ProtocolSequence, Referen
 use ms_dcom::wire::{
     Context, DataElement, DualStringArray, ErrorInfo, Objref, ObjrefBody, SecurityBinding, StringBinding,
 };
-use ms_dtyp::{Guid, HResult};
 use ndr::{InterfacePointer, Reader, Writer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rpc_stub::orpc::ComVersion;
 use rpc_stub::{Direction, Interface};
+use wire::{Guid, HResult, decode, encode_vec};
 
 fn guid() -> impl Strategy<Value = Guid> {
     (1..=u128::MAX).prop_map(Guid::from_u128)

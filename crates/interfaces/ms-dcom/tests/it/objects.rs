@@ -2,7 +2,6 @@
 
 use core::future::{Future, ready};
 
-use codec::{decode, encode_vec};
 use ms_dcom::activation::ObjectExporter;
 use ms_dcom::activator::RemoteCreateInstanceReply;
 use ms_dcom::remote_unknown::{
@@ -16,11 +15,11 @@ use ms_dcom::resolver::{
 };
 use ms_dcom::types::{CLSID_ERROR_OBJECT, ERROR_EXTENSION, RemInterfaceRef, RemQiResult, SetId, StdObjref};
 use ms_dcom::wire::{CustomHeader, ErrorInfo, Objref, TEXT_UNITS_MAX};
-use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::{Conformant, Reader, Reserved};
 use rpc_stub::orpc::{ComVersion, IUnknownServer, OrpcExtent, OrpcThat, Proxy, read_reply, reply_stub};
 use rpc_stub::{CallInfo, Channel, Client, Error, FaultStatus, FromStub as _, Interface, ServerResult};
 use test_support::future::now;
+use wire::{Guid, HResult, Win32Error, decode, encode_vec};
 
 use crate::fixture::{CID, CLASS, IID, IPID, OXID, bindings, objref, std_objref};
 
@@ -244,13 +243,13 @@ fn data_that_marshal_themselves_may_hold_further_ones_one_behind_the_other() {
     let header = CustomHeader { iid: IID, clsid: CLASS };
     let mut bytes = Vec::new();
     for data in [&b"first"[..], b"second"] {
-        let dst = &mut codec::WriteCursor::new(&mut bytes);
+        let dst = &mut wire::WriteCursor::new(&mut bytes);
         header.encode(dst, data.len()).unwrap();
         dst.write_slice(data);
     }
-    let mut src = codec::ReadCursor::new(&bytes);
+    let mut src = wire::ReadCursor::new(&bytes);
     for data in [&b"first"[..], b"second"] {
-        assert_eq!(<CustomHeader as codec::Decode<'_>>::decode(&mut src), Ok(header));
+        assert_eq!(<CustomHeader as wire::Decode<'_>>::decode(&mut src), Ok(header));
         assert_eq!(src.take_slice("test", "data", data.len()), Ok(data));
     }
     let standard = encode_vec(&objref()).unwrap();

@@ -1,5 +1,5 @@
-use codec::EncodeResult;
 use ndr::{NdrDecode, NdrEncode, Reader, Result, Writer};
+use wire::EncodeResult;
 
 /// A member of no size with the alignment of a `hyper`, 8 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -2,9 +2,8 @@ mod alignment;
 mod safe_array;
 mod value;
 
-use codec::EncodeResult;
-use ms_dtyp::open_enum;
 use ndr::{EncodeError, NdrDecode, NdrEncode, Reserved, Union, Writer};
+use wire::{EncodeResult, open_enum};
 
 pub use self::alignment::Hyper;
 pub use self::safe_array::{

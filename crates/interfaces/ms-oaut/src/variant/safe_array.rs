@@ -1,6 +1,5 @@
-use codec::EncodeResult;
-use ms_dtyp::{Guid, open_enum};
 use ndr::{Conformant, ConformantBytes, EncodeError, InterfacePointer, NdrDecode, NdrEncode, Ref};
+use wire::{EncodeResult, Guid, open_enum};
 
 use super::{VarType, Variant};
 use crate::bstr::Bstr;

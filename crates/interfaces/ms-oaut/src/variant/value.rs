@@ -1,5 +1,5 @@
-use ms_dtyp::HResult;
 use ndr::{InterfacePointer, NdrDecode, NdrEncode};
+use wire::HResult;
 
 use super::Variant;
 use super::safe_array::SafeArray;

@@ -1,6 +1,6 @@
-use codec::Utf16Error;
 use ms_oaut::Bstr;
 use ndr::{Reader, Writer};
+use wire::Utf16Error;
 
 fn written(bstr: &Bstr) -> Vec<u8> {
     let mut dst = Writer::new();

@@ -1,6 +1,6 @@
-use ms_dtyp::HResult;
 use ms_oaut::{Bstr, Currency, Date, Decimal, SafeArray, Value, VarType, Variant, VariantBool};
 use ndr::{InterfacePointer, Reader, Writer};
+use wire::HResult;
 
 fn written(variant: &Variant<'_>) -> Vec<u8> {
     let mut dst = Writer::new();

@@ -3,9 +3,9 @@
 use core::ops::RangeInclusive;
 use std::borrow::Cow;
 
-use ms_dtyp::{Guid, Win32Error};
 use ndr::{ConformantBytes, ConformantVarying, ConformantVaryingBytes, WideString};
 use rpc_stub::Request;
+use wire::{Guid, Win32Error};
 
 use crate::perflibv2::Change;
 use crate::types::{QueryHandle, RequestCode};

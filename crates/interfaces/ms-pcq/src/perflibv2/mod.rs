@@ -12,8 +12,8 @@ pub use self::registration::{RegistrationInfo, RegistrationRequest};
 pub use self::server::{PerflibV2Service, dispatch};
 pub use rpc_stub::CallInfo;
 
-use codec::EncodeError;
 use ndr::{NdrDecode, NdrEncode};
+use wire::EncodeError;
 
 /// [MS-PCQ] 3.1.4.1.7 `dwAdd`: what `PerflibV2ValidateCounters` does with the identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]

@@ -1,5 +1,4 @@
-use codec::{Decode, DecodeResult, EncodeResult, ReadCursor};
-use ms_dtyp::Guid;
+use wire::{Decode, DecodeResult, EncodeResult, Guid, ReadCursor};
 
 use crate::types::{CounterId, Lcid, RequestCode};
 use crate::wire::{CounterRegInfo, CounterSetRegistration, CounterStrings, WideStr};
@@ -90,15 +89,15 @@ impl RegistrationInfo {
     /// When the wire has no room for a value.
     pub fn encode(&self) -> EncodeResult<Vec<u8>> {
         match self {
-            Self::CounterSet(registration) => codec::encode_vec(registration),
-            Self::Counter(counter) => codec::encode_vec(counter),
+            Self::CounterSet(registration) => wire::encode_vec(registration),
+            Self::Counter(counter) => wire::encode_vec(counter),
             Self::Text(text) => {
-                let mut bytes = codec::encode_utf16(text);
+                let mut bytes = wire::encode_utf16(text);
                 bytes.extend_from_slice(&[0, 0]);
                 Ok(bytes)
             }
-            Self::Strings(strings) => codec::encode_vec(strings),
-            Self::ProviderGuid(guid) => codec::encode_vec(guid),
+            Self::Strings(strings) => wire::encode_vec(strings),
+            Self::ProviderGuid(guid) => wire::encode_vec(guid),
             Self::Raw(bytes) => Ok(bytes.clone()),
         }
     }

@@ -1,8 +1,7 @@
-use codec::{Decode, EncodeError, EncodeResult, ReadCursor};
 use dcerpc::{AuthLevel, FaultStatus};
-use ms_dtyp::{Guid, Win32Error};
 use ndr::{ConformantBytes, ContextHandle};
 use rpc_stub::{CallInfo, Method, ServerResult};
+use wire::{Decode, EncodeError, EncodeResult, Guid, ReadCursor, Win32Error};
 
 use crate::perflibv2::methods::{
     CloseQueryHandleReply, CloseQueryHandleRequest, EnumerateCountersetInstancesReply,

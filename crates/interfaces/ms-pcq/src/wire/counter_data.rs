@@ -1,6 +1,6 @@
 use core::{fmt, slice};
 
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 use crate::wire::{checked_size, padded, size_field};
 

@@ -1,7 +1,6 @@
 use core::fmt;
 
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::Win32Error;
+use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, Win32Error, WriteCursor, ensure_size};
 
 use crate::types::BlockType;
 use crate::wire::checked_size;

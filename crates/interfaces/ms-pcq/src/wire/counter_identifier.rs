@@ -1,10 +1,9 @@
 use core::fmt;
 
-use codec::{
-    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
-    ensure_size,
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, Guid, ReadCursor, Win32Error,
+    WriteCursor, ensure_size,
 };
-use ms_dtyp::{Guid, Win32Error};
 
 use crate::types::{CounterId, InstanceId};
 use crate::wire::{WideStr, check_count, checked_size, padded, size_field};
@@ -78,7 +77,7 @@ impl CounterIdentifier {
     /// When a name is longer than 32 bits can count, or holds a NUL.
     pub fn encode_list(identifiers: &[Self]) -> EncodeResult<Vec<u8>> {
         let mut bytes = Vec::with_capacity(identifiers.iter().map(Encode::size).sum());
-        identifiers.iter().try_for_each(|identifier| codec::encode_into(identifier, &mut bytes))?;
+        identifiers.iter().try_for_each(|identifier| wire::encode_into(identifier, &mut bytes))?;
         Ok(bytes)
     }
 
@@ -91,7 +90,7 @@ impl CounterIdentifier {
     }
 
     fn name_size(&self) -> usize {
-        self.instance_name.as_deref().map_or(0, |name| codec::utf16_len_bytes(name) + 2 /* NUL */)
+        self.instance_name.as_deref().map_or(0, |name| wire::utf16_len_bytes(name) + 2 /* NUL */)
     }
 }
 
@@ -109,7 +108,7 @@ impl Encode for CounterIdentifier {
             if name.contains('\0') {
                 return Err(EncodeError::new(Self::NAME, "instance name", "holds a NUL"));
             }
-            dst.write_slice(&codec::encode_utf16(name));
+            dst.write_slice(&wire::encode_utf16(name));
             dst.write_u16(0);
         }
         dst.write_zeros(self.size() - Self::FIXED_PART_SIZE - self.name_size());

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 use crate::types::{AggregateFunc, Attrib, CounterId, CounterType, DetailLevel};
 

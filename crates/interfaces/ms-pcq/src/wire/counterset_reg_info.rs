@@ -1,10 +1,9 @@
 use core::fmt;
 
-use codec::{
-    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, Guid, ReadCursor, WriteCursor,
     ensure_size,
 };
-use ms_dtyp::Guid;
 
 use crate::types::{DetailLevel, InstanceType};
 use crate::wire::CounterRegInfo;

@@ -1,7 +1,8 @@
 use core::fmt;
 
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::{FileTime, SystemTime};
+use wire::{
+    Decode, DecodeResult, Encode, EncodeResult, FileTime, ReadCursor, SystemTime, WriteCursor, ensure_size,
+};
 
 /// [MS-PCQ] 2.2.4.7 `_PERF_DATA_HEADER`: the clocks at the moment of the query.
 #[doc(alias = "PERF_DATA_HEADER")]

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use codec::{
+use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
     ensure_size,
 };
@@ -82,7 +82,7 @@ impl InstanceInfo {
     /// When a name is longer than 32 bits can count, or holds a NUL.
     pub fn encode_list(instances: &[Self]) -> EncodeResult<Vec<u8>> {
         let mut bytes = Vec::with_capacity(instances.iter().map(Encode::size).sum());
-        instances.iter().try_for_each(|instance| codec::encode_into(instance, &mut bytes))?;
+        instances.iter().try_for_each(|instance| wire::encode_into(instance, &mut bytes))?;
         Ok(bytes)
     }
 }
@@ -107,6 +107,6 @@ impl Encode for InstanceInfo {
     }
 
     fn size(&self) -> usize {
-        padded(Instance::FIXED_PART_SIZE + codec::utf16_len_bytes(&self.name) + 2 /* NUL */)
+        padded(Instance::FIXED_PART_SIZE + wire::utf16_len_bytes(&self.name) + 2 /* NUL */)
     }
 }

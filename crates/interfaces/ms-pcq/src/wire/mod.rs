@@ -18,7 +18,7 @@ mod padding;
 mod query_data;
 mod string_buffer;
 
-pub use codec::WideStr;
+pub use wire::WideStr;
 
 pub use self::counter_data::RawValue;
 pub use self::counter_header::CounterHeader;
@@ -36,7 +36,7 @@ pub use self::query_data::{
 };
 pub use self::string_buffer::{CounterStrings, OffsetBase, StringBufferHeader, StringCounterHeader};
 
-use codec::{DecodeError, DecodeResult, EncodeError, EncodeResult};
+use wire::{DecodeError, DecodeResult, EncodeError, EncodeResult};
 
 /// What all structures are aligned to.
 const ALIGNMENT: usize = 8;

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 use crate::types::CounterId;
 use crate::wire::{Padding, padded, size_field};

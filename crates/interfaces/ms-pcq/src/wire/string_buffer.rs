@@ -1,6 +1,6 @@
 use core::fmt;
 
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 use crate::types::CounterId;
 use crate::wire::{WideStr, padded, size_field};
@@ -176,7 +176,7 @@ impl CounterStrings {
             offset += text.as_deref().map_or(0, text_size);
         }
         for text in self.entries.iter().filter_map(|(_, text)| text.as_deref()) {
-            dst.write_slice(&codec::encode_utf16(text));
+            dst.write_slice(&wire::encode_utf16(text));
             dst.write_u16(0);
         }
         dst.write_zeros(start + self.size() - dst.pos());
@@ -204,7 +204,7 @@ impl Encode for CounterStrings {
 }
 
 fn text_size(text: &str) -> usize {
-    codec::utf16_len_bytes(text) + 2 /* NUL */
+    wire::utf16_len_bytes(text) + 2 /* NUL */
 }
 
 /// Whether an offset of the `count` headers at `src` would point before `texts_at`, where the headers end.

@@ -1,10 +1,10 @@
 //! Reading values takes no memory, however many there are.
 
-use ms_dtyp::Win32Error;
 use ms_pcq::perflibv2::methods::QueryCounterDataReply;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{InstanceInfo, QueryData, QueryDataWriter, RawValue};
 use rpc_stub::{FromStub, Message};
+use wire::Win32Error;
 
 use crate::fixture::{CLOCKS, buffer_reply};
 

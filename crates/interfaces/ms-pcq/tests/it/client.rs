@@ -1,6 +1,5 @@
 //! The client's side, against our server in memory and against servers that lie.
 
-use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::Error;
 use ms_pcq::perflibv2::methods::{OpenQueryHandleReply, ValidateCountersReply};
 use ms_pcq::perflibv2::{Change, Limits, PerflibV2Client};
@@ -9,6 +8,7 @@ use ms_pcq::wire::{Body, CounterIdentifier, RawValue};
 use ndr::ConformantBytes;
 use rpc_stub::Message;
 use test_support::future::now;
+use wire::{Guid, Win32Error};
 
 use crate::fixture::{
     Canned, FakeServer, HANDLE, Loop, PROCESSOR_INFORMATION, PROVIDER, buffer_reply, countersets_reply,

@@ -4,7 +4,6 @@ use core::convert::Infallible;
 use core::future::{Future, ready};
 
 use dcerpc::{AuthLevel, Channel, FaultStatus};
-use ms_dtyp::{FileTime, Guid, Win32Error};
 use ms_pcq::perflibv2::methods::{EnumerateCountersetsReply, QueryCounterDataReply};
 use ms_pcq::perflibv2::{
     CallInfo, Change, PerflibV2Service, RegistrationInfo, RegistrationRequest, dispatch,
@@ -15,6 +14,7 @@ use ms_pcq::wire::{
     InstanceInfo, QueryDataWriter, RawValue,
 };
 use ndr::{ConformantVarying, ConformantVaryingBytes};
+use wire::{FileTime, Guid, Win32Error};
 
 pub(crate) const PROCESSOR_INFORMATION: Guid = Guid::from_u128(0xb4fc721a_0378_476f_89ba_a5a79f810b36);
 pub(crate) const PROVIDER: Guid = Guid::from_u128(0x383487a6_3676_4870_a4e7_d45b30c35629);

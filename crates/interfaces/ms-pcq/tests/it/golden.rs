@@ -1,11 +1,11 @@
 //! Bytes that others wrote or read; each file says which.
 
-use ms_dtyp::{Guid, SystemTime, Win32Error};
 use ms_pcq::perflibv2::dispatch;
 use ms_pcq::perflibv2::methods::EnumerateCountersetsReply;
 use ms_pcq::types::InstanceId;
 use ms_pcq::wire::{Body, QueryData, QueryDataWriter, RawValue};
 use rpc_stub::{FromStub, Message};
+use wire::{Guid, SystemTime, Win32Error};
 
 use crate::fixture::{CLOCKS, FakeServer, PROCESSOR_INFORMATION, countersets_reply, sealed};
 use crate::hex;

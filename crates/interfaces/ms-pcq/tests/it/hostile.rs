@@ -31,7 +31,7 @@ fn blocks(at: usize, value: u32) -> Vec<String> {
     let mut bytes = reply();
     bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
     let say =
-        |block: codec::DecodeResult<_>| block.map_or_else(|error| error.to_string(), |_| "ok".to_owned());
+        |block: wire::DecodeResult<_>| block.map_or_else(|error| error.to_string(), |_| "ok".to_owned());
     QueryData::parse(&bytes).unwrap().blocks().map(say).collect()
 }
 

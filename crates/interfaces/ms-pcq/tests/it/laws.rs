@@ -1,6 +1,5 @@
 //! Laws that hold for all values and all bytes.
 
-use ms_dtyp::{FileTime, Guid, Win32Error};
 use ms_pcq::perflibv2::dispatch;
 use ms_pcq::perflibv2::methods::{EnumerateCountersetsReply, QueryCounterDataReply, ValidateCountersReply};
 use ms_pcq::types::{CounterId, InstanceId};
@@ -10,6 +9,7 @@ use ms_pcq::wire::{
 };
 use proptest::prelude::*;
 use rpc_stub::FromStub;
+use wire::{FileTime, Guid, Win32Error};
 
 use crate::fixture::{FakeServer, sealed};
 
@@ -240,7 +240,7 @@ proptest! {
     ) {
         let entries = entries.into_iter().map(|(id, text)| (CounterId(id), text)).collect();
         let strings = CounterStrings { entries };
-        let bytes = codec::encode_vec(&strings).unwrap();
+        let bytes = wire::encode_vec(&strings).unwrap();
         prop_assert_eq!(bytes.len() % 8, 0);
         prop_assert_eq!(CounterStrings::decode(&bytes, 5).unwrap(), strings);
     }

@@ -1,9 +1,9 @@
 //! Which block belongs to which identifier: by what the server lists, and never by a guess.
 
-use ms_dtyp::Guid;
 use ms_pcq::perflibv2::{BlockMapping, MappingProblem};
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::CounterIdentifier;
+use wire::Guid;
 
 fn set(n: u128) -> CounterIdentifier {
     CounterIdentifier::all_instances(Guid::from_u128(n))

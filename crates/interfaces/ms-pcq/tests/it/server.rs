@@ -1,7 +1,6 @@
 //! The server's side: what is refused before a method runs, and how sizes are answered.
 
 use dcerpc::{AuthLevel, FaultStatus};
-use ms_dtyp::Win32Error;
 use ms_pcq::perflibv2::methods::{
     CloseQueryHandleReply, CloseQueryHandleRequest, EnumerateCountersetInstancesRequest,
     EnumerateCountersetsReply, EnumerateCountersetsRequest, OpenQueryHandleRequest, QueryCounterDataReply,
@@ -13,6 +12,7 @@ use ms_pcq::types::{QueryHandle, RequestCode};
 use ms_pcq::wire::CounterIdentifier;
 use ndr::{ConformantBytes, ContextHandle, WideString};
 use rpc_stub::{FromStub, Message};
+use wire::Win32Error;
 
 use crate::fixture::{FakeServer, HANDLE, PROCESSOR_INFORMATION, buffer_reply, sealed};
 
@@ -210,7 +210,7 @@ fn a_request_code_that_is_none_is_an_invalid_parameter() {
 /// A client may leave more room behind a name than we would: its buffer comes back as it was, but for the results.
 #[test]
 fn identifiers_come_back_in_the_layout_of_the_client() {
-    let unknown = CounterIdentifier::all_instances(ms_dtyp::Guid::NULL);
+    let unknown = CounterIdentifier::all_instances(wire::Guid::NULL);
     let roomy = CounterIdentifier::all_instances(PROCESSOR_INFORMATION);
     let mut data = CounterIdentifier::encode_list(&[unknown]).unwrap();
     let start = data.len();

@@ -47,7 +47,7 @@ fn a_registration_is_read_field_by_field_and_reserved_ones_are_dropped() {
         aggregate_func: AggregateFunc::MAXIMUM,
     };
     assert_eq!(registration.counters, [counter]);
-    let written = codec::encode_vec(&registration).unwrap();
+    let written = wire::encode_vec(&registration).unwrap();
     let zeroed = REGISTRATION.replace("11111111", "00000000").replace("22222222", "00000000");
     assert_eq!(written, hex(&zeroed));
 }
@@ -87,7 +87,7 @@ fn offsets_of_texts_count_from_the_beginning_of_the_buffer() {
     assert_eq!(strings.text(CounterId(7)), Some("ab"));
     assert_eq!(strings.text(CounterId(8)), None);
     assert_eq!(strings.entries.len(), 2);
-    assert_eq!(codec::encode_vec(&strings).unwrap(), hex(&STRINGS.replace("fefe", "0000")));
+    assert_eq!(wire::encode_vec(&strings).unwrap(), hex(&STRINGS.replace("fefe", "0000")));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn offsets_of_texts_that_begin_behind_the_headers_count_from_there_all_of_them()
     let strings = CounterStrings { entries };
     for base in [OffsetBase::Beginning, OffsetBase::EndOfHeaders] {
         let mut bytes = Vec::new();
-        strings.encode_from(base, &mut codec::WriteCursor::new(&mut bytes)).unwrap();
+        strings.encode_from(base, &mut wire::WriteCursor::new(&mut bytes)).unwrap();
         assert_eq!(CounterStrings::decode(&bytes, 2).unwrap(), strings, "{base:?}");
     }
 }
@@ -179,12 +179,12 @@ fn a_list_of_instances_that_lies_is_refused() {
 #[test]
 fn an_identifier_without_a_name_takes_forty_bytes_and_a_wildcard_eight_more() {
     let single = CounterIdentifier::single_instance(PROCESSOR_INFORMATION);
-    assert_eq!(codec::encode_vec(&single).unwrap().len(), 40);
+    assert_eq!(wire::encode_vec(&single).unwrap().len(), 40);
     let all = CounterIdentifier::all_instances(PROCESSOR_INFORMATION);
-    let bytes = codec::encode_vec(&all).unwrap();
+    let bytes = wire::encode_vec(&all).unwrap();
     assert_eq!(bytes.len(), 48);
-    assert_eq!(codec::decode::<CounterIdentifier>(&bytes), Ok(all));
-    assert_eq!(codec::decode::<CounterIdentifier>(&codec::encode_vec(&single).unwrap()), Ok(single));
+    assert_eq!(wire::decode::<CounterIdentifier>(&bytes), Ok(all));
+    assert_eq!(wire::decode::<CounterIdentifier>(&wire::encode_vec(&single).unwrap()), Ok(single));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use super::element::{Element, Node};
 use super::error::Error;

@@ -1,4 +1,4 @@
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use super::element::{Attribute, Element, Node};
 use super::error::Error;

@@ -1,6 +1,6 @@
 //! [MS-PLA] 2.2.2.11: which properties of a set are ignored, or in conflict with others.
 
-use ms_dtyp::{Guid, HResult};
+use wire::{Guid, HResult};
 
 use super::set::DataCollectorSet;
 use super::trace::TraceDataCollector;

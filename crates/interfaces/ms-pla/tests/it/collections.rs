@@ -2,7 +2,6 @@
 
 use core::future::{Future, ready};
 
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{
     Bstr, IDispatchServer, IEnumVARIANT, IEnumVARIANTServer, NextVariantsReply, NextVariantsRequest, Value,
     Variant,
@@ -17,6 +16,7 @@ use ndr::{ConformantVarying, InterfacePointer};
 use rpc_stub::orpc::{ComVersion, IUnknownServer, ObjectInterface, Proxy};
 use rpc_stub::{CallInfo, Channel, Error, FaultStatus, ServerResult};
 use test_support::future::now;
+use wire::{Guid, HResult};
 
 /// A map on a host: references to its items, and a position.
 #[derive(Default)]

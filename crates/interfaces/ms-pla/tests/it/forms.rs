@@ -2,7 +2,6 @@
 
 use core::future::{Future, ready};
 
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{ArrayParameter, Bstr, IDispatchServer, SafeArray};
 use ms_pla::data_collector_set::{
     CommitReply, CommitRequest, GetKeywordsReply, GetStatusReply, PutKeywordsRequest,
@@ -15,6 +14,7 @@ use ndr::EnumForm;
 use rpc_stub::orpc::{ComVersion, IUnknownServer, OrpcThis, Proxy, read_reply, read_request, request_stub};
 use rpc_stub::{CallInfo, Channel, Error, FaultStatus, ServerResult};
 use test_support::future::now;
+use wire::{Guid, HResult};
 
 /// A host that reads enumerations in one form, and what it read.
 struct Host {

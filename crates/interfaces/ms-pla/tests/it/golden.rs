@@ -1,6 +1,5 @@
 //! Stubs as go-msrpc 1.2.5 writes them, with the forms that it has: enumerations of two bytes, arrays behind one pointer.
 
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{ArrayParameter, Bstr, Date, SafeArray, Value, Variant, VariantBool};
 use ms_pla::data_collector_set::{
     CommitRequest, GetDataCollectorsReply, GetDurationReply, GetKeywordsReply, GetNameReply, GetSegmentReply,
@@ -15,6 +14,7 @@ use ms_pla::{
 use ndr::{ConformantBytes, EnumForm, InterfacePointer, NdrEncode, Writer};
 use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, read_reply, read_request};
 use rpc_stub::{FromStub, Message, Request};
+use wire::{Guid, HResult};
 
 const GUID: Guid = Guid::from_u128(0x0f5c_3e7a_1111_2222_3333_4444_5555_6666);
 

@@ -2,12 +2,12 @@
 //! the kinds of parameters in `tests/data/methods.txt`. The client of go-msrpc under `crates/xtask/peers/gomsrpc` makes up the
 //! same values. The example `pla_stubs` uses this module, too.
 
-use ms_dtyp::Guid;
 use ms_oaut::{ArrayParameter, Bstr, SafeArray, Value, Variant, VariantBool};
 use ms_pla::{AnyVariant, Object};
 use ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
 use rpc_stub::Direction;
 use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis};
+use wire::Guid;
 
 /// A line of the table: interface, opnum, kinds of parameters in and out.
 pub(crate) struct Row {

@@ -1,6 +1,5 @@
 //! The methods are those of the IDL: `data/methods.txt` was made from [MS-PLA] section 6.
 
-use ms_dtyp::Guid;
 use ms_oaut::{ArrayParameter, Bstr, Value, Variant, VariantBool};
 use ms_pla::{
     AnyVariant, IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
@@ -11,6 +10,7 @@ use ms_pla::{
 use ndr::{ConformantBytes, Enum, InterfacePointer, Writer};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, OrpcThat, OrpcThis};
 use rpc_stub::{Direction, Interface, Method};
+use wire::Guid;
 
 type Recode = fn(Direction, u16, &[u8]) -> Option<ndr::Result<ndr::EncodeResult<Vec<u8>>>>;
 

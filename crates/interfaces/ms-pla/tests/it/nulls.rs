@@ -1,7 +1,6 @@
 //! Replies whose [out] pointers are NULL: each is an absent value or an error, whatever the status says, and so are collections
 //! that claim more items than there can be.
 
-use ms_dtyp::Guid;
 use ms_pla::collection::{Collection, items};
 use ms_pla::{
     IDataCollectorCollection, IDataCollectorSetCollection, IFolderActionCollection, IScheduleCollection,
@@ -10,6 +9,7 @@ use ms_pla::{
 use rpc_stub::orpc::{ComVersion, Proxy};
 use rpc_stub::{Channel, Direction};
 use test_support::future::now;
+use wire::Guid;
 
 use crate::methods::{interfaces, stubs, table};
 

@@ -1,9 +1,9 @@
 //! [MS-PLA] 2.2.2.11: each rule of the table, and the notes 3 to 5 of section 7.
 
-use ms_dtyp::HResult;
 use ms_pla::xml::{DataCollectorSet, Limits, Validation};
 use ms_pla::{Category, CommitMode};
 use proptest::prelude::*;
+use wire::HResult;
 
 fn set(inner: &str) -> DataCollectorSet {
     let xml = format!("<DataCollectorSet>{inner}</DataCollectorSet>");

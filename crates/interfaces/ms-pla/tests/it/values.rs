@@ -1,8 +1,8 @@
 //! Values of maps, bits of enumerations, names of results.
 
-use ms_dtyp::HResult;
 use ms_oaut::{Bstr, Value};
 use ms_pla::{ChosenValue, CommitMode, ValueMap, ValueMapItem, ValueMapType, WeekDays, number_of};
+use wire::HResult;
 
 fn map(kind: ValueMapType, items: &[(&str, bool, u64)]) -> ValueMap {
     let item = |&(key, is_enabled, value): &(&str, bool, u64)| ValueMapItem {

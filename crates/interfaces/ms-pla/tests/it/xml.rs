@@ -1,12 +1,12 @@
 //! Data collector sets as XML: what hosts, tools and people write. `data/nightly.xml` is an invented set with what exports
 //! have.
 
-use ms_dtyp::Guid;
 use ms_pla::xml::{DataCollectorSet, Date, Element, Error, Limits, Schedule, Time};
 use ms_pla::{
     AutoPathFormat, DataCollectorType, FileFormat, FolderActionSteps, ResourcePolicy, StreamMode,
     ValueMapType, WeekDays,
 };
+use wire::Guid;
 
 const NIGHTLY: &str = include_str!("../data/nightly.xml");
 

@@ -1,7 +1,6 @@
-use codec::DecodeError;
 use dcerpc::Channel;
-use ms_dtyp::{FileTime, Win32Error};
 use rpc_stub::{Client, Message, Method};
+use wire::{DecodeError, FileTime, Win32Error};
 
 use crate::Error;
 use crate::types::{AccessMask, KeyHandle, Room, UnicodeString};

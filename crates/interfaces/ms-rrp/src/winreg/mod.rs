@@ -3,8 +3,8 @@
 mod client;
 mod value;
 
-use ms_dtyp::{FileTime, Win32Error};
 use ndr::ConformantVaryingBytes;
+use wire::{FileTime, Win32Error};
 
 pub use self::client::{Key, KeyInfo, Limits, RegistryClient};
 pub use self::value::{RegistryValue, ValueRoom};

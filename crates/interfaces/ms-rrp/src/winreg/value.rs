@@ -1,9 +1,9 @@
 use core::ops::Range;
 
 use dcerpc::Channel;
-use ms_dtyp::Win32Error;
 use ndr::ConformantVaryingBytes;
 use rpc_stub::Message;
+use wire::Win32Error;
 
 use crate::Error;
 use crate::types::{UnicodeString, ValueType};

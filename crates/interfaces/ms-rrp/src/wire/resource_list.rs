@@ -1,4 +1,4 @@
-use codec::{DecodeError, DecodeResult, ReadCursor, ensure_size};
+use wire::{DecodeError, DecodeResult, ReadCursor, ensure_size};
 
 /// `CM_RESOURCE_LIST` of wdm.h, the bytes of a `REG_RESOURCE_LIST`: the memory in it. Other resources are skipped.
 ///

@@ -1,4 +1,4 @@
-use codec::{DecodeError, WideStr};
+use wire::{DecodeError, WideStr};
 
 use crate::types::ValueType;
 use crate::winreg::RegistryValue;

@@ -1,11 +1,11 @@
 //! The client's side, against our server in memory.
 
-use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::types::AccessMask;
 use ms_rrp::winreg::{EnumerateRegistryKeyRequest, Limits, OpenRegistryKeyRequest, RegistryClient};
 use ms_rrp::{Error, PROVIDERS_KEY, enumerate_counter_sets};
 use rpc_stub::Message;
 use test_support::future::now;
+use wire::{Guid, Win32Error};
 
 use crate::fixture::{FakeRegistry, Loop};
 

@@ -5,7 +5,6 @@ use core::future::{Future, ready};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use dcerpc::{Channel, FaultStatus};
-use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::PROVIDERS_KEY;
 use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString, ValueType};
 use ms_rrp::winreg::{
@@ -16,6 +15,7 @@ use ms_rrp::winreg::{
     QueryRegistryValueReply, QueryRegistryValueRequest, WinregServer,
 };
 use rpc_stub::{CallInfo, Request, ServerResult};
+use wire::{Guid, Win32Error};
 
 /// The key that the requests of impacket in `tests/data` name.
 pub(crate) const KEY: KeyHandle =

@@ -1,6 +1,5 @@
 //! Bytes that others wrote or read; each file says which.
 
-use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::PROVIDERS_KEY;
 use ms_rrp::types::{AccessMask, Room, UnicodeString};
 use ms_rrp::winreg::{
@@ -9,6 +8,7 @@ use ms_rrp::winreg::{
 };
 use rpc_stub::{FromStub, Message};
 use test_support::future::now;
+use wire::{Guid, Win32Error};
 
 use crate::fixture::{Canned, KEY, enumerate};
 use crate::hex;

@@ -1,7 +1,5 @@
 //! Servers and clients that lie.
 
-use codec::DecodeError;
-use ms_dtyp::Win32Error;
 use ms_rrp::types::{KeyHandle, Room, UnicodeString};
 use ms_rrp::winreg::{
     EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest, Limits, OpenLocalMachineReply,
@@ -11,6 +9,7 @@ use ms_rrp::{Error, enumerate_counter_sets};
 use ndr::Reader;
 use rpc_stub::{FromStub, Message, Request};
 use test_support::future::now;
+use wire::{DecodeError, Win32Error};
 
 use crate::fixture::{Canned, KEY};
 use crate::hex;

@@ -1,12 +1,12 @@
 //! What holds for all values.
 
-use ms_dtyp::{FileTime, Guid, Win32Error};
 use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString};
 use ms_rrp::winreg::{
     EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest, OpenRegistryKeyRequest, WinregServer,
 };
 use proptest::prelude::*;
 use rpc_stub::{CallInfo, FromStub, Message};
+use wire::{FileTime, Guid, Win32Error};
 
 use crate::fixture::FakeRegistry;
 

@@ -1,7 +1,6 @@
 //! The server's side, asked by impacket's bytes and by such as no client of ours writes.
 
 use dcerpc::FaultStatus;
-use ms_dtyp::Win32Error;
 use ms_rrp::PROVIDERS_KEY;
 use ms_rrp::types::{AccessMask, KeyHandle, UnicodeString, ValueType};
 use ms_rrp::winreg::{
@@ -11,6 +10,7 @@ use ms_rrp::winreg::{
 };
 use ndr::ConformantVaryingBytes;
 use rpc_stub::{CallInfo, FromStub, Message};
+use wire::Win32Error;
 
 use crate::fixture::{FakeRegistry, KEY, enumerate};
 use crate::hex;

@@ -1,6 +1,5 @@
 //! Values of keys, and those that say how large they are only to who has room for them.
 
-use ms_dtyp::Win32Error;
 use ms_rrp::Error;
 use ms_rrp::types::ValueType;
 use ms_rrp::winreg::{
@@ -9,6 +8,7 @@ use ms_rrp::winreg::{
 };
 use rpc_stub::FromStub;
 use test_support::future::now;
+use wire::Win32Error;
 
 use crate::fixture::{Canned, FakeRegistry, KEY, Loop, PERFORMANCE_DATA};
 use crate::hex;

@@ -2,8 +2,8 @@ use core::fmt;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use codec::{Encode, WriteCursor};
 use ssp::SecurityContext;
+use wire::{Encode, WriteCursor};
 
 use super::state::{OpenCall, State};
 use super::verification::Verified;

@@ -1,5 +1,5 @@
-use codec::DecodeError;
 use ssp::Step;
+use wire::DecodeError;
 
 use super::association::ClientAssociation;
 use super::state::{Offer, State};

@@ -6,7 +6,7 @@ mod receive;
 mod state;
 mod verification;
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 pub use self::association::ClientAssociation;
 

@@ -1,6 +1,6 @@
 use core::mem;
 
-use codec::{Decode, ReadCursor};
+use wire::{Decode, ReadCursor};
 
 use super::Event;
 use super::association::ClientAssociation;

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use codec::{Encode, WriteCursor};
+use wire::{Encode, WriteCursor};
 
 use crate::pdu::{Command, CommandKind, VerificationTrailer};
 use crate::{ContextId, Error, SyntaxId};

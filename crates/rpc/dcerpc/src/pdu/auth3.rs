@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 /// [MS-RPCE] 2.2.2.5 `rpcconn_rpc_auth_3_hdr_t`, without the common header
 ///

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use codec::{Decode, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 use super::ResultList;
 

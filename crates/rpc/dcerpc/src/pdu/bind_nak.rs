@@ -1,7 +1,8 @@
 use core::fmt;
 
-use codec::{Decode, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::open_enum;
+use wire::{
+    Decode, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor, ensure_size, open_enum,
+};
 
 /// C706 12.6.4.5 `rpcconn_bind_nak_hdr_t`, without the common header
 ///

@@ -1,8 +1,9 @@
 use core::fmt;
 use core::ops::BitOr;
 
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::open_enum;
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size, open_enum,
+};
 
 use crate::CallId;
 

@@ -18,7 +18,7 @@ mod sec_trailer;
 mod verification_trailer;
 mod verifier;
 
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor};
+use wire::{Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor};
 
 pub use self::alter_context::{AlterContext, AlterContextResponse};
 pub use self::auth3::Auth3;
@@ -77,7 +77,7 @@ impl<'a> Pdu<'a> {
     /// # Errors
     /// When the bytes break the PDU's layout, or are no PDU.
     pub fn decode(bytes: &'a [u8]) -> DecodeResult<Self> {
-        let header: CommonHeader = codec::decode(bytes)?;
+        let header: CommonHeader = wire::decode(bytes)?;
         if usize::from(header.frag_length) != bytes.len() {
             return Err(DecodeError::invalid_field(
                 Self::NAME,

@@ -1,4 +1,4 @@
-use codec::{
+use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
     ensure_size,
 };
@@ -125,7 +125,7 @@ impl ContextResult {
     const FIXED_PART_SIZE: usize =
         2 /* result */ + 2 /* reason */ + SyntaxId::FIXED_PART_SIZE /* transfer_syntax */;
     const NAME: &'static str = "p_result_t";
-    const NO_SYNTAX: SyntaxId = SyntaxId::new(ms_dtyp::Guid::NULL, 0, 0);
+    const NO_SYNTAX: SyntaxId = SyntaxId::new(wire::Guid::NULL, 0, 0);
 
     /// The context is there, in NDR 2.0.
     #[must_use]

@@ -1,7 +1,6 @@
 use core::fmt;
 
-use codec::{DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::Guid;
+use wire::{DecodeResult, Encode, EncodeResult, Guid, ReadCursor, WriteCursor, ensure_size};
 
 use super::PfcFlags;
 use crate::ContextId;

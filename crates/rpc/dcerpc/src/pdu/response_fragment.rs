@@ -1,4 +1,4 @@
-use codec::{Decode, ReadCursor};
+use wire::{Decode, ReadCursor};
 
 use super::{CommonHeader, PacketType, PfcFlags, Response, Verifier};
 use crate::CallId;

@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeError, DecodeResult, ReadCursor};
+use wire::{Decode, DecodeError, DecodeResult, ReadCursor};
 
 use super::{CommonHeader, SecTrailer};
 

@@ -11,7 +11,7 @@ mod verification;
 
 use std::sync::Arc;
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 pub use self::association::ServerAssociation;
 pub use self::groups::AssociationGroups;

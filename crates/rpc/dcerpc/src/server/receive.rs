@@ -1,6 +1,6 @@
 use core::mem;
 
-use codec::{Decode, Encode, ReadCursor};
+use wire::{Decode, Encode, ReadCursor};
 
 use super::association::{OpenCall, ServerAssociation, State};
 use super::incoming::IncomingFragments;

@@ -1,4 +1,4 @@
-use codec::{Decode, ReadCursor};
+use wire::{Decode, ReadCursor};
 
 use crate::SyntaxId;
 use crate::pdu::{CommandKind, Header2, VerificationTrailer};

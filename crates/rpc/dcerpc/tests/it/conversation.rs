@@ -1,8 +1,8 @@
 use dcerpc::client::{CallRequest, ClientConfig, Event};
 use dcerpc::server::{ServerAssociation, ServerEvent};
 use dcerpc::{AuthLevel, Error, FaultStatus, Rejection, RejectionReason, SyntaxId};
-use ms_dtyp::Guid;
 use ssp::Mechanism;
+use wire::Guid;
 
 use crate::pair::{
     FAULTING_OPNUM, PASSWORD, PERFLIB, Pair, UNKNOWN, WINREG, accept, auth, pattern, protections,

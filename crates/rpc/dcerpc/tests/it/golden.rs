@@ -2,7 +2,7 @@ use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event};
 use dcerpc::pdu::{BindNakReason, Body, Pdu, PfcFlags, encode_pdu};
 use dcerpc::server::{ServerAssociation, ServerEvent};
 use dcerpc::{AuthLevel, AuthService, Error, FaultStatus, Rejection, RejectionReason, SyntaxId};
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use crate::pair::{UNKNOWN, WINREG, accept, server_config};
 

@@ -1,9 +1,9 @@
-use codec::Encode;
 use dcerpc::AuthLevel;
 use dcerpc::client::Event;
 use dcerpc::pdu::{Body, Pdu, encode_pdu};
 use proptest::prelude::*;
 use ssp::Mechanism;
+use wire::Encode;
 
 use crate::pair::{Pair, WINREG, pattern, protections};
 

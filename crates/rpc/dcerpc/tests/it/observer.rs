@@ -161,7 +161,7 @@ fn a_call_is_told_with_its_object_and_its_stub_and_its_method_is_left_even_by_a_
     let log = Arc::new(Log::default());
     let mut pair = Pair::bound(None);
     pair.server.set_observer(Arc::<Log>::clone(&log));
-    let object = Some(ms_dtyp::Guid::from_u128(5));
+    let object = Some(wire::Guid::from_u128(5));
     pair.client.call(CallRequest { context_id: 0, opnum: 7, object, stub: b"1234" }).unwrap();
     pair.server.handle_bytes(&pair.client.poll_transmit().unwrap().bytes).unwrap();
     let Some(ServerEvent::Request(call)) = pair.server.poll_event() else { panic!("no call") };

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event, Transmit};
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{Auth, AuthLevel, AuthService, Error, FaultStatus, SyntaxId};
-use ms_dtyp::Guid;
 use ssp::{
     Accounts, ClientOptions, Credentials, Mechanism, Outcome, Secret, SecurityContext, ServerOptions, Usage,
 };
+use wire::Guid;
 
 pub(crate) const WINREG: SyntaxId =
     SyntaxId::new(Guid::from_u128(0x338c_d001_2244_31f1_aaaa_9000_3800_1003), 1, 0);

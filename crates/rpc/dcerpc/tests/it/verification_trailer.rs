@@ -158,7 +158,7 @@ fn trailers_of(calls: &[(u16, &[u8])]) -> Vec<Option<VerificationTrailer>> {
             let body = &last[24..last.len() - 16 - 8 - padding];
             assert!(pair.sent.len() > sent);
             let start = VerificationTrailer::find(body)?;
-            Some(codec::decode(&body[start..]).unwrap())
+            Some(wire::decode(&body[start..]).unwrap())
         })
         .collect()
 }
@@ -226,7 +226,7 @@ fn what_is_written_is_what_the_specification_draws() {
     let mut drawn = header2(END, 0, 4, 0, 7);
     drawn[5..8].fill(0);
     let drawn = trailer(&[&BITMASK, &pcontext(MUST_PROCESS, &WINREG_BYTES, &NDR_BYTES), &drawn]);
-    assert_eq!(codec::encode_vec(&written).unwrap(), drawn);
-    assert_eq!(codec::decode::<VerificationTrailer>(&drawn).unwrap(), written);
+    assert_eq!(wire::encode_vec(&written).unwrap(), drawn);
+    assert_eq!(wire::decode::<VerificationTrailer>(&drawn).unwrap(), written);
     assert!(Pdu::decode(&drawn).is_err(), "it is no PDU");
 }

@@ -3,8 +3,8 @@
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event};
 use dcerpc::server::{ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{Auth, AuthLevel, AuthService, FaultStatus, SyntaxId};
-use ms_dtyp::Guid;
 use ssp::{Error, Message, NegotiateFlags, Peer, SecurityContext, Session, SessionKey, Side, Step};
+use wire::Guid;
 
 const CONVERSATION: &str = include_str!("../data/windows_sealed_ntlm.txt");
 const INTERFACE: SyntaxId = SyntaxId::new(Guid::from_u128(0x367a_bb81_9844_35f1_ad32_98f0_3800_1003), 2, 0);

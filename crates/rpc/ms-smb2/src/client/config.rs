@@ -1,4 +1,4 @@
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use crate::{Cipher, Dialect, SigningAlgorithm};
 

@@ -1,8 +1,7 @@
 use std::collections::VecDeque;
 
-use codec::Encode;
-use ms_dtyp::NtStatus;
 use tracing::debug;
+use wire::{Encode, NtStatus};
 
 use super::credits::Credits;
 use super::event::{Event, FileId, RequestId, TreeId};

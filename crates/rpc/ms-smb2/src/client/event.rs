@@ -1,4 +1,4 @@
-use ms_dtyp::{Guid, NtStatus};
+use wire::{Guid, NtStatus};
 
 use crate::{Cipher, Dialect, SigningAlgorithm};
 
@@ -71,7 +71,7 @@ pub struct Negotiated {
     /// How messages will be signed, where they are not encrypted.
     pub signing: SigningAlgorithm,
     /// The server's clock.
-    pub system_time: ms_dtyp::FileTime,
+    pub system_time: wire::FileTime,
 }
 
 /// The answer to a request.

@@ -1,7 +1,5 @@
-use codec::ReadCursor;
-use codec::{Decode as _, Encode as _};
-use ms_dtyp::NtStatus;
 use tracing::debug;
+use wire::{Decode as _, Encode as _, NtStatus, ReadCursor};
 
 use super::connection::ClientConnection;
 use super::event::{Event, Negotiated};
@@ -63,7 +61,7 @@ impl ClientConnection {
             dialects: offered_dialects(&self.config),
         };
         let mut input = Vec::with_capacity(request.size());
-        codec::encode_into(&request, &mut input)?;
+        wire::encode_into(&request, &mut input)?;
         Ok(input)
     }
 
@@ -80,7 +78,7 @@ impl ClientConnection {
         let mut src = ReadCursor::new(message);
         src.skip("VALIDATE_NEGOTIATE_INFO Response", "header", Header::FIXED_PART_SIZE)?;
         let output = IoctlResponse::decode(&mut src)?.output;
-        let said: ValidateNegotiateResponse = codec::decode(output)?;
+        let said: ValidateNegotiateResponse = wire::decode(output)?;
         let differs = if said.capabilities != agreement.capabilities {
             "Capabilities"
         } else if said.server_guid != agreement.server_guid {

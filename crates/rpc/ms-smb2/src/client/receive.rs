@@ -1,6 +1,5 @@
-use codec::{Decode, ReadCursor};
-use ms_dtyp::NtStatus;
 use tracing::trace;
+use wire::{Decode, NtStatus, ReadCursor};
 
 use super::connection::ClientConnection;
 use super::event::{Event, FileId, Reply, TreeId};

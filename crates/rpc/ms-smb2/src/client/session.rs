@@ -1,6 +1,5 @@
-use codec::{Decode as _, ReadCursor};
-use ms_dtyp::NtStatus;
 use tracing::debug;
+use wire::{Decode as _, NtStatus, ReadCursor};
 
 use super::Encryption;
 use super::connection::ClientConnection;

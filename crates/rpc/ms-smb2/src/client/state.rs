@@ -1,6 +1,6 @@
 //! What a connection remembers.
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use super::event::{RequestId, TreeId};
 use crate::crypto::PreauthHash;

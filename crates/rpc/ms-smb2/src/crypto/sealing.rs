@@ -4,7 +4,7 @@ use aes::{Aes128, Aes256};
 use aes_gcm::aead::consts::{U11, U16};
 use aes_gcm::{AeadInOut, Aes128Gcm, Aes256Gcm, KeyInit};
 use ccm::Ccm;
-use codec::{Decode as _, ReadCursor};
+use wire::{Decode as _, ReadCursor};
 
 use crate::wire::TransformHeader;
 use crate::{Cipher, Error};

@@ -1,8 +1,7 @@
 //! What goes back to the client: answers, refusals, and the interim ones of what takes its time.
 
-use codec::Encode;
-use ms_dtyp::NtStatus;
 use tracing::debug;
+use wire::{Encode, NtStatus};
 
 use super::connection::ServerConnection;
 use super::file::Waiting;

@@ -1,4 +1,4 @@
-use ms_dtyp::{FileTime, Guid};
+use wire::{FileTime, Guid};
 
 use crate::{Cipher, Dialect, SigningAlgorithm};
 

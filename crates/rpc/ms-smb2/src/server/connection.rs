@@ -1,8 +1,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
-use codec::{Decode as _, ReadCursor};
-use ms_dtyp::{Guid, NtStatus};
 use tracing::{debug, trace};
+use wire::{Decode as _, Guid, NtStatus, ReadCursor};
 
 use super::ServerConfig;
 use super::event::{FileId, RequestId, ServerEvent};

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use ms_dtyp::NtStatus;
+use wire::NtStatus;
 
 /// A session of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

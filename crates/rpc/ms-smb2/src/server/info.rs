@@ -1,4 +1,4 @@
-use ms_dtyp::NtStatus;
+use wire::NtStatus;
 
 use super::connection::ServerConnection;
 use super::pipe::body;

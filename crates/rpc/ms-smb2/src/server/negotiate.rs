@@ -1,6 +1,5 @@
-use codec::{Decode as _, ReadCursor};
-use ms_dtyp::NtStatus;
 use tracing::debug;
+use wire::{Decode as _, NtStatus, ReadCursor};
 
 use super::connection::{Agreement, ServerConnection};
 use super::request::Request;
@@ -16,7 +15,7 @@ use crate::{Cipher, Dialect, DialectRevision, Error, SigningAlgorithm};
 impl ServerConnection {
     /// [MS-SMB2] 3.3.5.3.1: an old greeting that also names SMB 2 is answered in SMB 2 with "go on there".
     pub(super) fn handle_smb1(&mut self, frame: &[u8]) -> Result<(), Error> {
-        let offer: Smb1Negotiate = codec::decode(frame)?;
+        let offer: Smb1Negotiate = wire::decode(frame)?;
         if self.began_in_smb1 || !offer.offers_smb2 {
             return Err(Error::protocol("SMB_COM_NEGOTIATE", "Dialects", "do not contain \"SMB 2.???\""));
         }
@@ -91,7 +90,7 @@ impl ServerConnection {
         ioctl: &IoctlRequest<'_>,
     ) -> Result<(), Error> {
         let agreement = self.agreement()?;
-        let said: ValidateNegotiateRequest = codec::decode(ioctl.input)?;
+        let said: ValidateNegotiateRequest = wire::decode(ioctl.input)?;
         let differs = if agreement.dialect == Dialect::Smb3_1_1 {
             "Dialect"
         } else if said.dialects != agreement.client_dialects {
@@ -108,7 +107,7 @@ impl ServerConnection {
         if !differs.is_empty() {
             return Err(Error::Downgrade { field: differs });
         }
-        let output = codec::encode_vec(&ValidateNegotiateResponse {
+        let output = wire::encode_vec(&ValidateNegotiateResponse {
             capabilities: agreement.capabilities,
             server_guid: self.config.server_guid,
             security_mode: agreement.security_mode,

@@ -1,7 +1,6 @@
 use std::collections::VecDeque;
 
-use codec::{Decode, ReadCursor};
-use ms_dtyp::NtStatus;
+use wire::{Decode, NtStatus, ReadCursor};
 
 use super::connection::ServerConnection;
 use super::event::{FileId, RequestId, ServerEvent, SessionId};

@@ -1,5 +1,4 @@
-use codec::{Decode as _, ReadCursor};
-use ms_dtyp::NtStatus;
+use wire::{Decode as _, NtStatus, ReadCursor};
 
 use super::connection::ServerConnection;
 use super::request::Request;

@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 /// [MS-SMB2] 2.2.16 SMB2 CLOSE Response. Times and sizes are those of files; a pipe has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

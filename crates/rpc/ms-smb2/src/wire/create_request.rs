@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 use super::Header;
 
@@ -38,13 +38,13 @@ impl CreateRequest {
 
     /// The buffer has one byte at least.
     fn buffer_len(&self) -> usize {
-        codec::utf16_len_bytes(&self.name).max(1)
+        wire::utf16_len_bytes(&self.name).max(1)
     }
 }
 
 impl Encode for CreateRequest {
     fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
-        let name = codec::encode_utf16(&self.name);
+        let name = wire::encode_utf16(&self.name);
         let name_at = Header::FIXED_PART_SIZE + Self::FIXED_PART_SIZE;
         dst.write_u16(Self::STRUCTURE_SIZE);
         dst.write_u8(0);

@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 /// The empty body: LOGOFF ([MS-SMB2] 2.2.7, 2.2.8), TREE_DISCONNECT (2.2.11, 2.2.12), ECHO (2.2.28,
 /// 2.2.29) and CANCEL (2.2.30).

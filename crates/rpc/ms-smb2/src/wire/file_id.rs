@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 /// [MS-SMB2] 2.2.14.1 `SMB2_FILEID`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,9 @@
 use core::fmt;
 
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::{NtStatus, open_enum};
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeResult, NtStatus, ReadCursor, WriteCursor, ensure_size,
+    open_enum,
+};
 
 open_enum! {
     /// [MS-SMB2] 2.2.1.2 `Command`.

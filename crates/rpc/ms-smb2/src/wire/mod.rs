@@ -32,7 +32,7 @@ mod validate_negotiate_response;
 mod write_request;
 mod write_response;
 
-use codec::{DecodeError, DecodeResult, EncodeError, EncodeResult, ReadCursor, ensure_size};
+use wire::{DecodeError, DecodeResult, EncodeError, EncodeResult, ReadCursor, ensure_size};
 
 pub use self::close_request::CloseRequest;
 pub use self::close_response::CloseResponse;
@@ -107,7 +107,7 @@ fn text_at(
     size: usize,
 ) -> DecodeResult<String> {
     let bytes = buffer_at(src, name, field, offset, size)?;
-    codec::decode_utf16(bytes).map_err(|_| DecodeError::invalid_field(name, field, offset, "is not UTF-16"))
+    wire::decode_utf16(bytes).map_err(|_| DecodeError::invalid_field(name, field, offset, "is not UTF-16"))
 }
 
 /// A length from the wire. Lengths are 16 or 32 bits wide, so that this fails on 16-bit machines only.

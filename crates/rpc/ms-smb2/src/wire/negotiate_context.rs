@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 /// [MS-SMB2] 2.2.3.1.1: the only hash algorithm that there is.
 pub const HASH_SHA512: u16 = 1;
@@ -45,7 +45,7 @@ impl NegotiateContext {
         match self {
             Self::PreauthIntegrity { hash_algorithms, salt } => 4 + 2 * hash_algorithms.len() + salt.len(),
             Self::Encryption(ids) | Self::Signing(ids) => 2 + 2 * ids.len(),
-            Self::Netname(name) => codec::utf16_len_bytes(name),
+            Self::Netname(name) => wire::utf16_len_bytes(name),
             Self::Unknown(_) => 0,
         }
     }
@@ -129,7 +129,7 @@ impl Encode for NegotiateContext {
                 dst.write_u16(super::length_u16(Self::NAME, "Count", ids.len())?);
                 encode_ids(dst, ids);
             }
-            Self::Netname(name) => dst.write_slice(&codec::encode_utf16(name)),
+            Self::Netname(name) => dst.write_slice(&wire::encode_utf16(name)),
             Self::Unknown(_) => {}
         }
         Ok(())
@@ -166,7 +166,7 @@ impl<'de> Decode<'de> for NegotiateContext {
                 Ok(if context_type == 2 { Self::Encryption(ids) } else { Self::Signing(ids) })
             }
             // A name that is no valid UTF-16 is ignored.
-            5 => Ok(codec::decode_utf16(data.remaining()).map_or(Self::Unknown(5), Self::Netname)),
+            5 => Ok(wire::decode_utf16(data.remaining()).map_or(Self::Unknown(5), Self::Netname)),
             other => Ok(Self::Unknown(other)),
         }
     }

@@ -1,5 +1,6 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::{FileTime, Guid};
+use wire::{
+    Decode, DecodeResult, Encode, EncodeResult, FileTime, Guid, ReadCursor, WriteCursor, ensure_size,
+};
 
 use super::{Capabilities, Header, NegotiateContext, SecurityMode};
 use crate::DialectRevision;

@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeError, DecodeResult, ReadCursor, ensure_size};
+use wire::{Decode, DecodeError, DecodeResult, ReadCursor, ensure_size};
 
 /// [MS-SMB] 2.2.4.5.1 `SMB_COM_NEGOTIATE`, as far as a server of SMB 2 needs it: old clients begin with it and name
 /// SMB 2 among their dialects ([MS-SMB2] 3.3.5.3.1).

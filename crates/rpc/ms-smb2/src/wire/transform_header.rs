@@ -1,6 +1,6 @@
 use core::fmt;
 
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 /// [MS-SMB2] 2.2.41 `SMB2_TRANSFORM_HEADER`: precedes an encrypted message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

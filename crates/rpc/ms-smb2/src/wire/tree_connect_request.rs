@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 use super::Header;
 
@@ -21,7 +21,7 @@ impl TreeConnectRequest {
 
 impl Encode for TreeConnectRequest {
     fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
-        let path = codec::encode_utf16(&self.path);
+        let path = wire::encode_utf16(&self.path);
         let path_at = Header::FIXED_PART_SIZE + Self::FIXED_PART_SIZE;
         dst.write_u16(Self::STRUCTURE_SIZE);
         dst.write_u16(0);
@@ -36,7 +36,7 @@ impl Encode for TreeConnectRequest {
     }
 
     fn size(&self) -> usize {
-        Self::FIXED_PART_SIZE + codec::utf16_len_bytes(&self.path)
+        Self::FIXED_PART_SIZE + wire::utf16_len_bytes(&self.path)
     }
 }
 

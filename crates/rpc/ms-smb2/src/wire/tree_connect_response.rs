@@ -1,5 +1,4 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::open_enum;
+use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size, open_enum};
 
 open_enum! {
     /// [MS-SMB2] 2.2.10 `ShareType`.

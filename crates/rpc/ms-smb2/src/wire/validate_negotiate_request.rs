@@ -1,5 +1,4 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
-use ms_dtyp::Guid;
+use wire::{Decode, DecodeResult, Encode, EncodeResult, Guid, ReadCursor, WriteCursor, ensure_size};
 
 use super::{Capabilities, SecurityMode};
 use crate::DialectRevision;

@@ -1,9 +1,8 @@
-use codec::{Decode as _, ReadCursor};
-use ms_dtyp::NtStatus;
 use ms_smb2::client::{ClientConfig, ClientConnection, ClientLimits, Encryption, Event, Reply};
 use ms_smb2::server::{self, ServerConfig, ServerLimits};
 use ms_smb2::wire::{Header, NegotiateContext, NegotiateRequest};
 use ms_smb2::{Cipher, Dialect, Error, SigningAlgorithm};
+use wire::{Decode as _, NtStatus, ReadCursor};
 
 use crate::pair::{Direction, Pair, client_config, only, server_config};
 

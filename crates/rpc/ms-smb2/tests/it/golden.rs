@@ -4,10 +4,10 @@
 //! only with the same messages do the recorded signatures and ciphers fit. Where a change of ours changes what is
 //! negotiated, the recordings are made anew.
 
-use ms_dtyp::{FileTime, Guid};
 use ms_smb2::client::{ClientConfig, ClientConnection, Encryption, Event, Reply};
 use ms_smb2::server::{AuthReply, ServerConfig, ServerConnection, ServerEvent};
 use ms_smb2::{Cipher, Dialect, Error, SigningAlgorithm};
+use wire::{FileTime, Guid};
 
 struct Recording(Vec<(&'static str, Vec<u8>)>);
 

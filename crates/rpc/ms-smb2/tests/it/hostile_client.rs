@@ -1,7 +1,5 @@
 //! Clients that lie, and what is between a client and the server.
 
-use codec::Encode;
-use ms_dtyp::NtStatus;
 use ms_smb2::client::{ClientConfig, Encryption, Event};
 use ms_smb2::server::{AuthReply, ServerConfig, ServerConnection, ServerEvent, ServerLimits};
 use ms_smb2::wire::{
@@ -9,6 +7,7 @@ use ms_smb2::wire::{
     ReadRequest, SecurityMode, SessionSetupRequest, TransformHeader, TreeConnectRequest,
 };
 use ms_smb2::{Dialect, DialectRevision, Error};
+use wire::{Encode, NtStatus};
 
 use crate::pair::{Direction, Pair, SESSION_KEY, client_config, only, server_config};
 use crate::raw::{PREFIX, frame, framed, header, header_of, sign, signed};
@@ -26,7 +25,7 @@ impl Rogue {
             dialects: vec![DialectRevision::SMB_2_1],
             security_mode: SecurityMode::SIGNING_ENABLED,
             capabilities: Capabilities::default(),
-            client_guid: ms_dtyp::Guid::NULL,
+            client_guid: wire::Guid::NULL,
             contexts: Vec::new(),
         };
         rogue.ask(Command::NEGOTIATE, 0, 0, &offer);
@@ -165,7 +164,7 @@ fn a_clear_request_on_an_encrypted_session_is_denied() {
     let mut pair = Pair::new(client_config(), server);
     pair.pipe().unwrap();
     let (_, last) = pair.frames.last().unwrap();
-    let session_id = codec::decode::<TransformHeader>(&last[PREFIX..]).unwrap().session_id;
+    let session_id = wire::decode::<TransformHeader>(&last[PREFIX..]).unwrap().session_id;
     let sent = pair.frames.iter().filter(|(direction, _)| *direction == Direction::ToServer).count();
     let clear = frame(&header(Command::ECHO, u64::try_from(sent).unwrap(), session_id), &EmptyBody);
     pair.server.handle_bytes(&clear).unwrap();

@@ -1,6 +1,5 @@
 //! Servers that lie, and what is between a server and us. Every one of them ends the connection.
 
-use ms_dtyp::NtStatus;
 use ms_smb2::client::{ClientConfig, ClientConnection, Encryption, Event, Reply};
 use ms_smb2::server::{self, ServerConfig};
 use ms_smb2::wire::{
@@ -8,6 +7,7 @@ use ms_smb2::wire::{
     TransformHeader, WriteResponse,
 };
 use ms_smb2::{Dialect, DialectRevision, Error, SigningAlgorithm};
+use wire::NtStatus;
 
 use crate::pair::{Direction, Pair, client_config, only, server_config};
 use crate::raw::{PREFIX, frame, framed, header_of, response, sign, signed};
@@ -229,7 +229,7 @@ fn a_clear_reply_on_an_encrypted_session_is_refused() {
     let mut pair = Pair::new(client, server_config());
     pair.pipe().unwrap();
     let (_, last) = pair.frames.last().unwrap();
-    let session_id = codec::decode::<TransformHeader>(&last[PREFIX..]).unwrap().session_id;
+    let session_id = wire::decode::<TransformHeader>(&last[PREFIX..]).unwrap().session_id;
     let before = pair.frames.iter().filter(|(direction, _)| *direction == Direction::ToServer).count();
     pair.client.echo().unwrap();
     let message_id = u64::try_from(before).unwrap();

@@ -1,8 +1,8 @@
 //! Several READs of one pipe in flight.
 
-use ms_dtyp::NtStatus;
 use ms_smb2::client::{ClientConfig, ClientLimits, Encryption, Event, Reply};
 use ms_smb2::server::{ServerConfig, ServerLimits};
+use wire::NtStatus;
 
 use crate::pair::{Pair, client_config, server_config};
 

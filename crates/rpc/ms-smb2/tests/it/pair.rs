@@ -1,9 +1,9 @@
 //! A client and a server side by side: bytes go from one to the other until both are quiet.
 
-use ms_dtyp::{Guid, NtStatus};
 use ms_smb2::client::{self, ClientConfig, ClientConnection, Event, Reply, RequestId, TreeId};
 use ms_smb2::server::{self, AuthReply, ServerConfig, ServerConnection, ServerEvent, SessionId};
 use ms_smb2::{Dialect, Error};
+use wire::{Guid, NtStatus};
 
 /// What NTLM would export.
 pub(crate) const SESSION_KEY: [u8; 16] = *b"a fake key of 16";

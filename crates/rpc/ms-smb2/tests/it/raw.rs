@@ -1,10 +1,9 @@
 //! Messages made by hand, for what no honest peer would send.
 
-use codec::Encode;
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use ms_dtyp::NtStatus;
 use ms_smb2::wire::{Command, Flags, Header, Owner};
 use sha2::Sha256;
+use wire::{Encode, NtStatus};
 
 use crate::pair::SESSION_KEY;
 
@@ -33,8 +32,8 @@ pub(crate) fn response(command: Command, message_id: u64, session_id: u64) -> He
 }
 
 pub(crate) fn frame(header: &Header, body: &impl Encode) -> Vec<u8> {
-    let mut message = codec::encode_vec(header).unwrap();
-    codec::encode_into(body, &mut message).unwrap();
+    let mut message = wire::encode_vec(header).unwrap();
+    wire::encode_into(body, &mut message).unwrap();
     framed(&message)
 }
 
@@ -62,5 +61,5 @@ pub(crate) fn signed(header: &Header, body: &impl Encode) -> Vec<u8> {
 
 /// The header of a frame that is not encrypted.
 pub(crate) fn header_of(frame: &[u8]) -> Header {
-    codec::decode(&frame[PREFIX..]).unwrap()
+    wire::decode(&frame[PREFIX..]).unwrap()
 }

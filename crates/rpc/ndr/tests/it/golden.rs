@@ -1,7 +1,7 @@
 //! Stubs that another implementation wrote or read; each file says which.
 
-use ms_dtyp::Guid;
 use ndr::{Conformant, ConformantVarying, InterfacePointer, NdrDecode, NdrEncode, Reader, Writer};
+use wire::Guid;
 
 use crate::hex;
 use crate::structures::{

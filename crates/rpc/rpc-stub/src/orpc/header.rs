@@ -1,8 +1,7 @@
 use std::borrow::Cow;
 
-use codec::EncodeError;
-use ms_dtyp::Guid;
 use ndr::{Conformant, NdrDecode, NdrEncode, Reserved};
+use wire::{EncodeError, Guid};
 
 use super::ComVersion;
 

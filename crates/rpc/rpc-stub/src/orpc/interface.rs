@@ -1,7 +1,6 @@
-use codec::EncodeResult;
 use dcerpc::{FaultStatus, SyntaxId};
-use ms_dtyp::{Guid, HResult};
 use ndr::{EnumForm, Reader, Writer};
+use wire::{EncodeResult, Guid, HResult};
 
 use super::{ComVersion, OrpcThat, OrpcThis};
 use crate::{

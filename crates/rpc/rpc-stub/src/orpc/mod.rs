@@ -1,7 +1,7 @@
 //! Interfaces of objects: ORPC, [MS-DCOM].
 //!
 //! ```
-//! use ms_dtyp::{Guid, HResult};
+//! use wire::{Guid, HResult};
 //! use rpc_stub::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface, OrpcThis};
 //! use rpc_stub::{CallInfo, Interface, ServerResult};
 //!

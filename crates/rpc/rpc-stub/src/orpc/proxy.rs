@@ -1,9 +1,8 @@
 use core::marker::PhantomData;
 
-use codec::DecodeError;
 use dcerpc::Channel;
-use ms_dtyp::Guid;
 use ndr::{EnumForm, Limits, Reader};
+use wire::{DecodeError, Guid};
 
 use super::interface::stub;
 use super::{ComVersion, Inherits, ObjectInterface, OrpcThat, OrpcThis};

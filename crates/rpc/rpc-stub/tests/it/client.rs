@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
-use ms_dtyp::Win32Error;
 use ndr::{ConformantBytes, ConformantVaryingBytes, Limits, WideString};
 use rpc_stub::{Client, Error, Message};
 use test_support::future::now;
+use wire::Win32Error;
 
 use crate::shelf::{
     Canned, CloseShelfRequest, HANDLE, Library, Loop, OpenShelfRequest, ReadBookReply, ReadBookRequest,

@@ -3,9 +3,9 @@
 use core::future::{Future, ready};
 
 use dcerpc::AuthLevel;
-use ms_dtyp::{Guid, HResult};
 use rpc_stub::orpc::{ComVersion, IUnknown, IUnknownServer, OrpcThis};
 use rpc_stub::{CallInfo, Channel, FaultStatus, Method, ServerResult};
+use wire::{Guid, HResult};
 
 rpc_stub::interface! {
     /// A lamp.

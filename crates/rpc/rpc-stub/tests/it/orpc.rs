@@ -1,4 +1,3 @@
-use ms_dtyp::{Guid, HResult};
 use ndr::{Reader, Writer};
 use proptest::prelude::*;
 use rpc_stub::orpc::{
@@ -7,6 +6,7 @@ use rpc_stub::orpc::{
 };
 use rpc_stub::{CallInfo, Direction, Error, FaultStatus, Interface, Message};
 use test_support::future::now;
+use wire::{Guid, HResult};
 
 use crate::lamp::{
     DimReply, DimRequest, DimSlowlyRequest, GetBrightnessReply, GetBrightnessRequest, GetCallerRequest,

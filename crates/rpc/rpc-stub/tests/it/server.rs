@@ -1,8 +1,8 @@
 use std::borrow::Cow;
 
-use ms_dtyp::Win32Error;
 use ndr::{ConformantBytes, ConformantVaryingBytes, ContextHandle, WideString, WithRoom as _};
 use rpc_stub::{CallInfo, FaultStatus, FromStub, Message};
+use wire::Win32Error;
 
 use crate::shelf::{
     CloseShelfReply, CloseShelfRequest, HANDLE, IsThereReply, IsThereRequest, Library, OpenShelfReply,

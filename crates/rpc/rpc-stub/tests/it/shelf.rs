@@ -5,9 +5,9 @@ use core::future::{Future, ready};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use ms_dtyp::{Guid, Win32Error};
 use ndr::{ConformantBytes, ConformantVaryingBytes, ContextHandle, WideString};
 use rpc_stub::{CallInfo, Channel, FaultStatus, Method, ServerResult};
+use wire::{Guid, Win32Error};
 
 rpc_stub::interface! {
     /// Books on shelves.

@@ -1,5 +1,5 @@
 use clap::ValueEnum;
-use ms_dtyp::HResult;
+use wire::HResult;
 
 question! {
     /// What the tracker of COM+ lists.

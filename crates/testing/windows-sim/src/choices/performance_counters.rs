@@ -1,9 +1,9 @@
 //! What a host chooses about performance counters of version 2: their layout, and what it refuses.
 
 use clap::ValueEnum;
-use ms_dtyp::Win32Error;
 use ms_pcq::types::RequestCode;
 use ms_pcq::wire::{OffsetBase, Padding};
+use wire::Win32Error;
 
 question! {
     /// What happens to `Index` in the answer to opnum 7.

@@ -1,8 +1,8 @@
 use clap::ValueEnum;
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{ArrayParameter, Bstr, IDispatch, IEnumVARIANT, SafeArray};
 use ndr::EnumForm;
 use rpc_stub::orpc::{IUnknown, ObjectInterface};
+use wire::{Guid, HResult};
 
 question! {
     /// How many bytes an enumeration of performance logs and alerts has.

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use super::criteria::Criteria;
 use super::subscription::{Column, Subscription};

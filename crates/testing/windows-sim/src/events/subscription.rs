@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 /// [MS-COMEV] 3.1.1.2: a subscription. A property that was not set has no value.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

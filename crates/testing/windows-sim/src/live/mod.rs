@@ -4,7 +4,7 @@ mod procfs;
 
 use std::path::{Path, PathBuf};
 
-use ms_dtyp::{FileTime, Guid};
+use wire::{FileTime, Guid};
 
 use self::procfs::{parse_diskstats, parse_process_stat, parse_stat, parse_uptime, value_of};
 use perflib_v1::write::Data;

@@ -1,7 +1,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use ms_dtyp::Win32Error;
+use wire::Win32Error;
 
 use super::catalog::UPDATES;
 use super::clock::{Moment, intervals_of};
@@ -100,7 +100,7 @@ impl FromStr for What {
 
 #[cfg(test)]
 mod tests {
-    use ms_dtyp::FileTime;
+    use wire::FileTime;
 
     use super::*;
 

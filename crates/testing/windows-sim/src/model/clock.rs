@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use ms_dtyp::FileTime;
+use wire::FileTime;
 
 /// Where the simulated hosts take their time from. Clones share one clock.
 ///

@@ -1,8 +1,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ms_dtyp::{FileTime, Guid, Win32Error};
 use ms_pcq::types::Lcid;
 use perflib_v1::write::Data;
+use wire::{FileTime, Guid, Win32Error};
 
 use super::catalog::aggregates::AggregateForm;
 use super::catalog::objects::{Figures, OBJECTS};

@@ -1,5 +1,5 @@
-use ms_dtyp::FileTime;
 use ms_pcq::types::{CounterType, DetailLevel};
+use wire::FileTime;
 
 /// The last index that every Windows has. Those above belong to what was installed later.
 pub const BASE_INDEX_LAST: u32 = 1847;

@@ -1,4 +1,4 @@
-use ms_dtyp::FileTime;
+use wire::FileTime;
 
 /// Seconds as 100-nanosecond intervals.
 pub(crate) const SECOND: u64 = FileTime::INTERVALS_PER_SECOND;

@@ -1,6 +1,6 @@
-use ms_dtyp::Guid;
 use ms_pcq::types::{AggregateFunc, Attrib, CounterType, DetailLevel, InstanceId, InstanceType};
 use ms_pcq::wire::{InstanceInfo, RawValue};
+use wire::Guid;
 
 /// Who updates the values of a counterset.
 #[derive(Debug)]
@@ -212,7 +212,7 @@ impl Value {
     /// The value of a text counter.
     #[must_use]
     pub fn text(text: &str) -> Self {
-        Self::Text(codec::encode_utf16(text).into_iter().chain([0, 0]).collect())
+        Self::Text(wire::encode_utf16(text).into_iter().chain([0, 0]).collect())
     }
 
     /// The value as it is written.

@@ -1,6 +1,6 @@
-use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::types::Lcid;
 use perflib_v1::write::Data;
+use wire::{Guid, Win32Error};
 
 use super::clock::Moment;
 use super::com_plus::ComProcess;

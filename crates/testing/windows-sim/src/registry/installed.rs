@@ -1,6 +1,6 @@
 //! The keys that a Windows Server 2022 has, as far as a monitoring program reads them.
 
-use ms_dtyp::FileTime;
+use wire::FileTime;
 
 use super::memory_map::physical_memory;
 use super::services::SERVICES;

@@ -10,7 +10,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ms_dtyp::FileTime;
+use wire::FileTime;
 
 pub(crate) use self::installed::{install, netbios_name};
 pub use self::value::RegistryValue;

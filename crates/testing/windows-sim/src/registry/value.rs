@@ -1,5 +1,5 @@
-use codec::encode_utf16;
 use ms_rrp::types::ValueType;
+use wire::encode_utf16;
 
 /// A value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{AssociationInfo, AuthService, CallId, FaultStatus, Role};
-use ms_dtyp::NtStatus;
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
+use wire::NtStatus;
 
 use super::bind;
 use super::reply::{LateAnswer, Reply, Then};

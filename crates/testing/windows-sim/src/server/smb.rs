@@ -4,13 +4,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ms_dtyp::NtStatus;
 use ms_smb2::server::{AuthReply, FileId, ServerConfig, ServerConnection, ServerEvent, SessionId};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Step, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 use tracing::debug;
 use transport::Stream;
+use wire::NtStatus;
 
 use super::association::Association;
 use super::reply::{Reply, Then};

@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dcerpc::pdu::BindNakReason;
 use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
-use ms_dtyp::Guid;
 use rpc_stub::CallInfo;
+use wire::Guid;
 
 pub use self::endpoint::{Endpoint, TcpPort};
 pub(crate) use self::endpoint::{Group, ServedEndpoint, registered};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::{AuthLevel, Channel};
-use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::{BlockMapping, Change as AddOrRemove, PerflibV2Client};
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{Body, CounterIdentifier, RawValue};
 use windows_sim::model::{Change, Clock, Host, HostOptions, ValueSource};
+use wire::{Guid, Win32Error};
 
 use crate::client::Rpc;
 use crate::host::{NOON, credentials, host_of};

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use dcerpc::{AuthLevel, Channel, FaultStatus};
-use ms_dtyp::Guid;
 use ms_pcq::perflibv2::{BlockMapping, CallInfo, Change, CounterData, PerflibV2Client};
 use ms_pcq::types::CounterId;
 use ms_pcq::wire::{Body, CounterIdentifier, RawValue};
@@ -17,6 +16,7 @@ use windows_sim::choices::{
 };
 use windows_sim::model::{Clock, ValueSource};
 use windows_sim::service::pcq::PerflibService;
+use wire::Guid;
 
 use crate::host::{NOON, model};
 

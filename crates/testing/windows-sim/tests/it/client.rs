@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig as RpcConfig, Event as RpcEvent};
 use dcerpc::{Auth, AuthLevel, AuthService, Channel, FaultStatus, SyntaxId};
-use ms_dtyp::{Guid, NtStatus};
 use ms_pcq::perflibv2::PerflibV2Client;
 use ms_rrp::winreg::RegistryClient;
 use ms_smb2::client::{ClientConfig, ClientConnection, Event, FileId, Reply, RequestId, TreeId};
@@ -13,6 +12,7 @@ use ssp::{ClientOptions, Credentials, Mechanism, OsVersion, SecurityContext, Ste
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use transport::Stream;
 use windows_sim::{WindowsHost, server};
+use wire::{Guid, NtStatus};
 
 /// Why the conversation ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

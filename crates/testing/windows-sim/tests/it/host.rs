@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ms_dtyp::FileTime;
 use ssp::{Credentials, Secret};
 use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
 use windows_sim::{Account, Accounts, WindowsHost};
+use wire::FileTime;
 
 /// 2026-11-01T12:00:00Z
 pub(crate) const NOON: FileTime = FileTime(134_379_216_000_000_000);

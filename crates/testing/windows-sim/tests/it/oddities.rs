@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use dcerpc::AuthLevel;
-use ms_dtyp::Guid;
 use ms_pcq::perflibv2::{Change, PerflibV2Client};
 use ms_pcq::types::{CounterId, CounterType, Lcid};
 use ms_pcq::wire::{CounterIdentifier, RawValue};
 use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
+use wire::Guid;
 
 use crate::client::Rpc;
 use crate::host::{NOON, credentials, host, host_of};

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ms_dtyp::Win32Error;
 use ms_pcq::types::CounterType;
 use ms_rrp::types::ValueType;
 use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
 use perflib_v1::{CounterBlock, CounterDefinition, DataBlock, Instances, NameTable, ObjectType, Value};
 use windows_sim::WindowsHost;
 use windows_sim::model::{Clock, Host, HostOptions, Sample, ValueSource};
+use wire::Win32Error;
 
 use crate::client::Rpc;
 use crate::host::{NOON, credentials, host, host_of, model};

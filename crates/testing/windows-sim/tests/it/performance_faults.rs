@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use dcerpc::Channel;
-use ms_dtyp::Win32Error;
 use ms_rrp::types::{UnicodeString, ValueType};
 use ms_rrp::winreg::{QueryRegistryValueReply, QueryRegistryValueRequest, ValueRoom};
 use ndr::ConformantVaryingBytes;
@@ -13,6 +12,7 @@ use windows_sim::choices::{NameTables, ObjectCorruption, PerformanceDataChoices,
 use windows_sim::live::Live;
 use windows_sim::model::{Clock, ValueSource};
 use windows_sim::{Account, Accounts, WindowsHost};
+use wire::Win32Error;
 
 use crate::client::{Failure, Rpc};
 use crate::host::{NOON, account, credentials, host, host_of, model};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ms_dtyp::{FileTime, Win32Error};
 use ms_rrp::types::ValueType;
 use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
 use ssp::OsVersion;
 use windows_sim::model::Clock;
 use windows_sim::registry::RegistryValue;
+use wire::{FileTime, Win32Error};
 
 use crate::client::{Rpc, Smb};
 use crate::host::{NOON, credentials, host, host_of, model};

@@ -5,12 +5,12 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use dcerpc::AuthLevel;
-use ms_dtyp::Guid;
 use ms_smb2::client::ClientConfig;
 use rpc_cells::{CallStatus, EndpointStatus, Level, ReadLimits, Snapshot, read_directory};
 use rpc_cells_view::{CallFilter, ServerCallRow, endpoints, server_calls};
 use tempfile::TempDir;
 use tokio::net::TcpStream;
+use wire::Guid;
 
 use crate::client::{Failure, Rpc, Smb};
 use crate::host::credentials;

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use dcerpc::client::{CallRequest, ClientConfig};
 use dcerpc::{FaultStatus, SyntaxId};
-use ms_dtyp::Guid;
 use rpc_client::{Association, Error, ErrorKind, NamedPipe, Security, SmbConnection, SmbOptions};
 use tokio::io::duplex;
 use tokio::sync::Mutex;
@@ -14,6 +13,7 @@ use tokio::time::Instant;
 use windows_sim::model::Clock;
 use windows_sim::service::{self, Call, Endpoint, Handler, Service};
 use windows_sim::{Accounts, HostState, WindowsHost, server};
+use wire::Guid;
 
 use crate::host::{NOON, account, credentials, model};
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::{AuthLevel, FaultStatus};
-use ms_dtyp::{Guid, NtStatus, Win32Error};
 use ms_pcq::perflibv2::Change;
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::{Body, CounterIdentifier};
@@ -18,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use windows_sim::model::Clock;
 use windows_sim::service::pcq;
 use windows_sim::{AccountState, Rule, server};
+use wire::{Guid, NtStatus, Win32Error};
 
 use crate::client::{Failure, Rpc, Smb};
 use crate::host::{NOON, credentials, host, host_of, model};

@@ -1,9 +1,9 @@
-use codec::{Encode, EncodeResult, WriteCursor};
 use dcerpc::SyntaxId;
 use dcerpc::pdu::{
     Auth3, Bind, BindAck, BindNak, Body, ContextElement, ContextResult, Fault, Pdu, Response, SecTrailer,
     VerificationTrailer, encode_pdu,
 };
+use wire::{Encode, EncodeResult, WriteCursor};
 
 use crate::input::Input;
 use crate::law::{exact, is_inside, lossless};

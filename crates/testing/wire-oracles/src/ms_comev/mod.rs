@@ -12,10 +12,10 @@ use ms_comev::{
     SkipItemsRequest, StoreReply, StoreRequest, VerifyTransientSubscribersReply,
     VerifyTransientSubscribersRequest,
 };
-use ms_dtyp::HResult;
 use ms_oaut::{Bstr, Value, Variant};
 use ndr::{ConformantVarying, InterfacePointer};
 use rpc_stub::{Message, Request};
+use wire::HResult;
 
 pub(crate) use self::subscription::{honest_subscription, honest_subscription2, honest_subscription3};
 use crate::ms_dcom::{Call, object};

@@ -29,7 +29,7 @@ use ms_comev::subscription::{
     RemovePublisherPropertyReply, RemovePublisherPropertyRequest, RemoveSubscriberPropertyReply,
     RemoveSubscriberPropertyRequest,
 };
-use ms_dtyp::HResult;
+use wire::HResult;
 
 use super::{call, object_pointer, text, variant};
 use crate::ms_dcom::Call;

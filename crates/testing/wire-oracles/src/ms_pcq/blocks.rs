@@ -69,6 +69,6 @@ fn around(block_type: BlockType, body: &[u8]) -> Vec<u8> {
     let block_bytes = CounterHeader::FIXED_PART_SIZE + body.len();
     let total_size_bytes = size(DataHeader::FIXED_PART_SIZE + block_bytes);
     let header = DataHeader { total_size_bytes, num_counters: 1, ..DataHeader::default() };
-    let block = CounterHeader { status: ms_dtyp::Win32Error(0), block_type, size_bytes: size(block_bytes) };
+    let block = CounterHeader { status: wire::Win32Error(0), block_type, size_bytes: size(block_bytes) };
     [&crate::law::encoded(&header), &crate::law::encoded(&block), body].concat()
 }

@@ -2,7 +2,6 @@ use core::convert::Infallible;
 use core::future::{Future, ready};
 
 use dcerpc::{AuthLevel, Channel, FaultStatus};
-use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::methods::{
     CloseQueryHandleReply, EnumerateCountersetInstancesRequest, EnumerateCountersetsReply,
     EnumerateCountersetsRequest, PerflibV2, QueryCounterDataReply, QueryCounterDataRequest,
@@ -14,6 +13,7 @@ use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::CounterIdentifier;
 use rpc_stub::{Direction, FromStub, Interface};
 use test_support::future::now;
+use wire::{Guid, Win32Error};
 
 use super::data::query_data;
 use super::service::{SET, Service};

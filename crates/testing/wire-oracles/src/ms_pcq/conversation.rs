@@ -2,7 +2,6 @@ use core::convert::Infallible;
 use core::future::{Future, ready};
 
 use dcerpc::{AuthLevel, Channel};
-use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::methods::{PerflibV2, QueryCounterDataReply};
 use ms_pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, RegistrationInfo, dispatch};
 use ms_pcq::types::{CounterId, Lcid};
@@ -10,6 +9,7 @@ use ms_pcq::wire::CounterIdentifier;
 use ndr::ConformantVaryingBytes;
 use rpc_stub::{Interface, Message};
 use test_support::future::now;
+use wire::{Guid, Win32Error};
 
 use super::calls::{calls_max, in_size};
 use super::service::{SET, Service};

@@ -1,6 +1,6 @@
-use ms_dtyp::Win32Error;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{Block, Body, Clocks, InstanceInfo, Layout, QueryData, QueryDataWriter, RawValue};
+use wire::Win32Error;
 
 use crate::input::Input;
 use crate::law::is_inside;

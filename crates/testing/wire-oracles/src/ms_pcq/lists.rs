@@ -43,7 +43,7 @@ fn strings(bytes: &[u8]) {
     assert!(strings.entries.len() <= bytes.len() / 8);
     // Counters may point to one text; together they must not blow a small buffer up.
     let texts = strings.entries.iter().filter_map(|(_, text)| text.as_deref());
-    let text_bytes: usize = texts.map(codec::utf16_len_bytes).sum();
+    let text_bytes: usize = texts.map(wire::utf16_len_bytes).sum();
     assert!(text_bytes <= TEXT_BYTES_MAX.max(bytes.len()), "{text_bytes} bytes from {}", bytes.len());
     let again = encoded(&strings);
     assert_eq!(CounterStrings::decode(&again, COUNT_MAX), Ok(strings));

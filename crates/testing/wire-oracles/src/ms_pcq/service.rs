@@ -1,10 +1,10 @@
-use ms_dtyp::{FileTime, Guid, Win32Error};
 use ms_pcq::perflibv2::{Change, PerflibV2Service, RegistrationInfo, RegistrationRequest};
 use ms_pcq::types::{CounterId, CounterType, DetailLevel, InstanceId, InstanceType, QueryHandle};
 use ms_pcq::wire::{
     Clocks, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings,
     InstanceInfo, QueryDataWriter, RawValue,
 };
+use wire::{FileTime, Guid, Win32Error};
 
 pub(crate) const SET: Guid = Guid::from_u128(0xb4fc721a_0378_476f_89ba_a5a79f810b36);
 pub(crate) const HANDLE: QueryHandle =

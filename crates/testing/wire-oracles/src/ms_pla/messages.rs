@@ -1,11 +1,10 @@
 //! Laws of the forms that messages of [MS-PLA] have in the wild.
 
-use codec::EncodeResult;
-use ms_dtyp::Guid;
 use ms_oaut::{ArrayParameter, Bstr, Date, FlaggedWordBlob, SafeArray, Value, Variant, VariantBool};
 use ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
 use rpc_stub::Direction;
 use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis};
+use wire::{EncodeResult, Guid};
 
 use super::{MADE, Row, rows};
 use crate::input::Input;

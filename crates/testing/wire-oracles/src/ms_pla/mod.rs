@@ -5,11 +5,11 @@ mod value_maps;
 
 use std::collections::HashSet;
 
-use ms_dtyp::Guid;
 use ms_oaut::{ArrayParameter, Bstr, Value, Variant, VariantBool};
 use ms_pla::xml::{DataCollectorSet, Limits};
 use ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
 use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis};
+use wire::Guid;
 
 pub use self::messages::messages;
 pub use self::value_maps::value_maps;
@@ -73,7 +73,7 @@ fn write(kinds: &str, dst: &mut Writer) {
     }
 }
 
-fn parameter(kind: &str, dst: &mut Writer) -> codec::EncodeResult<()> {
+fn parameter(kind: &str, dst: &mut Writer) -> wire::EncodeResult<()> {
     match kind {
         "-" => Ok(()),
         "u32" | "i32" => dst.write(&7_u32),
@@ -86,7 +86,7 @@ fn parameter(kind: &str, dst: &mut Writer) -> codec::EncodeResult<()> {
         "bytes" => dst.write(&ArrayParameter::of_bytes(ConformantBytes(b"web"[..].into()))?),
         "variant" => dst.write(&Some(Box::new(Variant::new(Value::I4(7))?))),
         "object" => dst.write(&Some(Box::new(InterfacePointer { size: 4, data: b"MEOW"[..].into() }))),
-        _ => Err(codec::EncodeError::new("methods.txt", "kind", "is none of a parameter")),
+        _ => Err(wire::EncodeError::new("methods.txt", "kind", "is none of a parameter")),
     }
 }
 

@@ -1,4 +1,3 @@
-use codec::{Decode as _, Encode as _, ReadCursor};
 use ms_smb2::wire::{
     CloseRequest, CloseResponse, CreateRequest, CreateResponse, EmptyBody, ErrorResponse, Flags, Header,
     IoctlRequest, IoctlResponse, NegotiateContext, NegotiateRequest, NegotiateResponse, Owner,
@@ -6,6 +5,7 @@ use ms_smb2::wire::{
     SessionSetupResponse, Smb1Negotiate, TransformHeader, TreeConnectRequest, TreeConnectResponse,
     ValidateNegotiateRequest, ValidateNegotiateResponse, WriteRequest, WriteResponse,
 };
+use wire::{Decode as _, Encode as _, ReadCursor};
 
 use crate::input::Input;
 use crate::law::exact;
@@ -19,7 +19,7 @@ macro_rules! check_body {
             assert!(src.pos() <= $message.len());
             forgetting(&mut body, $forget);
             let mut again = $message[..Header::FIXED_PART_SIZE].to_vec();
-            codec::encode_into(&body, &mut again).expect("what was read can be written");
+            wire::encode_into(&body, &mut again).expect("what was read can be written");
             assert_eq!(
                 again.len(),
                 Header::FIXED_PART_SIZE + body.size(),
@@ -42,11 +42,11 @@ pub fn messages(bytes: &[u8]) {
     exact::<Header>(bytes);
     exact::<TransformHeader>(bytes);
     exact::<ValidateNegotiateResponse>(bytes);
-    if let Ok(header) = codec::decode::<Header>(bytes) {
+    if let Ok(header) = wire::decode::<Header>(bytes) {
         let is_async = matches!(header.owner, Owner::Async(_));
         assert_eq!(header.flags.contains(Flags::ASYNC_COMMAND), is_async);
     }
-    if let Ok(negotiate) = codec::decode::<Smb1Negotiate>(bytes) {
+    if let Ok(negotiate) = wire::decode::<Smb1Negotiate>(bytes) {
         assert!(bytes.starts_with(&Smb1Negotiate::PROTOCOL_ID));
         assert!(!negotiate.offers_smb2 || bytes.windows(7).any(|window| window.starts_with(b"SMB 2.?")));
     }

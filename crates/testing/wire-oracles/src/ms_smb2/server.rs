@@ -98,6 +98,6 @@ fn serve(mut server: ServerConnection, stream: &[&[u8]]) {
 pub(super) fn check_frame(frame: &[u8]) {
     let (prefix, message) = frame.split_first_chunk::<4>().expect("a frame begins with its length");
     assert_eq!(usize::try_from(u32::from_be_bytes(*prefix)), Ok(message.len()));
-    let is_clear = codec::decode::<Header>(message).is_ok();
-    assert!(is_clear || codec::decode::<TransformHeader>(message).is_ok(), "it is a message");
+    let is_clear = wire::decode::<Header>(message).is_ok();
+    assert!(is_clear || wire::decode::<TransformHeader>(message).is_ok(), "it is a message");
 }

@@ -26,7 +26,7 @@ pub(crate) fn resigned(stream: &[u8]) -> Vec<u8> {
 
 /// Signs the messages of a frame, each for itself.
 fn sign_frame(mut frame: &mut [u8]) {
-    while let Ok(header) = codec::decode::<Header>(frame) {
+    while let Ok(header) = wire::decode::<Header>(frame) {
         let next = usize::try_from(header.next_command).unwrap_or(usize::MAX);
         let end = if next < Header::FIXED_PART_SIZE { frame.len() } else { next.min(frame.len()) };
         let (message, rest) = frame.split_at_mut(end);

@@ -1,9 +1,9 @@
-use ms_dtyp::{Guid, NtStatus};
 use ms_smb2::client::{self, ClientConfig, ClientConnection, ClientLimits, Event, Reply};
 use ms_smb2::server::{
     self, AuthReply, ServerConfig, ServerConnection, ServerEvent, ServerLimits, SessionId,
 };
 use ms_smb2::{Dialect, Error};
+use wire::{Guid, NtStatus};
 
 use super::sign::SESSION_KEY;
 

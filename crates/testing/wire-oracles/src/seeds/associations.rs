@@ -3,7 +3,7 @@
 use dcerpc::client::CallRequest;
 use dcerpc::pdu::{Command, CommandKind, Header2, PacketType, VerificationTrailer};
 use dcerpc::{CallId, SyntaxId};
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use super::{MADE, Seed};
 use crate::dcerpc as rpc;
@@ -72,5 +72,5 @@ fn trailer() -> Vec<u8> {
         CommandKind::PresentationContext { interface: rpc::INTERFACE, transfer_syntax: SyntaxId::NDR };
     let unknown = CommandKind::Unknown { command: 9, body: vec![1, 2, 3, 4] };
     let kinds = [CommandKind::Bitmask1(1), context, unknown, CommandKind::Header2(header)];
-    codec::encode_vec(&VerificationTrailer { commands: kinds.map(Command::new).to_vec() }).expect(MADE)
+    wire::encode_vec(&VerificationTrailer { commands: kinds.map(Command::new).to_vec() }).expect(MADE)
 }

@@ -1,7 +1,5 @@
 //! Buffers and calls of performance counters, and calls of the registry.
 
-use codec::{Decode, ReadCursor};
-use ms_dtyp::{FileTime, Win32Error};
 use ms_pcq::perflibv2::methods::{
     CloseQueryHandleRequest, OpenQueryHandleRequest, QueryCounterDataRequest, ValidateCountersRequest,
 };
@@ -13,6 +11,7 @@ use ms_pcq::wire::{
 };
 use ndr::{ConformantBytes, WideString};
 use rpc_stub::Message;
+use wire::{Decode, FileTime, ReadCursor, Win32Error};
 
 use super::{MADE, Seed, chunk};
 use crate::ms_pcq::{HANDLE, SET, Service, honest_conversation};
@@ -41,7 +40,7 @@ fn blocks_of(data: &[u8], suffix: &str) -> Vec<Seed> {
 
 /// Buffers of registration, each behind its request code less one.
 pub(super) fn registrations() -> Vec<Seed> {
-    let text = codec::encode_utf16("Prozessorinformationen\0");
+    let text = wire::encode_utf16("Prozessorinformationen\0");
     let buffer = |name: &str| buffers().into_iter().find(|(_, own, _)| own == name).map(|(.., bytes)| bytes);
     let registration = buffer("registration").unwrap_or_default();
     let strings = buffer("strings").unwrap_or_default();
@@ -139,7 +138,7 @@ pub(super) fn calls() -> Vec<Seed> {
     seeds.push(("perflib_block", "honest".to_owned(), perflib_v1::honest_block()));
     seeds.push(("perflib_names", "honest".to_owned(), perflib_v1::honest_names()));
     seeds.push(("rrp_values", "memory".to_owned(), ms_rrp::honest_resource_list()));
-    seeds.push(("rrp_values", "texts".to_owned(), codec::encode_utf16("C:\\a 1 2\0D:\\b 0 0\0\0")));
+    seeds.push(("rrp_values", "texts".to_owned(), wire::encode_utf16("C:\\a 1 2\0D:\\b 0 0\0\0")));
     seeds.push(("rrp_responses", "honest".to_owned(), ms_rrp::honest_responses()));
     seeds
 }

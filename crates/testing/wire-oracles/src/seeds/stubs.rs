@@ -122,7 +122,7 @@ fn pcq_calls() -> Vec<(u16, Vec<u8>, Vec<u8>)> {
     ];
     let mut server = Service::default();
     let info = CallInfo { auth_level: dcerpc::AuthLevel::PKT_PRIVACY, object: None };
-    let mut call = |(opnum, stub): (u16, codec::EncodeResult<Vec<u8>>)| {
+    let mut call = |(opnum, stub): (u16, wire::EncodeResult<Vec<u8>>)| {
         let stub = stub.expect(MADE);
         let reply = dispatch(&mut server, info, opnum, &stub).expect("the request is right");
         (opnum, stub, reply)

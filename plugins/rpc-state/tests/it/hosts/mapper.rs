@@ -9,11 +9,11 @@ use epm::ept::{
 };
 use epm::types::Entry;
 use epm::wire::{Binding, Tower};
-use ms_dtyp::Guid;
 use ndr::ContextHandle;
 use rpc_stub::{CallInfo, ErrorStatus, FaultStatus, Interface as _, ServerResult, SyntaxId};
 use windows_sim::HostState;
 use windows_sim::service::{Call, Endpoint, Handler, Service, TcpPort};
+use wire::Guid;
 
 /// The entries of the map.
 #[derive(Clone, Default)]

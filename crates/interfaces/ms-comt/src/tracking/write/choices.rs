@@ -1,4 +1,4 @@
-use ms_dtyp::Guid;
+use wire::Guid;
 
 /// What [MS-COMT] leaves to the writer, or says in two ways. The default is what its current text says first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

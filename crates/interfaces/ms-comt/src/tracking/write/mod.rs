@@ -3,8 +3,7 @@
 mod choices;
 mod model;
 
-use codec::{EncodeError, EncodeResult, WriteCursor, encode_utf16};
-use ms_dtyp::Guid;
+use wire::{EncodeError, EncodeResult, Guid, WriteCursor, encode_utf16};
 
 use super::layout::{CollectionType, OBJREF_CUSTOM, SIGNATURE, VERSION, vt};
 use crate::ids;

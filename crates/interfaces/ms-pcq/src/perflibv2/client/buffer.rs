@@ -1,7 +1,7 @@
 use core::ops::Range;
 
-use codec::DecodeResult;
 use rpc_stub::Method;
+use wire::DecodeResult;
 
 use crate::Error;
 

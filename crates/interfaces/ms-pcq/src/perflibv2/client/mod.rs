@@ -4,11 +4,10 @@ mod query;
 mod registration;
 mod room;
 
-use codec::{DecodeError, DecodeResult};
 use dcerpc::Channel;
-use ms_dtyp::{Guid, Win32Error};
 use ndr::{ConformantBytes, WideString};
 use rpc_stub::{Client, Message, Method, Reply, StatusOf};
+use wire::{DecodeError, DecodeResult, Guid, Win32Error};
 
 use crate::Error;
 use crate::perflibv2::Change;

@@ -1,6 +1,5 @@
-use codec::{Decode, ReadCursor};
 use dcerpc::Channel;
-use ms_dtyp::Guid;
+use wire::{Decode, Guid, ReadCursor};
 
 use crate::Error;
 use crate::perflibv2::RegistrationRequest;

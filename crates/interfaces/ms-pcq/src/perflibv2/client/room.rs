@@ -1,4 +1,4 @@
-use ms_dtyp::Win32Error;
+use wire::Win32Error;
 
 /// Whether a method says that the client's buffer is too small. The document has `ERROR_NOT_ENOUGH_MEMORY` alone; the
 /// other two are what services of Windows say in the same case.

@@ -1,5 +1,4 @@
-use codec::{Decode, DecodeError, DecodeResult, ReadCursor};
-use ms_dtyp::Win32Error;
+use wire::{Decode, DecodeError, DecodeResult, ReadCursor, Win32Error};
 
 use crate::types::BlockType;
 use crate::wire::query_data::advance::Advance;

@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeError, DecodeResult, ReadCursor};
+use wire::{Decode, DecodeError, DecodeResult, ReadCursor};
 
 use crate::wire::query_data::advance::Advance;
 use crate::wire::{ALIGNMENT, CounterHeader};

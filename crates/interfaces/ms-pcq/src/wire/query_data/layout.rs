@@ -1,4 +1,4 @@
-use codec::{Decode, ReadCursor};
+use wire::{Decode, ReadCursor};
 
 use crate::types::BlockType;
 use crate::wire::query_data::advance::Advance;

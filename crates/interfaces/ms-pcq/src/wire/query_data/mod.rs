@@ -13,7 +13,7 @@ pub(crate) use self::layout::Reading;
 pub use self::values::{InstanceValues, Instances, Values};
 pub use self::writer::{Clocks, QueryDataWriter};
 
-use codec::{Decode, DecodeResult, ReadCursor};
+use wire::{Decode, DecodeResult, ReadCursor};
 
 use self::advance::Advance;
 use self::frames::{Frames, narrowed};

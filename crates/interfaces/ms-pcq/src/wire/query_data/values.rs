@@ -1,6 +1,6 @@
 use core::slice;
 
-use codec::{Decode, DecodeResult, ReadCursor};
+use wire::{Decode, DecodeResult, ReadCursor};
 
 use crate::types::InstanceId;
 use crate::wire::counter_data::NumberSlot;

@@ -1,5 +1,4 @@
-use codec::{Encode, EncodeError, EncodeResult, WriteCursor};
-use ms_dtyp::{FileTime, SystemTime, Win32Error};
+use wire::{Encode, EncodeError, EncodeResult, FileTime, SystemTime, Win32Error, WriteCursor};
 
 use crate::types::{BlockType, CounterId};
 use crate::wire::{
@@ -124,7 +123,7 @@ impl QueryDataWriter {
             perf_freq: clocks.perf_freq,
             system_time: SystemTime::from(clocks.perf_time_100ns),
         };
-        bytes[..DataHeader::FIXED_PART_SIZE].copy_from_slice(&codec::encode_vec(&header)?);
+        bytes[..DataHeader::FIXED_PART_SIZE].copy_from_slice(&wire::encode_vec(&header)?);
         Ok(bytes)
     }
 

@@ -1,5 +1,5 @@
-use ms_dtyp::Guid;
 use ms_pcq::types::{AggregateFunc, CounterType as T, DetailLevel, InstanceType};
+use wire::Guid;
 
 use super::super::clock::{Moment, scale};
 use super::super::population::{SECOND, noise_in};

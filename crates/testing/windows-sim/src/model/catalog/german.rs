@@ -1,6 +1,6 @@
 //! The explain texts that the hosts have in German. Names stand beside the English ones.
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use super::{FILE_SYSTEM_DISK_ACTIVITY, PROCESS_V2, PROCESSOR_INFORMATION};
 

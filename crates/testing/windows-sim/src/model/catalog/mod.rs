@@ -17,7 +17,7 @@ mod updates;
 
 use super::clock::Moment;
 use super::schema::{Counterset, Provider, Sample};
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use self::aggregates::AggregateForm;
 pub(crate) use self::disk::FILE_SYSTEM_DISK_ACTIVITY;

@@ -1,5 +1,5 @@
-use ms_dtyp::Guid;
 use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
+use wire::Guid;
 
 use super::super::clock::Moment;
 use super::super::population::{Load, noise_in};

@@ -1,4 +1,4 @@
-use ms_dtyp::Guid;
+use wire::Guid;
 
 use super::calls::{CallModel, Cycle};
 use super::{ComComponent, ComContainer, ComProcess};

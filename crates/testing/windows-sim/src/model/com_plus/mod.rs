@@ -3,7 +3,7 @@
 mod applications;
 mod calls;
 
-use ms_dtyp::Guid;
+use wire::Guid;
 
 pub(super) use self::applications::processes;
 

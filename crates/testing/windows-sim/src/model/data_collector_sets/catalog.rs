@@ -1,6 +1,5 @@
 //! What a host has from the beginning: sets of each category, with collectors of each kind.
 
-use ms_dtyp::Guid;
 use ms_pla::xml::{
     AlertDataCollector, ApiTracingDataCollector, ConfigurationDataCollector, DataCollectorSet, DataManager,
     Date, FolderAction, PerformanceCounterDataCollector, Schedule, Time, TraceDataCollector,
@@ -10,6 +9,7 @@ use ms_pla::{
     AutoPathFormat, Category, ClockType, DataCollectorType, FileFormat, FolderActionSteps, ResourcePolicy,
     StreamMode, WeekDays,
 };
+use wire::Guid;
 
 use super::providers::{self, KERNEL};
 

@@ -7,9 +7,9 @@ mod schedule;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ms_dtyp::FileTime;
 use ms_pla::xml::DataCollectorSet;
 use ms_pla::{Category, DataCollectorSetStatus};
+use wire::FileTime;
 
 pub use self::generated::{COLLECTORS, generated};
 pub use self::schedule::next_start;

@@ -1,8 +1,8 @@
 //! Providers of events that are installed on a host.
 
-use ms_dtyp::Guid;
 use ms_pla::ValueMapType;
 use ms_pla::xml::{TraceDataProvider, ValueMap, ValueMapItem};
+use wire::Guid;
 
 /// The provider of the kernel's events.
 pub const KERNEL: Guid = Guid::from_u128(0x9e814aad_3204_11d2_9a82_006008a86939);

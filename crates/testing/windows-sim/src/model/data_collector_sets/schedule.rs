@@ -1,8 +1,8 @@
 use jiff::civil;
 use jiff::tz::TimeZone;
-use ms_dtyp::FileTime;
 use ms_pla::WeekDays;
 use ms_pla::xml::{self, Schedule};
+use wire::FileTime;
 
 /// Days in which each day of the week comes at least once.
 const DAYS_LOOKED_AT: usize = 8;

@@ -4,12 +4,11 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use codec::{DecodeError, EncodeError};
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event};
 use dcerpc::{AssociationInfo, ContextId, FaultStatus, Observers, Role, SyntaxId, Transport};
-use ms_dtyp::{Guid, HResult, Win32Error};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
+use wire::{DecodeError, EncodeError, Guid, HResult, Win32Error};
 
 use super::security;
 use crate::host::WindowsHost;

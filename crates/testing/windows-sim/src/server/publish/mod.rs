@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use ms_comt::IComTrackingInfoEvents;
 use ms_comt::ids::EVENT_CLASS;
-use ms_dtyp::Guid;
 use rpc_stub::orpc::ObjectInterface;
 use tokio::time::timeout;
 use tracing::debug;
+use wire::Guid;
 
 use self::caller::RunTime;
 use self::subscriber::Connected;

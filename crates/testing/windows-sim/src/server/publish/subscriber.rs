@@ -1,6 +1,5 @@
 //! From the reference in a subscription to calls of the subscriber.
 
-use codec::decode;
 use dcerpc::ContextId;
 use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoReply, OnNewTrackingInfoRequest};
 use ms_dcom::remote_unknown::{IRemUnknown, RemQueryInterfaceReply, RemQueryInterfaceRequest};
@@ -9,9 +8,9 @@ use ms_dcom::resolver::{
 };
 use ms_dcom::types::{Oxid, ProtocolSequence};
 use ms_dcom::wire::{DualStringArray, Objref};
-use ms_dtyp::{Guid, Win32Error};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, OrpcThis, read_reply, request_stub};
 use rpc_stub::{FromStub, Interface, Message, Reply, Request};
+use wire::{Guid, Win32Error, decode};
 
 use super::caller::{CallError, Caller, RunTime};
 use crate::random;

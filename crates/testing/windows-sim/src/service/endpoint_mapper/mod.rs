@@ -11,9 +11,9 @@ use epm::ept::{
     EptMapRequest, EptServer,
 };
 use epm::types::Entry;
-use ms_dtyp::Guid;
 use ndr::ContextHandle;
 use rpc_stub::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
+use wire::Guid;
 
 use super::refused::refused;
 use super::{Call, Endpoint, Handler, Service, TcpPort};

@@ -11,11 +11,11 @@ use ms_comev::{
     SkipItemsRequest, ids,
 };
 use ms_dcom::wire::Objref;
-use ms_dtyp::{FileTime, Guid, HResult};
 use ms_oaut::{IDispatchServer, Value, Variant};
 use ndr::{ConformantVarying, InterfacePointer};
 use rpc_stub::orpc::{IUnknownServer, ObjectInterface};
 use rpc_stub::{Interface, ServerResult};
+use wire::{FileTime, Guid, HResult};
 
 use super::subscription::SubscriptionObject;
 use crate::events::{Column, Run, Subscription};

@@ -10,11 +10,11 @@ use ms_comev::{
     IEventSubscription3Server, IEventSubscriptionServer, ids,
 };
 use ms_dcom::wire::Objref;
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{Bstr, IDispatchServer};
 use ndr::InterfacePointer;
 use rpc_stub::orpc::{IUnknownServer, ObjectInterface};
 use rpc_stub::{Interface, ServerResult};
+use wire::{Guid, HResult};
 
 use crate::events::{Column, Run, Subscription};
 use crate::host_state::HostState;

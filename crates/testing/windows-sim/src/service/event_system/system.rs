@@ -9,11 +9,11 @@ use ms_comev::{
     VerifyTransientSubscribersRequest, ids, prog_id, status,
 };
 use ms_dcom::wire::Objref;
-use ms_dtyp::{FileTime, Guid, HResult};
 use ms_oaut::{Bstr, IDispatchServer};
 use ndr::InterfacePointer;
 use rpc_stub::orpc::{IUnknownServer, ObjectInterface};
 use rpc_stub::{Interface, ServerResult};
+use wire::{FileTime, Guid, HResult};
 
 use super::collection::Collection;
 use super::subscription::SubscriptionObject;

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use dcerpc::{FaultStatus, SyntaxId};
-use ms_dtyp::HResult;
+use wire::HResult;
 
 use super::class::{ComInterface, Refusing};
 use super::table::ObjectTable;

@@ -3,9 +3,9 @@ use std::sync::{Arc, Mutex};
 
 use dcerpc::{FaultStatus, SyntaxId};
 use ms_dcom::types::StdObjref;
-use ms_dtyp::{FileTime, Guid, HResult};
 use rpc_stub::orpc::{IUnknownServer, OrpcThis};
 use rpc_stub::{CallInfo, Method, ServerResult};
+use wire::{FileTime, Guid, HResult};
 
 use crate::host_state::HostState;
 use crate::service::Call;

@@ -10,10 +10,10 @@ use ms_dcom::remote_unknown::{
 };
 use ms_dcom::types::{RemQiResult, StdObjref};
 use ms_dcom::wire::Objref;
-use ms_dtyp::{FileTime, HResult};
 use ndr::Conformant;
 use rpc_stub::orpc::IUnknownServer;
 use rpc_stub::{Interface, ServerResult};
+use wire::{FileTime, HResult};
 
 use super::class::{Refusing, RefusingDispatch};
 use super::table::ObjectTable;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dcerpc::FaultStatus;
 use ms_dcom::types::{Oid, Oxid, ReferenceFlags, RemInterfaceRef, StdObjref};
-use ms_dtyp::{FileTime, Guid, HResult};
 use rpc_stub::orpc::{IUnknown, ObjectInterface};
+use wire::{FileTime, Guid, HResult};
 
 use super::class::{ComClass, ComObject, Program, SharedObject};
 use crate::choices::InterfaceReferences;

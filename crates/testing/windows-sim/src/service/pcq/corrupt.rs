@@ -1,4 +1,3 @@
-use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::methods::{
     BUFFER_OFFSET, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest, OpenQueryHandleRequest,
     QueryCounterDataReply, QueryCounterDataRequest, QueryCounterInfoRequest,
@@ -8,6 +7,7 @@ use ms_pcq::types::BlockType;
 use ms_pcq::wire::{CounterHeader, CounterIdentifier, DataHeader, MultiCounters, StringBufferHeader};
 use ndr::{ConformantVaryingBytes, WithRoom as _};
 use rpc_stub::{Message, Method};
+use wire::{Guid, Win32Error};
 
 use crate::rule::Corruption;
 

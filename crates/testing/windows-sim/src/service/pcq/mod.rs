@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dcerpc::{FaultStatus, SyntaxId};
-use ms_dtyp::{Guid, Win32Error};
 use ms_pcq::perflibv2::methods::QueryCountersetRegistrationInfoRequest;
 use ms_pcq::perflibv2::{
     CallInfo, Change, PerflibV2Service, RegistrationInfo, RegistrationRequest, dispatch,
@@ -18,6 +17,7 @@ use ms_pcq::perflibv2::{
 use ms_pcq::types::QueryHandle;
 use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
 use rpc_stub::{FromStub, Message};
+use wire::{Guid, Win32Error};
 
 use self::query::Query;
 use super::{Call, Endpoint, Handler, Service, winreg};

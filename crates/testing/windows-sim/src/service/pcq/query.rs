@@ -1,7 +1,6 @@
-use codec::EncodeResult;
-use ms_dtyp::Win32Error;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{Clocks, CounterIdentifier, QueryDataWriter, RawValue};
+use wire::{EncodeResult, Win32Error};
 
 use super::pattern::Pattern;
 use crate::choices::{AggregateIdentifiers, BlockOrder, Choices};

@@ -1,8 +1,7 @@
-use codec::WriteCursor;
-use ms_dtyp::Win32Error;
 use ms_pcq::perflibv2::{RegistrationInfo, RegistrationRequest};
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::{CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings};
+use wire::{Win32Error, WriteCursor};
 
 use crate::choices::{OddAnswer, StringOffsets};
 use crate::model::catalog::german;
@@ -58,7 +57,7 @@ pub(super) fn written(
     offsets: StringOffsets,
     odd: OddAnswer,
 ) -> Result<RegistrationInfo, Win32Error> {
-    let too_large = |_: codec::EncodeError| Win32Error::ERROR_OUTOFMEMORY;
+    let too_large = |_: wire::EncodeError| Win32Error::ERROR_OUTOFMEMORY;
     let is_name = matches!(
         request,
         RegistrationRequest::CounterSetName(_) | RegistrationRequest::EnglishCounterSetName
@@ -72,7 +71,7 @@ pub(super) fn written(
         (_, OddAnswer::EmptyName) if is_name => RegistrationInfo::Raw(Vec::new()),
         (_, OddAnswer::LoneNul) if is_name => RegistrationInfo::Raw(vec![0, 0]),
         (RegistrationInfo::Text(text), OddAnswer::UnterminatedName) if is_name => {
-            RegistrationInfo::Raw(codec::encode_utf16(&text))
+            RegistrationInfo::Raw(wire::encode_utf16(&text))
         }
         (answer, _) => answer,
     })

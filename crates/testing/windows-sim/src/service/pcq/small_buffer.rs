@@ -1,4 +1,4 @@
-use ms_dtyp::Win32Error;
+use wire::Win32Error;
 
 use super::corrupt::returns_buffer;
 use crate::choices::SmallBuffer;

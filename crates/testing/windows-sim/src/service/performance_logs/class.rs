@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use dcerpc::SyntaxId;
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{IDispatch, IEnumVARIANT};
 use ms_pla::*;
 use rpc_stub::Interface;
+use wire::{Guid, HResult};
 
 use crate::host_state::HostState;
 use crate::service::objects::{ComClass, ComInterface, ComObject, RefusingDispatch};

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ms_dtyp::HResult;
 use ms_oaut::Value;
 use ms_pla::collection::Selector;
 use ms_pla::{AnyVariant, Object, number_of};
+use wire::HResult;
 
 use super::context::Calls;
 use super::enumerator::Enumerator;

@@ -1,12 +1,12 @@
 //! Collectors of any kind: `IDataCollector`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_pla::data_collector::*;
 use ms_pla::{
     IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
     IDataCollectorServer, IPerformanceCounterDataCollector, ITraceDataCollector,
 };
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::class;
 use super::collector_record::{Collector, Head};

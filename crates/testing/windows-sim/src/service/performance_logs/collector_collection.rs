@@ -1,9 +1,9 @@
 //! Collections of collectors: `IDataCollectorCollection`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_pla::data_collector_collection::*;
 use ms_pla::{IDataCollectorCollection, IDataCollectorCollectionServer};
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::class;
 use super::collection::collection_methods;

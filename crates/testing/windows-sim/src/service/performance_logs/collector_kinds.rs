@@ -1,6 +1,5 @@
 //! Collectors of counters, configurations, alerts and functions, by the properties that only they have.
 
-use ms_dtyp::HResult;
 use ms_pla::xml::{
     AlertDataCollector, ApiTracingDataCollector, ConfigurationDataCollector, PerformanceCounterDataCollector,
 };
@@ -9,6 +8,7 @@ use ms_pla::{
     IPerformanceCounterDataCollectorServer,
 };
 use rpc_stub::ServerResult;
+use wire::HResult;
 
 use super::collector_record::{Body, Collector};
 use super::context::Calls;

@@ -1,11 +1,11 @@
 //! A data collector of any kind: what all kinds have, and what one kind has.
 
-use ms_dtyp::HResult;
 use ms_pla::xml::{
     self, AlertDataCollector, ApiTracingDataCollector, ConfigurationDataCollector, DataCollectorSet, Limits,
     PerformanceCounterDataCollector, TraceDataCollector,
 };
 use ms_pla::{AutoPathFormat, DataCollectorType};
+use wire::HResult;
 
 use super::property::no_duplicates;
 use super::provider_record::Provider;

@@ -4,12 +4,12 @@ use std::any::Any;
 use std::sync::Arc;
 
 use ms_dcom::wire::Objref;
-use ms_dtyp::{FileTime, Guid, HResult};
 use ms_oaut::{GetTypeInfoCountReply, GetTypeInfoCountRequest, IDispatchServer};
 use ms_pla::Object;
 use ndr::EnumForm;
 use rpc_stub::ServerResult;
 use rpc_stub::orpc::IUnknownServer;
+use wire::{FileTime, Guid, HResult};
 
 use crate::choices::{PlaChanges, PlaChoices};
 use crate::host_state::HostState;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use dcerpc::FaultStatus;
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{
     CloneEnumeratorReply, CloneEnumeratorRequest, IEnumVARIANT, IEnumVARIANTServer, NextVariantsReply,
     NextVariantsRequest, ResetVariantsReply, ResetVariantsRequest, SkipVariantsReply, SkipVariantsRequest,
@@ -12,6 +11,7 @@ use ms_oaut::{
 use ms_pla::Object;
 use ndr::ConformantVarying;
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::class::ENUMERATOR;
 use super::context::{Calls, Context, Returned};

@@ -1,10 +1,10 @@
 //! What is done with folders: `IFolderAction`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_pla::folder_action::*;
 use ms_pla::xml::FolderAction;
 use ms_pla::{IFolderAction, IFolderActionServer};
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::class;
 use super::context::Calls;

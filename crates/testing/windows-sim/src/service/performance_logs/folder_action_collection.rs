@@ -1,10 +1,10 @@
 //! Collections of what is done with folders: `IFolderActionCollection`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_pla::folder_action_collection::*;
 use ms_pla::xml::FolderAction;
 use ms_pla::{IFolderActionCollection, IFolderActionCollectionServer};
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::class;
 use super::collection::{adding_methods, collection_methods};

@@ -3,11 +3,11 @@
 use std::any::Any;
 
 use dcerpc::FaultStatus;
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::IDispatch;
 use ms_pla::Object;
 use rpc_stub::CallInfo;
 use rpc_stub::orpc::ObjectInterface;
+use wire::{Guid, HResult};
 
 use super::context::{Calls, Context, Returned};
 use super::shared::{List, Shared, parts};

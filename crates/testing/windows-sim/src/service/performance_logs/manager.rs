@@ -1,11 +1,11 @@
 //! Data managers: `IDataManager`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::Bstr;
 use ms_pla::data_manager::*;
 use ms_pla::xml::{DataManager, Element, Limits, Node};
 use ms_pla::{IDataManager, IDataManagerServer};
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::class;
 use super::context::Calls;

@@ -35,9 +35,9 @@ mod value_map_item;
 
 use std::sync::Arc;
 
-use ms_dtyp::Guid;
 use ms_pla::xml::TraceDataProvider;
 use ms_pla::{Category, ids};
+use wire::Guid;
 
 use self::class::PlaClass;
 use self::item::{Collection, Item};

@@ -1,8 +1,8 @@
 //! Numbers of maps: as XML has them, and as variants.
 
-use ms_dtyp::HResult;
 use ms_oaut::{Bstr, Value, Variant};
 use ms_pla::{AnyVariant, ValueMapType, number_of};
+use wire::HResult;
 
 /// A number as XML has it.
 pub(super) fn number(digits: &str) -> Option<u64> {

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{ArrayParameter, Bstr, SafeArray, VariantBool};
 use ms_pla::{
     AutoPathFormat, ClockType, FileFormat, FolderActionSteps, ResourcePolicy, StreamMode, ValueMapType,
     WeekDays,
 };
+use wire::{Guid, HResult};
 
 use crate::choices::PlaChoices;
 

@@ -2,13 +2,13 @@
 
 use std::any::Any;
 
-use ms_dtyp::{Guid, HResult, Win32Error};
 use ms_oaut::SafeArray;
 use ms_pla::trace_data_provider::*;
 use ms_pla::xml::{TraceDataProvider, ValueMapItem};
 use ms_pla::{ITraceDataProvider, ITraceDataProviderServer, Object, ValueMapType, ids};
 use ndr::ConformantBytes;
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult, Win32Error};
 
 use super::context::Calls;
 use super::item::{Collection, Item, Methods, Part, Recorded, methods};

@@ -1,10 +1,10 @@
 //! Collections of providers: `ITraceDataProviderCollection`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_pla::trace_data_provider_collection::*;
 use ms_pla::xml::TraceDataProvider;
 use ms_pla::{ITraceDataProviderCollection, ITraceDataProviderCollectionServer, ids};
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::collection::{adding_methods, collection_methods};
 use super::context::Calls;

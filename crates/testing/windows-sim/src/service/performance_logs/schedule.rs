@@ -1,12 +1,12 @@
 //! Schedules: `ISchedule`.
 
 use jiff::civil;
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{Date, Value, Variant};
 use ms_pla::schedule::*;
 use ms_pla::xml::{self, Schedule};
 use ms_pla::{AnyVariant, ISchedule, IScheduleServer};
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::class;
 use super::context::Calls;

@@ -1,10 +1,10 @@
 //! Collections of schedules: `IScheduleCollection`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_pla::schedule_collection::*;
 use ms_pla::xml::Schedule;
 use ms_pla::{IScheduleCollection, IScheduleCollectionServer};
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::class;
 use super::collection::{adding_methods, collection_methods};

@@ -1,10 +1,10 @@
 //! Sets: `IDataCollectorSet`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_pla::data_collector_set::*;
 use ms_pla::xml::{DataCollectorSet, Limits, Validation};
 use ms_pla::{Category, CommitMode, IDataCollectorSet, IDataCollectorSetServer, ids};
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::collector_record::Collector;
 use super::context::Calls;

@@ -1,9 +1,9 @@
 //! Collections of sets: `IDataCollectorSetCollection`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_pla::data_collector_set_collection::*;
 use ms_pla::{IDataCollectorSetCollection, IDataCollectorSetCollectionServer, ids};
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::collection::{adding_methods, collection_methods};
 use super::context::Calls;

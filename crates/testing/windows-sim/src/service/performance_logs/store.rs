@@ -1,10 +1,10 @@
 //! Sets in the host's store: under which name, what of one is shown, and what the modes of a commit do.
 
-use ms_dtyp::{FileTime, HResult};
 use ms_oaut::Bstr;
 use ms_pla::data_collector_set::CommitRequest;
 use ms_pla::xml::{DataCollectorSet, Finding};
 use ms_pla::{Category, CommitMode, DataCollectorSetStatus, Object};
+use wire::{FileTime, HResult};
 
 use super::context::Calls;
 use super::item::Item;

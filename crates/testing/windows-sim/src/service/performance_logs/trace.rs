@@ -1,10 +1,10 @@
 //! Traces: `ITraceDataCollector`.
 
-use ms_dtyp::HResult;
 use ms_pla::ITraceDataCollectorServer;
 use ms_pla::trace_data_collector::*;
 use ms_pla::xml::TraceDataCollector;
 use rpc_stub::ServerResult;
+use wire::HResult;
 
 use super::collector_record::{Body, Collector};
 use super::context::Calls;

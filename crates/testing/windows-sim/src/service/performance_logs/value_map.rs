@@ -1,6 +1,5 @@
 //! Maps: `IValueMap`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::Value;
 use ms_pla::value_map::*;
 use ms_pla::{
@@ -8,6 +7,7 @@ use ms_pla::{
     number_of, xml,
 };
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::class;
 use super::collection::collection_methods;

@@ -1,9 +1,9 @@
 //! Items of maps: `IValueMapItem`.
 
-use ms_dtyp::{Guid, HResult};
 use ms_pla::value_map_item::*;
 use ms_pla::{IValueMapItem, IValueMapItemServer, xml};
 use rpc_stub::ServerResult;
+use wire::{Guid, HResult};
 
 use super::class;
 use super::context::Calls;

@@ -1,6 +1,6 @@
 //! Which directories a host takes for a dump, and which it can write to.
 
-use ms_dtyp::Win32Error;
+use wire::Win32Error;
 
 /// [MS-COMT] <20>: `MAX_PATH`, in UTF-16 code units.
 const LEN_MAX: usize = 260;

@@ -10,11 +10,11 @@ use ms_comt::{
     DumpProcessReply, DumpProcessRequest, IProcessDump, IProcessDumpServer, IsSupportedReply,
     IsSupportedRequest, ids,
 };
-use ms_dtyp::{Guid, HResult, Win32Error};
 use ms_oaut::{Bstr, IDispatchServer};
 use rpc_stub::orpc::IUnknownServer;
 use rpc_stub::{Interface, ServerResult};
 use ssp::ImpersonationLevel;
+use wire::{Guid, HResult, Win32Error};
 
 use super::Call;
 use super::objects::{ComClass, ComInterface, ComObject, Program, Refusing};

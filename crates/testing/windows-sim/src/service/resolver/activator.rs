@@ -8,9 +8,9 @@ use ms_dcom::activator::{
 };
 use ms_dcom::types::Oid;
 use ms_dcom::wire::Objref;
-use ms_dtyp::{HResult, Win32Error};
 use rpc_stub::orpc::{ComVersion, OrpcThat};
 use rpc_stub::{FromStub, Interface, Message, Request, ServerResult};
+use wire::{HResult, Win32Error};
 
 use super::exporter::AUTHN_HINT;
 use crate::behaviour::ActivationMode;

@@ -6,10 +6,10 @@ use ms_dcom::resolver::{
     ResolveOxid2Request, ResolveOxidReply, ResolveOxidRequest, ServerAlive2Reply, ServerAlive2Request,
     ServerAliveReply, ServerAliveRequest, SimplePingReply, SimplePingRequest,
 };
-use ms_dtyp::{FileTime, Win32Error};
 use ndr::Reserved;
 use rpc_stub::orpc::ComVersion;
 use rpc_stub::{FromStub, Interface, Message, Request, ServerResult};
+use wire::{FileTime, Win32Error};
 
 use super::ping_sets::PingSets;
 use crate::host_state::HostState;

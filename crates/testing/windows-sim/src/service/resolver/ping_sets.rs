@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ms_dcom::resolver::ComplexPingRequest;
 use ms_dcom::types::{Oid, SetId};
-use ms_dtyp::{FileTime, Win32Error};
+use wire::{FileTime, Win32Error};
 
 use crate::random;
 use crate::service::objects::{ObjectTable, is_overdue};

@@ -10,9 +10,9 @@ use ms_comt::{
     GetComponentDataByContainerReply, GetComponentDataByContainerRequest, GetContainerDataReply,
     GetContainerDataRequest, IGetTrackingData, IGetTrackingDataServer, ids,
 };
-use ms_dtyp::{Guid, HResult};
 use rpc_stub::orpc::IUnknownServer;
 use rpc_stub::{Interface, ServerResult};
+use wire::{Guid, HResult};
 
 use super::Call;
 use super::objects::{ComClass, ComInterface, ComObject, Program, Refusing};

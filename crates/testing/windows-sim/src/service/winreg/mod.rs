@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use dcerpc::pdu::BindNakReason;
 use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
-use ms_dtyp::{Guid, Win32Error};
 use ms_rrp::types::KeyHandle;
 use ms_rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
@@ -25,6 +24,7 @@ use ms_rrp::winreg::{
     QueryRegistryValueReply, QueryRegistryValueRequest, WinregServer,
 };
 use rpc_stub::{CallInfo, FromStub, Message, Request, ServerResult};
+use wire::{Guid, Win32Error};
 
 use self::performance_data::Query;
 

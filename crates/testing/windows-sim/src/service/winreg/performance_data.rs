@@ -1,9 +1,9 @@
 //! The values of `HKEY_PERFORMANCE_DATA`: objects with their counters, and the tables of their names.
 
-use ms_dtyp::Win32Error;
 use ms_rrp::types::ValueType;
 use perflib_v1::write::{Counter, Header, Object, encode};
 use perflib_v1::{COSTLY, GLOBAL, NameKind};
+use wire::Win32Error;
 
 use super::{corrupt, names, translation};
 use crate::choices::{Choices, PerformanceDataChoices};
@@ -121,7 +121,7 @@ fn object(
 ) -> Option<Object> {
     let data = source.object_data(object, at)?;
     let (perf_time, perf_freq) =
-        if object.has_clock { (at.time.0, ms_dtyp::FileTime::INTERVALS_PER_SECOND) } else { (0, 0) };
+        if object.has_clock { (at.time.0, wire::FileTime::INTERVALS_PER_SECOND) } else { (0, 0) };
     let counters = object.counters.iter().map(|counter| Counter {
         name_index: indexes.now(counter.index),
         help_index: indexes.now(counter.help),

@@ -1,6 +1,5 @@
 //! Answers that a rule replaces.
 
-use ms_dtyp::Win32Error;
 use ms_rrp::types::ValueType;
 use ms_rrp::winreg::{
     EnumerateRegistryKeyRequest, EnumerateRegistryValueRequest, OpenLocalMachineRequest,
@@ -8,6 +7,7 @@ use ms_rrp::winreg::{
     QueryRegistryValueRequest,
 };
 use rpc_stub::{FromStub, Message, Request};
+use wire::Win32Error;
 
 use crate::service::refused::refused;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ms_dtyp::Guid;
 use perflib_v1::NameKind;
+use wire::Guid;
 
 use super::names;
 use crate::choices::Choices;

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use dcom_runtime::Object;
 use ms_comt::{DumpProcessRequest, IProcessDump, IsSupportedRequest, ids};
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{Bstr, IDispatch};
 use rpc_stub::Error;
 use rpc_stub::orpc::ObjectInterface;
 use transport::TcpConnector;
 use windows_sim::ProcessDump;
 use windows_sim::choices::ProcessDumps;
+use wire::{Guid, HResult};
 
 use super::{World, soon};
 use crate::host::credentials;

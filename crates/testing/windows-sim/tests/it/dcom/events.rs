@@ -14,7 +14,6 @@ use ms_comev::{
 use ms_comt::tracking::{Component, Container, Dropped, Limits, Process, Visitor, read};
 use ms_comt::{IComTrackingInfoEvents, ids::EVENT_CLASS};
 use ms_dcom::wire::Objref;
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{Bstr, Value};
 use ndr::InterfacePointer;
 use rpc_server::{Deadlines, Server, TcpListeners};
@@ -22,6 +21,7 @@ use rpc_stub::orpc::ObjectInterface;
 use tokio::net::TcpListener;
 use windows_sim::choices::{CallBackSecurity, EventList, InterfaceReferences, TrackerEventChoices};
 use windows_sim::server::{CallError, EventPublisher};
+use wire::{Guid, HResult};
 
 use super::{World, soon};
 

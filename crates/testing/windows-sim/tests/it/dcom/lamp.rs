@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dcerpc::FaultStatus;
-use ms_dtyp::{Guid, HResult};
 use rpc_stub::orpc::{IUnknown, IUnknownServer, ObjectInterface};
 use rpc_stub::{CallInfo, Interface, ServerResult};
 use windows_sim::HostState;
 use windows_sim::service::Call;
 use windows_sim::service::objects::{ComClass, ComInterface, ComObject, Program, Refusing};
+use wire::{Guid, HResult};
 
 rpc_stub::interface! {
     /// A lamp.

@@ -16,7 +16,6 @@ use std::time::Duration;
 
 use dcom_runtime::{Object, ReachedResolver, Resolver};
 use host_session::{Options, SessionError, Target, TcpReached, TcpService, TcpSession};
-use ms_dtyp::Guid;
 use rpc_stub::SyntaxId;
 use ssp::{Credentials, Secret};
 use tokio::net::TcpListener;
@@ -31,6 +30,7 @@ use windows_sim::service::performance_logs as performance_logs_service;
 use windows_sim::service::process_dump::ProcessDumpService;
 use windows_sim::service::tracker::Tracker;
 use windows_sim::{Accounts, WindowsHost, server};
+use wire::Guid;
 
 use self::lamp::LampClass;
 use crate::host::{NOON, account, credentials, model};

@@ -15,13 +15,13 @@ use ms_dcom::resolver::{
 };
 use ms_dcom::types::{Oid, ProtocolSequence, RemInterfaceRef, SetId, StdObjref};
 use ms_dcom::wire::DualStringArray;
-use ms_dtyp::{Guid, HResult, Win32Error};
 use ndr::Conformant;
 use rpc_client::{Interface as Bound, TcpTransport};
 use rpc_stub::orpc::{ComVersion, ObjectInterface, OrpcThis, Proxy};
 use rpc_stub::{Client, Interface};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use wire::{Guid, HResult, Win32Error};
 
 use super::lamp::{IHeater, ILamp, ISwitch, LAMP};
 use super::{World, soon};

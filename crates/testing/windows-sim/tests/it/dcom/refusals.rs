@@ -1,10 +1,10 @@
 //! What a host refuses, and what goes wrong if a rule says so.
 
 use host_session::{Reason, Stage, Verdict};
-use ms_dtyp::Guid;
 use rpc_stub::Interface;
 use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
 use windows_sim::{AccountState, ActivationMode};
+use wire::Guid;
 
 use super::lamp::{GetBrightnessRequest, IHeater, ILamp, LAMP};
 use super::{World, soon, wrong_credentials};

@@ -7,9 +7,9 @@ use ms_comt::{
     Application, ComponentData, ContainerData, GetComponentDataByContainerAndClsidRequest,
     GetComponentDataByContainerRequest, GetContainerDataRequest, IGetTrackingData, applications, ids,
 };
-use ms_dtyp::Guid;
 use rpc_stub::orpc::ObjectInterface;
 use windows_sim::choices::{CallRate, ContainerList};
+use wire::Guid;
 
 use super::{World, soon};
 

@@ -1,7 +1,6 @@
 //! What clients store, check and remove, where the host allows it.
 
 use dcom_runtime::{Object, Returned};
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{ArrayParameter, Bstr, Value, VariantBool};
 use ms_pla::data_collector_set::*;
 use ms_pla::xml::DataCollectorSet;
@@ -15,6 +14,7 @@ use ms_pla::{
 };
 use rpc_stub::orpc::ObjectInterface;
 use windows_sim::choices::{PlaChanges, PlaChoices, PlaConflicts};
+use wire::{Guid, HResult};
 
 use super::{all_of, bstr, calls, failed, record, returned, server_set, status, text};
 use crate::dcom::{World, soon};

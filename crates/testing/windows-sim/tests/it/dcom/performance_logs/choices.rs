@@ -1,12 +1,12 @@
 //! What a client reads is the same whatever the host chooses.
 
-use ms_dtyp::HResult;
 use ms_oaut::{Bstr, Value, Variant};
 use ms_pla::data_collector_set::*;
 use ms_pla::{
     Category, CommitMode, DataCollectorSetStatus, IDataCollectorSet, IDataCollectorSetCollection, ids,
 };
 use windows_sim::choices::{PlaChoices, PlaIndexTypes, PlaOrder, PlaUnsetText};
+use wire::HResult;
 
 use super::{bstr, calls, filled, get, record, returned, server_set, set_of, text, texts};
 use crate::dcom::{World, soon};

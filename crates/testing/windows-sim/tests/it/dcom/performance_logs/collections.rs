@@ -1,7 +1,6 @@
 //! Collections: their items by index and by enumerator, and how they grow and shrink.
 
 use dcom_runtime::Object;
-use ms_dtyp::HResult;
 use ms_oaut::{
     CloneEnumeratorRequest, IEnumVARIANT, NextVariantsRequest, ResetVariantsRequest, SkipVariantsRequest,
     Value, Variant,
@@ -11,6 +10,7 @@ use ms_pla::data_collector_set::GetNameRequest;
 use ms_pla::data_collector_set_collection::*;
 use ms_pla::{Category, IDataCollectorSet, IDataCollectorSetCollection};
 use windows_sim::choices::{PlaBadIndex, PlaChoices, PlaEnumeratedItems, PlaEnumerators, PlaIndexTypes};
+use wire::HResult;
 
 use super::{calls, failed, filled, get, returned, server_set, taken, text};
 use crate::dcom::{World, soon};

@@ -1,7 +1,6 @@
 //! Collectors of each kind, property by property.
 
 use dcom_runtime::{Object, Returned};
-use ms_dtyp::HResult;
 use ms_pla::collection::items;
 use ms_pla::data_collector::*;
 use ms_pla::xml::DataCollectorSet;
@@ -11,6 +10,7 @@ use ms_pla::{
     ITraceDataCollector, alert_data_collector, api_tracing_data_collector, configuration_data_collector,
     data_collector_set, performance_counter_data_collector, trace_data_collector,
 };
+use wire::HResult;
 
 use super::{bstr, calls, get, record, returned, server_set, set_of, status, taken, text, texts};
 use crate::dcom::{World, soon};

@@ -12,7 +12,6 @@ mod sets;
 
 use dcom_runtime::{Object, Returned};
 use ms_dcom::wire::Objref;
-use ms_dtyp::{Guid, HResult};
 use ms_oaut::{ArrayParameter, Bstr};
 use ms_pla::collection::{Collection, items};
 use ms_pla::data_collector_set::{GetXmlRequest, QueryRequest};
@@ -21,6 +20,7 @@ use ms_pla::xml::{DataCollectorSet, Limits};
 use ms_pla::{Category, IDataCollectorSet, IDataCollectorSetCollection};
 use ndr::InterfacePointer;
 use rpc_stub::orpc::ObjectInterface;
+use wire::{Guid, HResult};
 
 use super::{World, soon};
 
@@ -31,7 +31,7 @@ macro_rules! returned {
         let mut proxy = $proxy;
         let stub = proxy.stub(&request).await.unwrap();
         let (_, reply) = proxy.decode(&request, &stub).unwrap();
-        assert_eq!(reply.status, ms_dtyp::HResult::S_OK, "{request:?}");
+        assert_eq!(reply.status, wire::HResult::S_OK, "{request:?}");
         let objref =
             ms_dcom::wire::Objref::from_pointer(reply.$field.as_ref().unwrap()).unwrap().into_owned();
         $object.take_returned::<$interface>(&objref, crate::dcom::soon()).await.unwrap()

@@ -1,6 +1,5 @@
 //! Schedules, data managers, and what these do with folders.
 
-use ms_dtyp::HResult;
 use ms_oaut::{Date, Value, Variant};
 use ms_pla::data_collector_set::{GetDataManagerRequest, GetSchedulesRequest};
 use ms_pla::data_manager::*;
@@ -9,6 +8,7 @@ use ms_pla::{
     AnyVariant, DataManagerSteps, FolderActionSteps, IDataCollectorSet, IDataManager, IFolderAction,
     IFolderActionCollection, IScheduleCollection, ResourcePolicy, WeekDays, folder_action, schedule,
 };
+use wire::HResult;
 
 use super::{all_of, bstr, calls, failed, get, record, returned, server_set, status, text};
 use crate::dcom::{World, soon};

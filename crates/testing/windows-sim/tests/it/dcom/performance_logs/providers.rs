@@ -1,7 +1,6 @@
 //! Providers of events, and the maps of their levels and keywords.
 
 use dcom_runtime::{Object, Returned};
-use ms_dtyp::{HResult, Win32Error};
 use ms_oaut::{Bstr, Value, Variant};
 use ms_pla::trace_data_provider::*;
 use ms_pla::value_map::{self, GetDescriptionRequest, GetValueMapTypeRequest, PutValueRequest};
@@ -12,6 +11,7 @@ use ms_pla::{
 use ndr::ConformantBytes;
 use rpc_stub::orpc::ObjectInterface;
 use windows_sim::model::data_collector_sets::providers::{KERNEL, ORDERS};
+use wire::{HResult, Win32Error};
 
 use super::{all_of, bstr, calls, failed, get, returned, text};
 use crate::dcom::{World, soon};

@@ -1,11 +1,11 @@
 //! Rules for single calls, which refuse methods of each interface.
 
-use ms_dtyp::HResult;
 use ms_oaut::{GetTypeInfoCountRequest, IDispatch};
 use ms_pla::data_collector_set::{GetDataCollectorsRequest, GetDataManagerRequest, GetStatusRequest};
 use ms_pla::{
     IDataCollectorCollection, IDataCollectorSet, IDataManager, data_collector_collection, data_manager,
 };
+use wire::HResult;
 
 use super::{calls, failed, returned, server_set};
 use crate::dcom::{World, soon};

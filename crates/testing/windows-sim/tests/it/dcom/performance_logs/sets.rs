@@ -3,8 +3,6 @@
 use std::time::Duration;
 
 use dcom_runtime::Object;
-use ms_dtyp::Guid;
-use ms_dtyp::HResult;
 use ms_oaut::{Bstr, VariantBool};
 use ms_pla::collection::items;
 use ms_pla::data_collector_set::*;
@@ -14,6 +12,7 @@ use ms_pla::{
     IDataCollectorSetCollection, ids,
 };
 use rpc_stub::orpc::ObjectInterface;
+use wire::{Guid, HResult};
 
 use super::{bstr, calls, failed, filled, get, record, server_set, set_of, taken, text, texts};
 use crate::dcom::{World, soon};

@@ -1,7 +1,7 @@
 /// Declares a wire enumeration that keeps values it has no name for.
 ///
 /// ```
-/// ms_dtyp::open_enum! {
+/// wire::open_enum! {
 ///     /// The audience of a counter.
 ///     pub struct DetailLevel(u32) {
 ///         /// Anybody.

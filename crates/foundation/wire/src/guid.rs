@@ -1,7 +1,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use crate::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 /// [MS-DTYP] 2.3.4 `GUID`, also written UUID.
 ///
@@ -155,7 +155,7 @@ mod tests {
         let wire =
             [0x1a, 0x72, 0xfc, 0xb4, 0x78, 0x03, 0x6f, 0x47, 0x89, 0xba, 0xa5, 0xa7, 0x9f, 0x81, 0x0b, 0x36];
         assert_eq!(guid.to_bytes(), wire);
-        assert_eq!(codec::decode::<Guid>(&wire), Ok(guid));
+        assert_eq!(crate::decode::<Guid>(&wire), Ok(guid));
         assert_eq!(guid.to_string(), "b4fc721a-0378-476f-89ba-a5a79f810b36");
         assert_eq!(Guid::from_u128(guid.to_u128()), guid);
     }

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use codec::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use crate::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 /// [MS-DTYP] 2.4.2.2 `SID`: a security identifier in its packet form.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -85,16 +85,16 @@ mod tests {
 
     #[test]
     fn administrators_read_as_the_known_text() {
-        let sid: Sid = codec::decode(&ADMINISTRATORS).unwrap();
+        let sid: Sid = crate::decode(&ADMINISTRATORS).unwrap();
         assert_eq!(sid.to_string(), "S-1-5-32-544");
-        assert_eq!(codec::encode_vec(&sid).unwrap(), ADMINISTRATORS);
+        assert_eq!(crate::encode_vec(&sid).unwrap(), ADMINISTRATORS);
     }
 
     #[test]
     fn a_count_above_fifteen_is_refused_before_anything_is_read() {
         let mut bytes = ADMINISTRATORS;
         bytes[1] = 16;
-        let error = codec::decode::<Sid>(&bytes).unwrap_err();
+        let error = crate::decode::<Sid>(&bytes).unwrap_err();
         assert_eq!(error.to_string(), "SID: `SubAuthorityCount`: 16 is above the limit of 15 (offset 1)");
     }
 }

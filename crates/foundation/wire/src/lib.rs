@@ -1,4 +1,10 @@
-//! Bytes to structures and back, for everything on the wire that is not NDR.
+//! What all protocols share: bytes to structures and back for everything that is not NDR, the data types of [MS-DTYP]
+//! and the error codes of [MS-ERREF].
+//!
+//! Four kinds of result live side by side in these protocols and are four types here, converted by name only:
+//! [`Win32Error`] (a method's return value), [`HResult`] (COM), [`NtStatus`] (SMB), and the fault status of an
+//! RPC PDU, which `dcerpc` owns. All of them are open: a value without a name survives a round trip and prints
+//! as its number.
 //!
 //! All integers are little-endian, as everywhere in the protocols of this project; the few
 //! big-endian ones have methods that say so. A decoder takes a [`ReadCursor`], asks for the bytes it needs
@@ -6,7 +12,7 @@
 //! offset. An encoder writes into a [`WriteCursor`] and keeps one law: it writes exactly [`Encode::size`] bytes.
 //!
 //! ```
-//! use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+//! use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 //!
 //! struct InstanceHeader { size_bytes: u32, instance_id: u32 }
 //!
@@ -32,21 +38,32 @@
 //!     }
 //! }
 //!
-//! let bytes = codec::encode_vec(&InstanceHeader { size_bytes: 16, instance_id: 3 }).unwrap();
+//! let bytes = wire::encode_vec(&InstanceHeader { size_bytes: 16, instance_id: 3 }).unwrap();
 //! assert_eq!(bytes, [16, 0, 0, 0, 3, 0, 0, 0]);
-//! let error = codec::decode::<InstanceHeader>(&bytes[..5]).err().unwrap();
+//! let error = wire::decode::<InstanceHeader>(&bytes[..5]).err().unwrap();
 //! assert_eq!(error.to_string(), "PERF_INSTANCE_HEADER: 8 bytes needed at offset 0, 5 there");
 //! ```
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod error;
+mod guid;
+mod hresult;
+mod open_enum;
 mod read;
+mod sid;
+mod status;
+mod time;
 mod utf16;
 mod wide_str;
 mod write;
 
 pub use self::error::{DecodeError, DecodeErrorKind, DecodeResult, EncodeError, EncodeResult};
+pub use self::guid::{Guid, ParseGuidError};
+pub use self::hresult::HResult;
 pub use self::read::ReadCursor;
+pub use self::sid::Sid;
+pub use self::status::{NtStatus, Win32Error};
+pub use self::time::{FileTime, SystemTime};
 pub use self::utf16::{Utf16Error, decode_utf16, encode_utf16, utf16_len_bytes};
 pub use self::wide_str::WideStr;
 pub use self::write::WriteCursor;

@@ -1,4 +1,4 @@
-use codec::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
+use crate::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size};
 
 /// [MS-DTYP] 2.3.3 `FILETIME`: 100-nanosecond intervals since the beginning of 1601, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -172,8 +172,8 @@ mod tests {
     // Both forms of one moment stand side by side in a QueryCounterData header taken from Windows 11.
     #[test]
     fn a_real_header_tells_the_same_moment_twice() {
-        let time: FileTime = codec::decode(&[0x00, 0xa4, 0x0f, 0x7d, 0x38, 0x50, 0xdd, 0x01]).unwrap();
-        let calendar: SystemTime = codec::decode(&[
+        let time: FileTime = crate::decode(&[0x00, 0xa4, 0x0f, 0x7d, 0x38, 0x50, 0xdd, 0x01]).unwrap();
+        let calendar: SystemTime = crate::decode(&[
             0xea, 0x07, 0x09, 0x00, 0x02, 0x00, 0x1d, 0x00, 0x11, 0x00, 0x20, 0x00, 0x17, 0x00, 0xf3, 0x02,
         ])
         .unwrap();

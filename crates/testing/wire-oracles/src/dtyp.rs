@@ -1,7 +1,6 @@
 //! Laws of `ms-dtyp`.
 
-use codec::ReadCursor;
-use ms_dtyp::{FileTime, Guid, Sid, SystemTime};
+use wire::{FileTime, Guid, ReadCursor, Sid, SystemTime};
 
 use crate::input::Input;
 use crate::law;
@@ -20,7 +19,7 @@ pub fn values(bytes: &[u8]) {
     if let Some(first) = bytes.first_chunk() {
         times(FileTime(u64::from_le_bytes(*first)));
     }
-    if let Ok(sid) = codec::decode::<Sid>(bytes) {
+    if let Ok(sid) = wire::decode::<Sid>(bytes) {
         assert!(sid.to_string().starts_with("S-1-"));
     }
     // Any text is a GUID or an error.
@@ -39,9 +38,9 @@ fn times(time: FileTime) {
 
 /// UTF-16 that is read can be written, and is the same.
 fn text(bytes: &[u8]) {
-    if let Ok(text) = codec::decode_utf16(bytes) {
-        assert_eq!(codec::encode_utf16(&text), bytes);
-        assert_eq!(codec::utf16_len_bytes(&text), bytes.len());
+    if let Ok(text) = wire::decode_utf16(bytes) {
+        assert_eq!(wire::encode_utf16(&text), bytes);
+        assert_eq!(wire::utf16_len_bytes(&text), bytes.len());
     }
     let mut src = ReadCursor::new(bytes);
     src.align("text", 8).unwrap_or_default();
