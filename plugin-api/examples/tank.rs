@@ -13,11 +13,11 @@ use plugin_sdk::{
 use plugin_session::{
     AttemptError, DECLARED_REASONS, HostConnection, HostSource, InterfaceNames, Service, TransportSettings,
 };
-use rpc_stub::{Client, Interface, ServerResult};
+use rpc::{Client, Interface, ServerResult};
 use tokio::time::Instant;
 use wire::Win32Error;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// Water tanks of nobody's.
     pub interface Tank("7a4e8f00-0000-4000-8000-000000000001", 1.0) -> Win32Error {
         /// How much is in the tank with this number.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use plugin_sdk::{Failure, GeneralReason, Reason, Stage};
-use rpc_stub::Pause;
+use rpc::Pause;
 
 /// Remembers why something was not given, until it is tried again. Times are those of [`plugin_sdk::Collection::began`].
 #[derive(Debug, Default)]

@@ -98,5 +98,5 @@ pub use self::settings::{
     DCOM_TRANSPORT, DcomSettings, Encryption, SMB_TRANSPORT, SmbSettings, TCP_TRANSPORT, TcpSettings,
     TransportSettings,
 };
+pub use rpc::Pause;
 pub use rpc_recorder::InterfaceNames;
-pub use rpc_stub::Pause;

@@ -13,7 +13,7 @@ use ms_comt::{
 };
 use plugin_sdk::{Failure, GeneralReason, Stage};
 use plugin_session::ObjectStep;
-use rpc_stub::Message;
+use rpc::Message;
 use tokio::time::Instant;
 use wire::{DecodeError, Guid, HResult};
 
@@ -28,7 +28,7 @@ const CONTAINERS_MAX: usize = 64;
 /// read before is shown.
 const CALL_PARTS: u32 = 4;
 
-type CallError = rpc_stub::Error<rpc_client::Error, HResult>;
+type CallError = rpc::Error<rpc_client::Error, HResult>;
 
 /// Which components of a container are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant as Clock};
 use dcom_runtime::{Object, ReachedResolver};
 use host_session::{Options, Target};
 use ms_comt::{IGetTrackingData, ids};
-use rpc_stub::orpc::ObjectInterface as _;
+use rpc::orpc::ObjectInterface as _;
 use ssp::{Credentials, Secret};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};

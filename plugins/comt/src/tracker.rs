@@ -7,7 +7,7 @@ use ms_dcom::activator::IRemoteSCMActivator;
 use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
 use ms_dcom::resolver::IObjectExporter;
 use plugin_session::{Explanation, InterfaceNames, ObjectService, ObjectStep};
-use rpc_stub::orpc::ObjectInterface as _;
+use rpc::orpc::ObjectInterface as _;
 
 use crate::reasons::{
     COM_ACCESS_DENIED, OBJECT_PORT_BLOCKED, REASONS, TRACKER_NOT_REGISTERED, declared, of_object,

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use dcerpc::Channel;
 use ms_pcq::perflibv2::PerflibV2Client;
-use rpc_stub::Error as Rpc;
+use rpc::Error as Rpc;
 
 /// The calls of PerflibV2 to one host, with what a poller has to know of time and of errors: how the host is reached is
 /// the caller's.

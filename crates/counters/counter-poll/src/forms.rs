@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use rpc_stub::Pause;
+use rpc::Pause;
 use wire::Guid;
 
 use crate::addition::Addition;

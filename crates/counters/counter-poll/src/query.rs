@@ -2,7 +2,7 @@
 
 use ms_pcq::perflibv2::{BlockCountMismatch, BlockMapping, Change, CounterData, Query};
 use ms_pcq::wire::{Block, Body, CounterIdentifier, Layout, QueryData};
-use rpc_stub::Error as Rpc;
+use rpc::Error as Rpc;
 use wire::Win32Error;
 
 use crate::addition::Addition;

@@ -87,9 +87,9 @@ impl Name {
 pub fn own<C: HostChannel, T>(answer: Result<T, Error<C>>) -> Result<Answer<T>, Error<C>> {
     match answer {
         Ok(value) => Ok(Ok(value)),
-        Err(ms_pcq::Error::Rpc(rpc_stub::Error::Status { status, .. })) => Ok(Err(Trouble::Refused(status))),
+        Err(ms_pcq::Error::Rpc(rpc::Error::Status { status, .. })) => Ok(Err(Trouble::Refused(status))),
         Err(error) if !concerns_one_call::<C>(&error) => Err(error),
-        Err(error @ ms_pcq::Error::Rpc(rpc_stub::Error::Call { .. })) => {
+        Err(error @ ms_pcq::Error::Rpc(rpc::Error::Call { .. })) => {
             Ok(Err(Trouble::Failed(error.to_string())))
         }
         Err(error) => Ok(Err(Trouble::Malformed(error.to_string()))),

@@ -6,7 +6,7 @@ use ms_pcq::perflibv2::CounterData;
 use ms_pcq::types::Lcid;
 use ms_pcq::wire::Layout;
 use ms_rrp::winreg::{Key, RegistryClient};
-use rpc_stub::Pause;
+use rpc::Pause;
 use wire::Guid;
 
 use crate::channel::{Client, Error, HostChannel};

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
-use rpc_stub::Pause;
+use rpc::Pause;
 
 use crate::channel::{Client, Error, HostChannel};
 use crate::registration::Trouble;
@@ -78,7 +78,7 @@ impl<K: Copy + Eq + Hash> Stalls<K> {
             Ok(_) => {
                 self.stalled.remove(&key);
             }
-            Err(ms_pcq::Error::Rpc(rpc_stub::Error::Call { source, .. }))
+            Err(ms_pcq::Error::Rpc(rpc::Error::Call { source, .. }))
                 if C::is_timeout(source) && !client.channel().time_left().is_zero() =>
             {
                 self.add(key);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use counter_types::nearest;
 use ms_pcq::wire::{Body, QueryData};
-use rpc_stub::Pause;
+use rpc::Pause;
 use wire::{Guid, Win32Error};
 
 use crate::classic::Unmet;

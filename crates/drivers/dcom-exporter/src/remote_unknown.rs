@@ -11,10 +11,10 @@ use ms_dcom::remote_unknown::{
     RemReleaseReply, RemReleaseRequest,
 };
 use ms_dcom::types::{ReferenceFlags, RemInterfaceRef, RemQiResult, StdObjref};
-use ndr::Conformant;
+use rpc::ndr::Conformant;
+use rpc::orpc::IUnknownServer;
+use rpc::{CallInfo, Interface, ServerResult};
 use rpc_server::{Call, Interface as ServedInterface};
-use rpc_stub::orpc::IUnknownServer;
-use rpc_stub::{CallInfo, Interface, ServerResult};
 use wire::{Guid, HResult};
 
 use crate::table::{Entry, Role, Table};

@@ -11,10 +11,10 @@ use ms_dcom::resolver::{
     ServerAliveReply, ServerAliveRequest, SimplePingReply, SimplePingRequest,
 };
 use ms_dcom::types::{Oxid, SetId};
-use ndr::Reserved;
+use rpc::ndr::Reserved;
+use rpc::orpc::ComVersion;
+use rpc::{Interface, ServerResult};
 use rpc_server::{Call, Interface as ServedInterface};
-use rpc_stub::orpc::ComVersion;
-use rpc_stub::{Interface, ServerResult};
 use wire::Win32Error;
 
 use crate::table::{Entry, Table};

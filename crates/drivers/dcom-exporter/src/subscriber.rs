@@ -11,9 +11,9 @@ use ms_comt::{
     IComTrackingInfoEvents, IComTrackingInfoEventsServer, OnNewTrackingInfoReply, OnNewTrackingInfoRequest,
 };
 use ms_dcom::wire::Objref;
+use rpc::orpc::{IUnknown, IUnknownServer, ObjectInterface};
+use rpc::{Interface, ServerResult};
 use rpc_server::{Call, Refusal};
-use rpc_stub::orpc::{IUnknown, IUnknownServer, ObjectInterface};
-use rpc_stub::{Interface, ServerResult};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use wire::{Guid, HResult};

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use ms_dcom::types::{Oid, Oxid, ReferenceFlags, SetId, StdObjref};
 use ms_dcom::wire::Objref;
+use rpc::orpc::{IUnknown, ObjectInterface};
 use rpc_server::Refusal;
-use rpc_stub::orpc::{IUnknown, ObjectInterface};
 use wire::Guid;
 
 use crate::object::ExportedObject;

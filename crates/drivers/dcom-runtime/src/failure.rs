@@ -2,7 +2,7 @@ use core::fmt;
 use std::error::Error as StdError;
 
 use host_session::{Reason, SessionError, Stage, TcpSession};
-use rpc_stub::{Error, Status};
+use rpc::{Error, Status};
 use wire::HResult;
 
 /// What a status of a method means for a session.

@@ -3,7 +3,7 @@
 //! ```no_run
 //! # use host_session::{Options, SessionError, Target};
 //! # use tokio::time::Instant;
-//! # async fn ask<I: rpc_stub::orpc::ObjectInterface>(
+//! # async fn ask<I: rpc::orpc::ObjectInterface>(
 //! #     class: wire::Guid, credentials: ssp::Credentials, deadline: Instant,
 //! # ) -> Result<(), SessionError> {
 //! use dcom_runtime::ReachedResolver;

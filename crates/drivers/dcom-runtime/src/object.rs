@@ -11,8 +11,8 @@ use ms_dcom::client::PingSet;
 use ms_dcom::remote_unknown::{IRemUnknown2, RemAddRefRequest, RemQueryInterfaceRequest, RemReleaseRequest};
 use ms_dcom::types::{Oid, Oxid, RemInterfaceRef, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref};
+use rpc::orpc::{ComVersion, ObjectInterface, Proxy};
 use rpc_client::{Interface as BoundInterface, TcpTransport};
-use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
 use tokio::time::Instant;
 use tracing::debug;
 use transport::Connector;
@@ -285,7 +285,7 @@ impl Object {
 
     /// What went wrong in a method of the object.
     #[must_use]
-    pub fn error_of(&self, error: &rpc_stub::Error<rpc_client::Error, HResult>) -> SessionError {
+    pub fn error_of(&self, error: &rpc::Error<rpc_client::Error, HResult>) -> SessionError {
         failure::of_method(self.program(), error)
     }
 

@@ -10,8 +10,8 @@ use ms_dcom::remote_unknown::IRemUnknown2;
 use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
 use ms_dcom::types::{AuthenticationService, Oxid};
 use ms_dcom::wire::DualStringArray;
-use rpc_stub::orpc::{ComVersion, OrpcThis};
-use rpc_stub::{Client, Interface, Message};
+use rpc::orpc::{ComVersion, OrpcThis};
+use rpc::{Client, Interface, Message};
 use ssp::{Credentials, ImpersonationLevel, Mechanism};
 use tokio::time::Instant;
 use tracing::debug;
@@ -222,7 +222,7 @@ impl Resolver {
         let method = RemoteCreateInstanceRequest::METHOD;
         let answered = match activator.stub(&request).await {
             Ok(stub) => activator.decode(&request, &stub).and_then(|reply| match reply.status {
-                status if !status.is_success() => Err(rpc_stub::Error::Status { method, status }),
+                status if !status.is_success() => Err(rpc::Error::Status { method, status }),
                 _ => Ok(reply.activated.map(|pointer| Activation::from_pointer(&pointer))),
             }),
             Err(error) => Err(error),

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use host_session::SessionError;
 use ms_dcom::types::{Oxid, RemInterfaceRef, StdObjref};
 use ms_dcom::wire::Objref;
+use rpc::orpc::{ObjectInterface, Proxy};
 use rpc_client::{Interface as BoundInterface, TcpTransport};
-use rpc_stub::orpc::{ObjectInterface, Proxy};
 use tokio::time::Instant;
 
 use crate::failure::{self, Sentence};

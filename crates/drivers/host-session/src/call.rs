@@ -1,6 +1,6 @@
 //! Converts errors of methods.
 
-use rpc_stub::Error;
+use rpc::Error;
 use wire::Win32Error;
 
 use crate::{Endpoint, Reason, SessionError, Stage, Target};

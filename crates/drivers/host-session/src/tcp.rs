@@ -4,8 +4,8 @@ use core::fmt;
 
 use dcerpc::client::PresentationContext;
 use dcerpc::{ContextId, SyntaxId};
+use rpc::ErrorStatus;
 use rpc_client::{Association, Interface, TcpTransport};
-use rpc_stub::ErrorStatus;
 use ssp::{Credentials, Mechanism};
 use tokio::time::Instant;
 use tracing::debug;
@@ -164,14 +164,14 @@ impl TcpSession {
     pub fn error_of_method(
         &self,
         stage: Stage,
-        error: &rpc_stub::Error<rpc_client::Error, ErrorStatus>,
+        error: &rpc::Error<rpc_client::Error, ErrorStatus>,
     ) -> SessionError {
         let reason = match error {
-            rpc_stub::Error::Call { method, source } => return self.error_of_call(method, source),
-            rpc_stub::Error::Status { status: ErrorStatus::ACCESS_DENIED, .. } => Reason::AccessDenied,
-            rpc_stub::Error::Status { .. } => Reason::ServerFault,
-            rpc_stub::Error::Stub { .. } => Reason::MalformedReply,
-            rpc_stub::Error::Request { .. } => Reason::Internal,
+            rpc::Error::Call { method, source } => return self.error_of_call(method, source),
+            rpc::Error::Status { status: ErrorStatus::ACCESS_DENIED, .. } => Reason::AccessDenied,
+            rpc::Error::Status { .. } => Reason::ServerFault,
+            rpc::Error::Stub { .. } => Reason::MalformedReply,
+            rpc::Error::Request { .. } => Reason::Internal,
         };
         SessionError::of_answer(&self.target, stage, reason, error)
     }

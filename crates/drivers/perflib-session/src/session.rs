@@ -125,7 +125,7 @@ mod tests {
     use dcerpc::FaultStatus;
     use host_session::Recovery;
     use ms_pcq::perflibv2::methods::EnumerateCountersetsRequest;
-    use rpc_stub::{Error as Rpc, Message, Method};
+    use rpc::{Error as Rpc, Message, Method};
     use wire::Win32Error;
 
     use super::*;

@@ -19,11 +19,11 @@ use dcerpc::client::{CallRequest, ClientConfig};
 use dcerpc::{
     AssociationInfo, AuthService, Change, FaultStatus, Observer, Observers, Role, SyntaxId, Transport,
 };
+use rpc::Interface as _;
 use rpc_cells::Level;
 use rpc_client::{Association, Security, TcpTransport};
 use rpc_recorder::{InterfaceNames, Recorder};
 use rpc_server::{Call, Interface, Options, Server, TcpListeners};
-use rpc_stub::Interface as _;
 use ssp::{Accounts, Credentials, Mechanism, Outcome, Secret, ServerOptions, Usage};
 use test_support::race::{Race, Results};
 use tokio::net::{TcpListener, TcpStream};
@@ -145,7 +145,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-rpc_stub::interface! {
+rpc::interface! {
     /// Made up.
     pub interface Filler("f1110000-0000-4000-8000-000000000001", 1.0) -> wire::Win32Error {
         /// As many bytes as are asked for.

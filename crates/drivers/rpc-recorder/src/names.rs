@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use dcerpc::SyntaxId;
+use rpc::Method;
 use rpc_cells::{CellHandle, CellId, Interface, Name, Operation, Writer};
-use rpc_stub::Method;
 use wire::Guid;
 
 /// The names of an interface and its methods.
@@ -17,7 +17,7 @@ pub struct InterfaceNames {
 impl InterfaceNames {
     /// Those of a declared interface, inherited methods among them.
     #[must_use]
-    pub const fn of<I: rpc_stub::Interface>() -> Self {
+    pub const fn of<I: rpc::Interface>() -> Self {
         Self { name: I::NAME, syntax_id: I::SYNTAX_ID, method: I::method }
     }
 

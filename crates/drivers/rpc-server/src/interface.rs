@@ -2,7 +2,7 @@ use std::net::IpAddr;
 
 use dcerpc::server::IncomingCall;
 use dcerpc::{FaultStatus, SyntaxId};
-use rpc_stub::CallInfo;
+use rpc::CallInfo;
 
 /// An RPC interface that is served, usually by the `dispatch` of a declared one.
 pub trait Interface: Send + Sync {

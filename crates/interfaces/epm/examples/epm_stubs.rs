@@ -9,8 +9,8 @@ use std::net::Ipv4Addr;
 use epm::ept::{EptLookupHandleFreeReply, EptLookupHandleFreeRequest, EptLookupRequest, EptMapRequest};
 use epm::types::{Entry, InquiryType, Twr, VersionOption};
 use epm::wire::{Binding, Tower};
-use ndr::ContextHandle;
-use rpc_stub::{ErrorStatus, Message, RpcIfId, SyntaxId};
+use rpc::ndr::ContextHandle;
+use rpc::{ErrorStatus, Message, RpcIfId, SyntaxId};
 use wire::Guid;
 
 const WINREG: SyntaxId = SyntaxId::new(Guid::from_u128(0x338cd001_2244_31f1_aaaa_900038001003), 1, 0);

@@ -1,4 +1,4 @@
-use rpc_stub::{ErrorStatus, Method};
+use rpc::{ErrorStatus, Method};
 use wire::EncodeError;
 
 /// Why a method of [`crate::ept::EndpointMapper`] failed; `E` is the channel's error.
@@ -7,7 +7,7 @@ use wire::EncodeError;
 pub enum Error<E: core::error::Error + 'static> {
     /// A call failed.
     #[error(transparent)]
-    Rpc(#[from] rpc_stub::Error<E, ErrorStatus>),
+    Rpc(#[from] rpc::Error<E, ErrorStatus>),
     /// The tower that is to be mapped cannot be written.
     #[error("{method}: {source}")]
     Tower {

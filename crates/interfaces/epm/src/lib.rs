@@ -4,7 +4,7 @@
 //! the whole list, and the endpoint of one interface.
 //!
 //! ```no_run
-//! # async fn find<C: rpc_stub::Channel>(channel: C, winreg: rpc_stub::SyntaxId) -> Result<(), epm::Error<C::Error>> {
+//! # async fn find<C: rpc::Channel>(channel: C, winreg: rpc::SyntaxId) -> Result<(), epm::Error<C::Error>> {
 //! use epm::ept::{EndpointMapper, Inquiry};
 //!
 //! let mut mapper = EndpointMapper::new(channel);
@@ -27,12 +27,12 @@ mod error;
 pub mod types;
 pub mod wire;
 
-use rpc_stub::SyntaxId;
+use rpc::SyntaxId;
 
 pub use self::error::Error;
 
 /// C706 appendix O: the interface `ept`, version 3.0.
-pub const SYNTAX_ID: SyntaxId = <ept::Ept as rpc_stub::Interface>::SYNTAX_ID;
+pub const SYNTAX_ID: SyntaxId = <ept::Ept as rpc::Interface>::SYNTAX_ID;
 
 /// [MS-RPCE] 2.1.1.1: the well-known port.
 pub const PORT: u16 = 135;

@@ -1,7 +1,7 @@
 //! The words of the protocol.
 
-use ndr::{FixedString, NdrDecode, NdrEncode};
-use rpc_stub::SyntaxId;
+use rpc::SyntaxId;
+use rpc::ndr::{FixedString, NdrDecode, NdrEncode};
 use wire::{DecodeError, DecodeResult, EncodeError, EncodeResult, Guid, decode, encode_vec, open_enum};
 
 use crate::wire::Tower;

@@ -10,7 +10,7 @@ use mgmt::management::{
     IsServerListeningRequest, StopServerListeningReply, StopServerListeningRequest,
 };
 use mgmt::types::{AuthenticationService, Statistics};
-use rpc_stub::{ErrorStatus, Message, SyntaxId};
+use rpc::{ErrorStatus, Message, SyntaxId};
 use wire::Guid;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -4,7 +4,7 @@
 //! and packets the server counted, whether it takes calls, and under which name it authenticates.
 //!
 //! ```no_run
-//! # async fn ask<C: rpc_stub::Channel>(channel: C) -> Result<(), mgmt::Error<C::Error>> {
+//! # async fn ask<C: rpc::Channel>(channel: C) -> Result<(), mgmt::Error<C::Error>> {
 //! let mut server = mgmt::management::Management::new(channel);
 //! for interface in server.interfaces().await? {
 //!     println!("{interface}");
@@ -22,10 +22,10 @@
 pub mod management;
 pub mod types;
 
-use rpc_stub::{ErrorStatus, SyntaxId};
+use rpc::{ErrorStatus, SyntaxId};
 
 /// Why a call failed; `E` is the channel's error.
-pub type Error<E> = rpc_stub::Error<E, ErrorStatus>;
+pub type Error<E> = rpc::Error<E, ErrorStatus>;
 
 /// C706 appendix Q: the interface `mgmt`, version 1.0.
-pub const SYNTAX_ID: SyntaxId = <management::Mgmt as rpc_stub::Interface>::SYNTAX_ID;
+pub const SYNTAX_ID: SyntaxId = <management::Mgmt as rpc::Interface>::SYNTAX_ID;

@@ -1,7 +1,7 @@
 //! The words of the protocol.
 
-use ndr::{NdrDecode, NdrEncode};
-use rpc_stub::{RpcIfId, SyntaxId};
+use rpc::ndr::{NdrDecode, NdrEncode};
+use rpc::{RpcIfId, SyntaxId};
 use wire::open_enum;
 
 /// C706 appendix Q `rpc_if_id_vector_t`

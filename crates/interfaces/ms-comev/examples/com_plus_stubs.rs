@@ -20,9 +20,9 @@ use ms_oaut::{
     Bstr, Currency, Date, Decimal, DispParams, GetIdsOfNamesReply, GetIdsOfNamesRequest, IDispatch,
     InvokeRequest, Value, Variant, VariantBool,
 };
-use ndr::{Conformant, ConformantVarying, InterfacePointer, WideString};
-use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, reply_stub, request_stub};
-use rpc_stub::{Direction, Interface, Message, Request};
+use rpc::ndr::{Conformant, ConformantVarying, InterfacePointer, WideString};
+use rpc::orpc::{ComVersion, OrpcThat, OrpcThis, reply_stub, request_stub};
+use rpc::{Direction, Interface, Message, Request};
 use wire::{Guid, HResult};
 
 const CID: Guid = Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);

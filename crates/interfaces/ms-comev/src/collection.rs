@@ -1,9 +1,9 @@
 use ms_oaut::{Bstr, IDispatch, IDispatchServer, Variant};
-use ndr::{ConformantVarying, InterfacePointer};
-use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use rpc::ndr::{ConformantVarying, InterfacePointer};
+use rpc::orpc::{IUnknown, IUnknownServer};
 use wire::HResult;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-COMEV] 3.1.4.6: event classes, subscriptions, or properties.
     pub orpc interface IEventObjectCollection: IDispatch("f89ac270-d4eb-11d1-b682-00805fc79216") -> HResult {
         /// [MS-COMEV] 3.1.4.6.1: an enumerator of variants.
@@ -32,7 +32,7 @@ rpc_stub::interface! {
     }
 }
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-COMEV] 3.1.4.5: a position in a collection.
     pub orpc interface IEnumEventObject: IUnknown("f4a07d63-2e25-11d1-9964-00c04fbbb345") -> HResult {
         /// [MS-COMEV] 3.1.4.5.1: another enumerator at the same position.

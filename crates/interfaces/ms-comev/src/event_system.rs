@@ -1,8 +1,8 @@
 use ms_oaut::{Bstr, IDispatch, IDispatchServer};
-use ndr::InterfacePointer;
+use rpc::ndr::InterfacePointer;
 use wire::HResult;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-COMEV] 3.1.4.1: the store of event classes and subscriptions. `prog_id` names one of both: [`crate::prog_id`];
     /// `criteria` selects what is in it: [`crate::query`].
     pub orpc interface IEventSystem: IDispatch("4e14fb9f-2e22-11d1-9964-00c04fbbb345") -> HResult {
@@ -43,7 +43,7 @@ rpc_stub::interface! {
     }
 }
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-COMEV] 3.1.4.10
     pub orpc interface IEventSystem2: IEventSystem("99cc098f-a48a-4e9c-8e58-965c0afc19d5") -> HResult {
         /// [MS-COMEV] 3.1.4.10.1: 1, or [`crate::VERSION_WITH_PARTITIONS`].

@@ -9,9 +9,9 @@
 //! use ms_comev::{IEventSystem, RemoveRequest, prog_id, query};
 //! use wire::Guid;
 //! use ms_oaut::Bstr;
-//! use rpc_stub::orpc::Proxy;
+//! use rpc::orpc::Proxy;
 //!
-//! # async fn remove<C: rpc_stub::Channel>(mut event_system: Proxy<C, IEventSystem>, id: Guid) -> Option<()> {
+//! # async fn remove<C: rpc::Channel>(mut event_system: Proxy<C, IEventSystem>, id: Guid) -> Option<()> {
 //! let prog_id = Bstr::new(prog_id::EVENT_SUBSCRIPTION_COLLECTION).ok()?;
 //! let criteria = Bstr::new(&query::by_subscription_id(id)).ok()?;
 //! event_system.call(&RemoveRequest { prog_id, criteria }).await.ok()?;

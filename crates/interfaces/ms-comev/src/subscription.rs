@@ -2,10 +2,10 @@
 //! set and what is got is `value`. BSTRs that were not set are empty or nothing; a BOOL is 0 or another number.
 
 use ms_oaut::{Bstr, IDispatch, IDispatchServer, Variant};
-use ndr::InterfacePointer;
+use rpc::ndr::InterfacePointer;
 use wire::HResult;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-COMEV] 3.1.4.4: who wants which events.
     pub orpc interface IEventSubscription: IDispatch("4a6b0e15-2e38-11d1-9965-00c04fbbb345") -> HResult {
         /// [MS-COMEV] 3.1.4.4.1: the GUID of the subscription, in braces.
@@ -122,7 +122,7 @@ rpc_stub::interface! {
     }
 }
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-COMEV] 3.1.4.8
     pub orpc interface IEventSubscription2: IEventSubscription("4a6b0e16-2e38-11d1-9965-00c04fbbb345") -> HResult {
         /// [MS-COMEV] 3.1.4.8.1: which events: see [`query`](crate::query).
@@ -139,7 +139,7 @@ rpc_stub::interface! {
     }
 }
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-COMEV] 3.1.4.9: of event systems of version 2, [`crate::VERSION_WITH_PARTITIONS`].
     pub orpc interface IEventSubscription3: IEventSubscription2("fbc1d17d-c498-43a0-81af-423ddd530af6") -> HResult {
         /// [MS-COMEV] 3.1.4.9.1: the partition of the event class, a GUID in braces.

@@ -1,9 +1,9 @@
-use ndr::{EncodeResult, InterfacePointer};
-use rpc_stub::Message;
-use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use rpc::Message;
+use rpc::ndr::{EncodeResult, InterfacePointer};
+use rpc::orpc::{IUnknown, IUnknownServer};
 use wire::{DecodeError, HResult};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-COMT] 3.2.5.1: what a subscriber implements, and the host calls.
     pub orpc interface IComTrackingInfoEvents: IUnknown("4e6cdcc9-fb25-4fd5-9cc5-c9f4b6559cec") -> HResult {
         /// [MS-COMT] 3.2.5.1.1: the state of the host. Subscribers return at once and look at it later.

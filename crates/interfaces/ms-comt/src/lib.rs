@@ -10,9 +10,9 @@
 //!
 //! ```
 //! use ms_comt::{GetContainerDataRequest, IGetTrackingData};
-//! use rpc_stub::orpc::Proxy;
+//! use rpc::orpc::Proxy;
 //!
-//! # async fn poll<C: rpc_stub::Channel>(mut tracker: Proxy<C, IGetTrackingData>) -> Option<()> {
+//! # async fn poll<C: rpc::Channel>(mut tracker: Proxy<C, IGetTrackingData>) -> Option<()> {
 //! let reply = tracker.call(&GetContainerDataRequest {}).await.ok()?;
 //! for application in ms_comt::applications(reply.containers().ok()?).found {
 //!     println!("{}: {} calls", application.id, application.calls);

@@ -1,7 +1,7 @@
 use ms_oaut::{Bstr, IDispatch, IDispatchServer};
 use wire::{EncodeResult, Guid, HResult};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-COMT] 3.1.4.2: dumps of processes. The host acts as the client while it writes the file, which the client has to
     /// permit (RPC_C_IMPL_LEVEL_IMPERSONATE).
     pub orpc interface IProcessDump: IDispatch("23c9dd26-2355-4fe2-84de-f779a238adbd") -> HResult {

@@ -1,11 +1,11 @@
-use ndr::{Conformant, EncodeError};
-use rpc_stub::Message;
-use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use rpc::Message;
+use rpc::ndr::{Conformant, EncodeError};
+use rpc::orpc::{IUnknown, IUnknownServer};
 use wire::{DecodeError, EncodeResult, Guid, HResult};
 
 use crate::types::{ComponentData, ContainerData};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-COMT] 3.1.4.1: what runs on the host. Windows answers opnums 3 and 7 with E_NOTIMPL; nobody sends them.
     pub orpc interface IGetTrackingData: IUnknown("b60040e0-bcf3-11d1-861d-0080c729264d") -> HResult {
         /// [MS-COMT] 3.1.4.1.1: all containers.

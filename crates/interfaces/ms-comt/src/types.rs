@@ -1,4 +1,4 @@
-use ndr::{NdrDecode, NdrEncode};
+use rpc::ndr::{NdrDecode, NdrEncode};
 use wire::{Guid, ParseGuidError, WideStr};
 
 /// A number that the host may not track.

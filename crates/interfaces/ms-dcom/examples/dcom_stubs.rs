@@ -28,9 +28,9 @@ use ms_dcom::types::{
     StdObjref,
 };
 use ms_dcom::wire::{DataElement, DualStringArray, ErrorInfo, Objref, ObjrefBody, SecurityBinding};
-use ndr::{Conformant, InterfacePointer, Reserved};
-use rpc_stub::orpc::{ComVersion, OrpcExtent, OrpcThat, OrpcThis, reply_stub, request_stub};
-use rpc_stub::{Direction, Interface, Message};
+use rpc::ndr::{Conformant, InterfacePointer, Reserved};
+use rpc::orpc::{ComVersion, OrpcExtent, OrpcThat, OrpcThis, reply_stub, request_stub};
+use rpc::{Direction, Interface, Message};
 use wire::{Guid, HResult, Win32Error, decode, encode_vec};
 
 const CID: Guid = Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);

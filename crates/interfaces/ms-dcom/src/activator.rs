@@ -1,11 +1,11 @@
 //! [MS-DCOM] 3.1.2.5.2.2, the interface `IRemoteSCMActivator` of a host's object resolver, which creates objects: plain RPC
 //! whose methods have what stands before the parameters of objects as parameters of their own.
 
-use ndr::InterfacePointer;
-use rpc_stub::orpc::{OrpcThat, OrpcThis};
+use rpc::ndr::InterfacePointer;
+use rpc::orpc::{OrpcThat, OrpcThis};
 use wire::HResult;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-DCOM] 1.9: remote activation, version 0.0.
     pub interface IRemoteSCMActivator("000001a0-0000-0000-c000-000000000046", 0.0) -> HResult {
         /// [MS-DCOM] 3.1.2.5.2.3: the factory of a class. `properties` is an

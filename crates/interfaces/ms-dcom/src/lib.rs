@@ -8,7 +8,7 @@
 //!    where the program is that has the object, and an [`Objref`](wire::Objref) for each interface asked for. An OBJREF that
 //!    came another way leads there by [`ResolveOxid2Request`](resolver::ResolveOxid2Request).
 //! 2. [`client::endpoints`] says in which order addresses of that program are tried.
-//! 3. Calls of the object name its IPID: [`rpc_stub::orpc::Proxy`], which interfaces of objects are declared for.
+//! 3. Calls of the object name its IPID: [`rpc::orpc::Proxy`], which interfaces of objects are declared for.
 //!    [`remote_unknown`] asks for further interfaces and gives references back.
 //! 4. The object lives as long as it is pinged: [`client::PingSet`].
 //!

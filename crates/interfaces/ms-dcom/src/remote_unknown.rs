@@ -1,15 +1,15 @@
 //! [MS-DCOM] 3.1.1.5.6 and 3.1.1.5.7, the interfaces `IRemUnknown` and `IRemUnknown2` of each program that has objects:
 //! further interfaces of an object, and references to them.
 
-use ndr::{Conformant, InterfacePointer};
-use rpc_stub::Message;
-use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use rpc::Message;
+use rpc::ndr::{Conformant, InterfacePointer};
+use rpc::orpc::{IUnknown, IUnknownServer};
 use wire::{DecodeError, Guid, HResult};
 
 use crate::types::{RemInterfaceRef, RemQiResult, StdObjref};
 use crate::wire::Objref;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-DCOM] 1.9: references to objects.
     pub orpc interface IRemUnknown: IUnknown("00000131-0000-0000-c000-000000000046") -> HResult {
         /// [MS-DCOM] 3.1.1.5.6.1: asks for further interfaces of the object that has the interface `ipid`, with `refs`
@@ -33,7 +33,7 @@ rpc_stub::interface! {
     }
 }
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-DCOM] 1.9: references to objects that marshal themselves, too. All programs have it that speak version 5.6.
     pub orpc interface IRemUnknown2: IRemUnknown("00000143-0000-0000-c000-000000000046") -> HResult {
         /// [MS-DCOM] 3.1.1.5.7.1: asks for further interfaces, each an [`Objref`].

@@ -2,16 +2,16 @@
 //!
 //! `ServerAlive` and `ServerAlive2` carry no security: they are called before a client knows which there is.
 
-use ndr::{Conformant, Reserved};
-use rpc_stub::Message;
-use rpc_stub::orpc::ComVersion;
+use rpc::Message;
+use rpc::ndr::{Conformant, Reserved};
+use rpc::orpc::ComVersion;
 use wire::{DecodeError, Guid, Win32Error};
 
 use crate::activation::ObjectExporter;
 use crate::types::{Oid, Oxid, ProtocolSequence, SetId};
 use crate::wire::DualStringArray;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-DCOM] 1.9: the object resolver, version 0.0.
     pub interface IObjectExporter("99fcfec4-5260-101b-bbcb-00aa0021347a", 0.0) -> Win32Error {
         /// [MS-DCOM] 3.1.2.5.1.1: where a program with objects is. Without its version: [`ResolveOxid2Request`].

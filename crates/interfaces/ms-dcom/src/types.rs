@@ -1,6 +1,6 @@
 //! The words of the protocol that appear in several places.
 
-use ndr::{NdrDecode, NdrEncode};
+use rpc::ndr::{NdrDecode, NdrEncode};
 use wire::{Guid, HResult, open_enum};
 
 /// Names of 64 bits.

@@ -1,4 +1,4 @@
-use ndr::{ConformantBytes, NdrDecode, NdrEncode, Reader, Result, Writer};
+use rpc::ndr::{ConformantBytes, NdrDecode, NdrEncode, Reader, Result, Writer};
 use wire::EncodeResult;
 
 use crate::bstr::Bstr;

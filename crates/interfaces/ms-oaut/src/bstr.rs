@@ -1,4 +1,4 @@
-use ndr::{NdrDecode, NdrEncode};
+use rpc::ndr::{NdrDecode, NdrEncode};
 use wire::{EncodeError, EncodeResult, Utf16Error};
 
 /// [MS-OAUT] 2.2.23 `BSTR`: a text, or bytes, or nothing.

@@ -1,11 +1,11 @@
-use ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, WideString};
-use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use rpc::ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, WideString};
+use rpc::orpc::{IUnknown, IUnknownServer};
 use wire::{Guid, HResult};
 
 use crate::bstr::Bstr;
 use crate::variant::Variant;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-OAUT] 1.9: methods and properties by their names. Dual interfaces inherit from it and have methods of their own,
     /// so that clients seldom call these.
     pub orpc interface IDispatch: IUnknown("00020400-0000-0000-c000-000000000046") -> HResult {

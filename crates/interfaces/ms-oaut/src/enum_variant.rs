@@ -1,10 +1,10 @@
-use ndr::{ConformantVarying, InterfacePointer};
-use rpc_stub::orpc::{IUnknown, IUnknownServer};
+use rpc::ndr::{ConformantVarying, InterfacePointer};
+use rpc::orpc::{IUnknown, IUnknownServer};
 use wire::HResult;
 
 use crate::variant::Variant;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-OAUT] 3.3: a position in a collection of variants.
     pub orpc interface IEnumVARIANT: IUnknown("00020404-0000-0000-c000-000000000046") -> HResult {
         /// [MS-OAUT] 3.3.4.1: the next items; S_FALSE if there are fewer than `requested`, which is not 0.

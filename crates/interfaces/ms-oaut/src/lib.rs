@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use ms_oaut::{Bstr, Variant, Value};
-//! use ndr::{Reader, Writer};
+//! use rpc::ndr::{Reader, Writer};
 //!
 //! let variant = Variant::new(Value::Bstr(Bstr::new("web1").unwrap())).unwrap();
 //! let mut dst = Writer::new();
@@ -15,7 +15,7 @@
 //! assert_eq!(text.text().unwrap().as_deref(), Some("web1"));
 //! ```
 //!
-//! What is read is bounded by the limits of [`ndr::Limits`]: elements, characters, and pointers behind pointers.
+//! What is read is bounded by the limits of [`rpc::ndr::Limits`]: elements, characters, and pointers behind pointers.
 //! Requirements that are not met are in `gaps.toml`.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 

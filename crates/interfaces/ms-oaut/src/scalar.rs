@@ -1,4 +1,4 @@
-use ndr::{NdrDecode, NdrEncode};
+use rpc::ndr::{NdrDecode, NdrEncode};
 
 /// [MS-OAUT] 2.2.27 `VARIANT_BOOL`
 #[doc(alias = "VARIANT_BOOL")]

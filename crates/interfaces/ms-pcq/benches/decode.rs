@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use ms_pcq::perflibv2::methods::QueryCounterDataReply;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{Clocks, InstanceInfo, QueryData, QueryDataWriter, RawValue};
-use ndr::{ConformantVarying, ConformantVaryingBytes, Reader, Writer};
-use rpc_stub::{FromStub, Message};
+use rpc::ndr::{ConformantVarying, ConformantVaryingBytes, Reader, Writer};
+use rpc::{FromStub, Message};
 use test_support::race::{Goal, Race};
 use wire::{FileTime, Win32Error};
 

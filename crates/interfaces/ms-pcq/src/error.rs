@@ -1,4 +1,4 @@
-use rpc_stub::Method;
+use rpc::Method;
 use wire::{DecodeError, Win32Error};
 
 /// Why a method of [`crate::perflibv2::PerflibV2Client`] failed; `E` is the channel's error.
@@ -7,7 +7,7 @@ use wire::{DecodeError, Win32Error};
 pub enum Error<E: core::error::Error + 'static> {
     /// A call failed.
     #[error(transparent)]
-    Rpc(#[from] rpc_stub::Error<E, Win32Error>),
+    Rpc(#[from] rpc::Error<E, Win32Error>),
     /// The buffer that the method returned contradicts itself, or holds more than this side accepts.
     #[error("{method}: {source}")]
     Buffer {

@@ -39,7 +39,7 @@ use dcerpc::SyntaxId;
 pub use self::error::Error;
 
 /// [MS-PCQ] 1.9: the interface `PerflibV2`, version 1.0.
-pub const SYNTAX_ID: SyntaxId = <perflibv2::methods::PerflibV2 as rpc_stub::Interface>::SYNTAX_ID;
+pub const SYNTAX_ID: SyntaxId = <perflibv2::methods::PerflibV2 as rpc::Interface>::SYNTAX_ID;
 
 /// [MS-PCQ] 2.1: the well-known endpoint, shared with the remote registry.
 pub const ENDPOINT: &str = r"\PIPE\winreg";

@@ -1,6 +1,6 @@
 //! The words of the protocol that appear in several structures.
 
-use ndr::{ContextHandle, NdrDecode, NdrEncode};
+use rpc::ndr::{ContextHandle, NdrDecode, NdrEncode};
 use wire::open_enum;
 
 /// A counter within its counterset.

@@ -14,15 +14,15 @@ use ms_pla::{
     IFolderActionCollection, IPerformanceCounterDataCollector, ISchedule, IScheduleCollection,
     ITraceDataCollector, ITraceDataProvider, ITraceDataProviderCollection, IValueMap, IValueMapItem,
 };
-use ndr::{EncodeResult, EnumForm};
-use rpc_stub::{Direction, Interface};
+use rpc::ndr::{EncodeResult, EnumForm};
+use rpc::{Direction, Interface};
 
 use self::made_up::{DIRECTIONS, rows};
 
 #[path = "../tests/it/made_up.rs"]
 mod made_up;
 
-type Recoded = Option<ndr::Result<EncodeResult<Vec<u8>>>>;
+type Recoded = Option<rpc::ndr::Result<EncodeResult<Vec<u8>>>>;
 
 /// What an interface makes of a stub.
 fn recode(name: &str, direction: Direction, opnum: u16, stub: &[u8]) -> Recoded {

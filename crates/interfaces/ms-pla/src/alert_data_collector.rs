@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::data_collector::{IDataCollector, IDataCollectorServer};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.8: acts when a counter is above or below a threshold.
     pub orpc interface IAlertDataCollector: IDataCollector("03837516-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.8.1: a counter's path, `<` or `>`, and a number, without spaces.

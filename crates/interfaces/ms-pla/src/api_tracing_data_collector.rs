@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::data_collector::{IDataCollector, IDataCollectorServer};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.10: records which functions a program calls.
     pub orpc interface IApiTracingDataCollector: IDataCollector("0383751a-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.10.1: whether arguments are left out.

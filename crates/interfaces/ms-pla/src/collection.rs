@@ -1,9 +1,9 @@
 //! What all collections have: a count, items by index from zero, and an enumerator of them.
 
 use ms_oaut::{NextVariantsReply, Value, Variant};
-use ndr::InterfacePointer;
-use rpc_stub::orpc::{Inherits, ObjectInterface, Proxy};
-use rpc_stub::{Channel, Error, FromStub, Message, Reply, Request};
+use rpc::ndr::InterfacePointer;
+use rpc::orpc::{Inherits, ObjectInterface, Proxy};
+use rpc::{Channel, Error, FromStub, Message, Reply, Request};
 use wire::{DecodeError, EncodeResult, HResult};
 
 use crate::types::{AnyVariant, Object};

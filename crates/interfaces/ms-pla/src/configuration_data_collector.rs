@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::data_collector::{IDataCollector, IDataCollectorServer};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.7: keeps files, registry keys and answers of WMI.
     pub orpc interface IConfigurationDataCollector: IDataCollector("03837514-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.7.1: files that are kept.

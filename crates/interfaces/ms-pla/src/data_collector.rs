@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::types::{AutoPathFormat, DataCollectorType, Object};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.5: what all kinds of collectors have. Opnums 8, 28 and 31 never go over a wire.
     pub orpc interface IDataCollector: IDispatch("038374ff-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.5.1: the set, an [`IDataCollectorSet`](crate::IDataCollectorSet).

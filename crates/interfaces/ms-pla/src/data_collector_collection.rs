@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::types::{AnyVariant, DataCollectorType, Object};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.15: the collectors of a set by index. Windows answers `AddRange` with an error.
     pub orpc interface IDataCollectorCollection: IDispatch("03837502-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.15.1: how many there are.

@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::types::{AutoPathFormat, CommitMode, DataCollectorSetStatus, Object, Password};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.1: a set of data collectors: what is collected, when, where it goes, and what happens
     /// to it then.
     pub orpc interface IDataCollectorSet: IDispatch("03837520-098b-11d8-9414-505054503030") -> HResult {

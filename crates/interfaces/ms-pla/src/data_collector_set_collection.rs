@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::types::{AnyVariant, Object};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.16: the sets of a category by index.
     pub orpc interface IDataCollectorSetCollection: IDispatch("03837524-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.16.1: how many there are.

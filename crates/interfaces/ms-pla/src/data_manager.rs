@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::types::{DataManagerSteps, Object, ResourcePolicy};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.2: what happens to the data of a set: reports, rules, limits of disk space.
     pub orpc interface IDataManager: IDispatch("03837541-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.2.1: whether it does anything after a run.

@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::types::FolderActionSteps;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.3: what is done with a folder of data that is old and large enough.
     pub orpc interface IFolderAction: IDispatch("03837543-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.3.1: days after which it is done; 0 is at once.

@@ -8,9 +8,9 @@
 //! ```
 //! use ms_oaut::Bstr;
 //! use ms_pla::data_collector_set::{GetXmlRequest, IDataCollectorSet, QueryRequest};
-//! use rpc_stub::orpc::Proxy;
+//! use rpc::orpc::Proxy;
 //!
-//! # async fn read<C: rpc_stub::Channel>(mut set: Proxy<C, IDataCollectorSet>) -> Option<()> {
+//! # async fn read<C: rpc::Channel>(mut set: Proxy<C, IDataCollectorSet>) -> Option<()> {
 //! let request = QueryRequest { name: Bstr::new("Nightly").ok()?, server: Bstr(None) };
 //! set.call(&request).await.ok()?;
 //! let xml = set.call(&GetXmlRequest {}).await.ok()?.value;
@@ -22,7 +22,7 @@
 //! (RPC_C_IMP_LEVEL_IMPERSONATE).
 //!
 //! Where to look: a module for each interface, [`collection`] for what all collections have, [`ids`] for classes, `HResult`
-//! of `wire` for results (`PLA_E_…`), [`xml`] for sets as XML. Documents leave two things open: the size of enumerations ([`ndr::EnumForm`]) and
+//! of `wire` for results (`PLA_E_…`), [`xml`] for sets as XML. Documents leave two things open: the size of enumerations ([`rpc::ndr::EnumForm`]) and
 //! the number of pointers before an array ([`ms_oaut::ArrayParameter`]). Both forms of both are read; of an enumeration is
 //! written what readers of either form can read, of an array what the marshalers of Windows write. Requirements that are not
 //! met are in `gaps.toml`.

@@ -6,7 +6,7 @@ use wire::HResult;
 use crate::data_collector::{IDataCollector, IDataCollectorServer};
 use crate::types::FileFormat;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.6: reads performance counters into a file or a database.
     pub orpc interface IPerformanceCounterDataCollector: IDataCollector("03837506-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.6.1: the data source, if the format is SQL.

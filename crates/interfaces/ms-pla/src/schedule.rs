@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::types::{AnyVariant, WeekDays};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.12: when a set starts. Dates and times are VT_DATE, or VT_EMPTY for none.
     pub orpc interface ISchedule: IDispatch("0383753a-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.12.1: the first day.

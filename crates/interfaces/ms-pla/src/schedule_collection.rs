@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::types::{AnyVariant, Object};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.14: schedules by index.
     pub orpc interface IScheduleCollection: IDispatch("0383753d-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.14.1: how many there are.

@@ -6,7 +6,7 @@ use wire::{Guid, HResult};
 use crate::data_collector::{IDataCollector, IDataCollectorServer};
 use crate::types::{ClockType, Object, StreamMode};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.9: an event tracing session. Opnums 35, 37, 41, 47, 62, 64 and 68 never go over a wire.
     /// What counts buffers and events is as new as the last query of the set.
     pub orpc interface ITraceDataCollector: IDataCollector("0383750b-098b-11d8-9414-505054503030") -> HResult {

@@ -5,7 +5,7 @@ use wire::{Guid, HResult};
 
 use crate::types::Object;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.11: who writes events into a trace, and which of them are wanted.
     pub orpc interface ITraceDataProvider: IDispatch("03837512-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.11.1: the provider's name.

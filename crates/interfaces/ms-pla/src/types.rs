@@ -3,7 +3,7 @@
 use core::fmt;
 
 use ms_oaut::{Bstr, Variant};
-use ndr::{Enum, InterfacePointer, NdrDecode, NdrEncode, Reader, Writer};
+use rpc::ndr::{Enum, InterfacePointer, NdrDecode, NdrEncode, Reader, Writer};
 use wire::EncodeResult;
 
 /// A reference to an object, or none.
@@ -22,7 +22,7 @@ impl fmt::Debug for Password {
     }
 }
 
-/// Enumerations, which stand in a stub as [`ndr::Enum`].
+/// Enumerations, which stand in a stub as [`rpc::ndr::Enum`].
 macro_rules! enumerations {
     ($($(#[$meta:meta])* pub struct $name:ident { $($body:tt)* })*) => {$(
         wire::open_enum! {
@@ -35,11 +35,11 @@ macro_rules! enumerations {
             const ALIGNMENT: usize = <Enum as NdrDecode<'stub>>::ALIGNMENT;
             const INLINE_SIZE_MIN: usize = <Enum as NdrDecode<'stub>>::INLINE_SIZE_MIN;
 
-            fn decode_inline(src: &mut Reader<'stub>) -> ndr::Result<Self> {
+            fn decode_inline(src: &mut Reader<'stub>) -> rpc::ndr::Result<Self> {
                 Enum::decode_inline(src).map(|value| Self(value.0))
             }
 
-            fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> ndr::Result<Self> {
+            fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> rpc::ndr::Result<Self> {
                 Ok(inline)
             }
         }

@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::types::{AnyVariant, Object, ValueMapType};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.18: values by index, and what is chosen of them: [`crate::ValueMap`].
     pub orpc interface IValueMap: IDispatch("03837534-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.18.1: how many there are.

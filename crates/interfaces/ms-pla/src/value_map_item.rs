@@ -5,7 +5,7 @@ use wire::HResult;
 
 use crate::types::{AnyVariant, ValueMapType};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PLA] 3.2.4.17: a value with a name, which may be chosen.
     pub orpc interface IValueMapItem: IDispatch("03837533-098b-11d8-9414-505054503030") -> HResult {
         /// [MS-PLA] 3.2.4.17.1: a text.

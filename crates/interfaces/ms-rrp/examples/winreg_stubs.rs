@@ -12,8 +12,8 @@ use ms_rrp::winreg::{
     OpenPerformanceDataRequest, OpenRegistryKeyReply, OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply,
     QueryInfoOfRegistryKeyRequest, QueryRegistryValueRequest, Winreg,
 };
-use ndr::ConformantVaryingBytes;
-use rpc_stub::{Interface, Message, Request};
+use rpc::ndr::ConformantVaryingBytes;
+use rpc::{Interface, Message, Request};
 use wire::{FileTime, Guid, Win32Error};
 
 const KEY: KeyHandle =

@@ -1,4 +1,4 @@
-use rpc_stub::Method;
+use rpc::Method;
 use wire::Win32Error;
 
 /// Why a method of [`crate::winreg::RegistryClient`] failed; `E` is the channel's error.
@@ -7,7 +7,7 @@ use wire::Win32Error;
 pub enum Error<E: core::error::Error + 'static> {
     /// A call failed.
     #[error(transparent)]
-    Rpc(#[from] rpc_stub::Error<E, Win32Error>),
+    Rpc(#[from] rpc::Error<E, Win32Error>),
     /// The server has more than this side accepts.
     #[error("{method}: the server has more {unit} than the limit of {limit}")]
     LimitExceeded {

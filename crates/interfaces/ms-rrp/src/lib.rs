@@ -32,7 +32,7 @@ pub use self::error::Error;
 pub use self::perflib::{PROVIDERS_KEY, RegisteredCounterSets, enumerate_counter_sets};
 
 /// [MS-RRP] 1.9: the interface `winreg`, version 1.0.
-pub const SYNTAX_ID: SyntaxId = <winreg::Winreg as rpc_stub::Interface>::SYNTAX_ID;
+pub const SYNTAX_ID: SyntaxId = <winreg::Winreg as rpc::Interface>::SYNTAX_ID;
 
 /// [MS-RRP] 2.1: the well-known endpoint.
 pub const ENDPOINT: &str = r"\PIPE\winreg";

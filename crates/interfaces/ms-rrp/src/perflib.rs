@@ -1,5 +1,5 @@
 use dcerpc::Channel;
-use rpc_stub::Message;
+use rpc::Message;
 use wire::{Guid, Win32Error};
 
 use crate::Error;
@@ -84,7 +84,7 @@ async fn closing<C: Channel, T>(
     key: Key,
     result: Result<T, Error<C::Error>>,
 ) -> Result<T, Error<C::Error>> {
-    if !matches!(result, Err(Error::Rpc(rpc_stub::Error::Call { .. }))) {
+    if !matches!(result, Err(Error::Rpc(rpc::Error::Call { .. }))) {
         let _closed = client.close_key(key).await;
     }
     result

@@ -1,6 +1,6 @@
 //! The words of the protocol that appear in several methods.
 
-use ndr::{ConformantVarying, ContextHandle, NdrDecode, NdrEncode};
+use rpc::ndr::{ConformantVarying, ContextHandle, NdrDecode, NdrEncode};
 use wire::{EncodeError, open_enum};
 
 /// [MS-RRP] 2.2.1 `RPC_HKEY`: an open key. It dies with the association that opened it.

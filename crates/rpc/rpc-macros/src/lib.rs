@@ -1,4 +1,4 @@
-//! The derives of `ndr` and the `interface!` macro of `rpc-stub`; both crates export them and say what they do.
+//! The derives of `rpc::ndr` and the `interface!` macro of `rpc`, which exports them and says what they do.
 
 mod interface;
 mod member;
@@ -23,7 +23,7 @@ pub fn derive_ndr_encode(input: TokenStream) -> TokenStream {
     expand(syn::parse(input).and_then(|input| derive(&input, Half::Encode)))
 }
 
-/// Declares an RPC interface. See the documentation of `rpc-stub`.
+/// Declares an RPC interface. See the documentation of `rpc`.
 #[proc_macro]
 pub fn interface(input: TokenStream) -> TokenStream {
     expand(syn::parse(input).and_then(|interface| interface::expand(&interface)))

@@ -11,15 +11,16 @@ pub(crate) fn broken_rule(members: &[&Member], check: Option<&Path>, outside: &[
     let rules = members.iter().map(|member| {
         let (ident, name, options) = (&member.ident, &member.name, &member.options);
         let size_is = options.size_is.as_ref().filter(|expr| !mentions(expr, outside)).map(|expr| {
-            let rule = quote!(::ndr::count_is(::ndr::Array::max_count(&value.#ident), #expr));
+            let rule = quote!(::rpc::ndr::count_is(::rpc::ndr::Array::max_count(&value.#ident), #expr));
             holds(members, expr, &rule, name, "max_count is not")
         });
         let length_is = options.length_is.as_ref().map(|expr| {
-            let rule = quote!(::ndr::count_is(::ndr::Array::actual_count(&value.#ident), #expr));
+            let rule = quote!(::rpc::ndr::count_is(::rpc::ndr::Array::actual_count(&value.#ident), #expr));
             holds(members, expr, &rule, name, "actual_count is not")
         });
         let switch_is = options.switch_is.as_ref().map(|expr| {
-            let rule = quote!(::ndr::Union::tag(&value.#ident).is_none_or(|tag| tag == i64::from(#expr)));
+            let rule =
+                quote!(::rpc::ndr::Union::tag(&value.#ident).is_none_or(|tag| tag == i64::from(#expr)));
             holds(members, expr, &rule, name, "the union's tag is not")
         });
         let check = options.check.as_ref().map(|path| checked(&quote!(#path(&value.#ident)), name));
@@ -39,7 +40,7 @@ pub(crate) fn broken_room(replies: &[&Member], request: &[Ident]) -> TokenStream
         let expr = member.options.size_is.as_ref().filter(|expr| mentions(expr, request))?;
         let (ident, name) = (&member.ident, &member.name);
         let rule = quote!(
-            ::ndr::Array::actual_count(&value.#ident)
+            ::rpc::ndr::Array::actual_count(&value.#ident)
                 .is_none_or(|count| usize::try_from(#expr).is_ok_and(|room| count <= room))
         );
         let bound = bind(expr, request, &quote!(request));

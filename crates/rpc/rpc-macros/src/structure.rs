@@ -87,22 +87,23 @@ impl Structure<'_> {
         let types: Vec<_> = fixed.iter().map(|member| &member.ty).collect();
         let idents: Vec<_> = self.members.iter().map(|member| &member.ident).collect();
         let tail_type = tail.map(|tail| &tail.ty).into_iter();
-        let alignments = quote!(#(<#types as ::ndr::NdrDecode<#stub>>::ALIGNMENT,)*);
+        let alignments = quote!(#(<#types as ::rpc::ndr::NdrDecode<#stub>>::ALIGNMENT,)*);
         let sizes = quote!(#((
-            <#types as ::ndr::NdrDecode<#stub>>::ALIGNMENT,
-            <#types as ::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN,
+            <#types as ::rpc::ndr::NdrDecode<#stub>>::ALIGNMENT,
+            <#types as ::rpc::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN,
         )),*);
         let (alignment, size_min) = match tail {
-            None => {
-                (quote!(::ndr::layout::alignment(&[#alignments])), quote!(::ndr::layout::size_min(&[#sizes])))
-            }
-            Some(_) => (quote!(4), quote!(4 /* max_count */ + ::ndr::layout::size_min(&[#sizes]))),
+            None => (
+                quote!(::rpc::ndr::layout::alignment(&[#alignments])),
+                quote!(::rpc::ndr::layout::size_min(&[#sizes])),
+            ),
+            Some(_) => (quote!(4), quote!(4 /* max_count */ + ::rpc::ndr::layout::size_min(&[#sizes]))),
         };
         let begin = tail.map(|Member { ty, .. }| {
             quote! {
-                let max_count = <u32 as ::ndr::NdrDecode<#stub>>::decode_inline(src)?;
-                src.align(::ndr::layout::alignment(&[
-                    #alignments <#ty as ::ndr::DecodeTail<#stub>>::ALIGNMENT
+                let max_count = <u32 as ::rpc::ndr::NdrDecode<#stub>>::decode_inline(src)?;
+                src.align(::rpc::ndr::layout::alignment(&[
+                    #alignments <#ty as ::rpc::ndr::DecodeTail<#stub>>::ALIGNMENT
                 ]))?;
             }
         });
@@ -111,16 +112,16 @@ impl Structure<'_> {
         let broken = self.broken_rule();
         quote! {
             #[automatically_derived]
-            impl<#stub> ::ndr::NdrDecode<#stub> for #ident #arguments {
+            impl<#stub> ::rpc::ndr::NdrDecode<#stub> for #ident #arguments {
                 type Inline = (
-                    #(<#types as ::ndr::NdrDecode<#stub>>::Inline,)*
-                    #(<#tail_type as ::ndr::DecodeTail<#stub>>::Inline,)*
+                    #(<#types as ::rpc::ndr::NdrDecode<#stub>>::Inline,)*
+                    #(<#tail_type as ::rpc::ndr::DecodeTail<#stub>>::Inline,)*
                 );
                 const NAME: &'static str = #name;
                 const ALIGNMENT: usize = #alignment;
                 const INLINE_SIZE_MIN: usize = #size_min;
 
-                fn decode_inline(src: &mut ::ndr::Reader<#stub>) -> ::ndr::Result<Self::Inline> {
+                fn decode_inline(src: &mut ::rpc::ndr::Reader<#stub>) -> ::rpc::ndr::Result<Self::Inline> {
                     #begin
                     #(#inline)*
                     ::core::result::Result::Ok((#(#idents,)*))
@@ -128,8 +129,8 @@ impl Structure<'_> {
 
                 fn decode_deferred(
                     (#(#idents,)*): Self::Inline,
-                    src: &mut ::ndr::Reader<#stub>,
-                ) -> ::ndr::Result<Self> {
+                    src: &mut ::rpc::ndr::Reader<#stub>,
+                ) -> ::rpc::ndr::Result<Self> {
                     #[allow(unused_variables, reason = "not all structures have rules")]
                     fn broken_rule(
                         value: &#ident #any_arguments,
@@ -158,34 +159,34 @@ impl Structure<'_> {
         let fixed: Vec<_> = fixed.iter().map(|member| &member.ident).collect();
         let idents: Vec<_> = self.members.iter().map(|member| &member.ident).collect();
         let tail_type = tail.map(|tail| &tail.ty).into_iter();
-        let alignments = quote!(#(<#types as ::ndr::NdrEncode>::ALIGNMENT,)*);
+        let alignments = quote!(#(<#types as ::rpc::ndr::NdrEncode>::ALIGNMENT,)*);
         let alignment = match tail {
-            None => quote!(::ndr::layout::alignment(&[#alignments])),
+            None => quote!(::rpc::ndr::layout::alignment(&[#alignments])),
             Some(_) => quote!(4),
         };
         let begin = tail.map(|Member { ident, ty, .. }| {
             quote! {
-                dst.u32(::ndr::EncodeTail::max_count(&self.#ident)?);
-                dst.align(::ndr::layout::alignment(&[#alignments <#ty as ::ndr::EncodeTail>::ALIGNMENT]));
+                dst.u32(::rpc::ndr::EncodeTail::max_count(&self.#ident)?);
+                dst.align(::rpc::ndr::layout::alignment(&[#alignments <#ty as ::rpc::ndr::EncodeTail>::ALIGNMENT]));
             }
         });
         let tail_inline = tail.map(
-            |Member { ident, .. }| quote!(let #ident = ::ndr::EncodeTail::encode_inline(&self.#ident, dst)?;),
+            |Member { ident, .. }| quote!(let #ident = ::rpc::ndr::EncodeTail::encode_inline(&self.#ident, dst)?;),
         );
         let tail_deferred = tail.map(
-            |Member { ident, .. }| quote!(::ndr::EncodeTail::encode_deferred(&self.#ident, #ident, dst)?;),
+            |Member { ident, .. }| quote!(::rpc::ndr::EncodeTail::encode_deferred(&self.#ident, #ident, dst)?;),
         );
         let broken = self.broken_rule();
         quote! {
             #[automatically_derived]
-            impl #arguments ::ndr::NdrEncode for #ident #arguments {
+            impl #arguments ::rpc::ndr::NdrEncode for #ident #arguments {
                 type Deferred = (
-                    #(<#types as ::ndr::NdrEncode>::Deferred,)*
-                    #(<#tail_type as ::ndr::EncodeTail>::Deferred,)*
+                    #(<#types as ::rpc::ndr::NdrEncode>::Deferred,)*
+                    #(<#tail_type as ::rpc::ndr::EncodeTail>::Deferred,)*
                 );
                 const ALIGNMENT: usize = #alignment;
 
-                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<Self::Deferred> {
+                fn encode_inline(&self, dst: &mut ::rpc::ndr::Writer) -> ::rpc::ndr::EncodeResult<Self::Deferred> {
                     #[allow(unused_variables, reason = "not all structures have rules")]
                     fn broken_rule(
                         value: &#ident #any_arguments,
@@ -193,7 +194,7 @@ impl Structure<'_> {
                         #broken
                     }
                     if let ::core::option::Option::Some((field, reason)) = broken_rule(self) {
-                        return ::core::result::Result::Err(::ndr::EncodeError::new(#name, field, reason));
+                        return ::core::result::Result::Err(::rpc::ndr::EncodeError::new(#name, field, reason));
                     }
                     #begin
                     #(let #fixed = dst.inline(&self.#fixed)?;)*
@@ -204,8 +205,8 @@ impl Structure<'_> {
                 fn encode_deferred(
                     &self,
                     (#(#idents,)*): Self::Deferred,
-                    dst: &mut ::ndr::Writer,
-                ) -> ::ndr::EncodeResult<()> {
+                    dst: &mut ::rpc::ndr::Writer,
+                ) -> ::rpc::ndr::EncodeResult<()> {
                     #(dst.deferred(&self.#fixed, #fixed)?;)*
                     #tail_deferred
                     ::core::result::Result::Ok(())
@@ -245,40 +246,40 @@ fn newtype(input: &DeriveInput, inner: &Type, stub: &StubLifetime, half: Half) -
     match half {
         Half::Decode => quote! {
             #[automatically_derived]
-            impl<#stub> ::ndr::NdrDecode<#stub> for #ident #arguments {
-                type Inline = <#inner as ::ndr::NdrDecode<#stub>>::Inline;
-                const NAME: &'static str = <#inner as ::ndr::NdrDecode<#stub>>::NAME;
-                const ALIGNMENT: usize = <#inner as ::ndr::NdrDecode<#stub>>::ALIGNMENT;
-                const INLINE_SIZE_MIN: usize = <#inner as ::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN;
+            impl<#stub> ::rpc::ndr::NdrDecode<#stub> for #ident #arguments {
+                type Inline = <#inner as ::rpc::ndr::NdrDecode<#stub>>::Inline;
+                const NAME: &'static str = <#inner as ::rpc::ndr::NdrDecode<#stub>>::NAME;
+                const ALIGNMENT: usize = <#inner as ::rpc::ndr::NdrDecode<#stub>>::ALIGNMENT;
+                const INLINE_SIZE_MIN: usize = <#inner as ::rpc::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN;
 
-                fn decode_inline(src: &mut ::ndr::Reader<#stub>) -> ::ndr::Result<Self::Inline> {
-                    <#inner as ::ndr::NdrDecode<#stub>>::decode_inline(src)
+                fn decode_inline(src: &mut ::rpc::ndr::Reader<#stub>) -> ::rpc::ndr::Result<Self::Inline> {
+                    <#inner as ::rpc::ndr::NdrDecode<#stub>>::decode_inline(src)
                 }
 
                 fn decode_deferred(
                     inline: Self::Inline,
-                    src: &mut ::ndr::Reader<#stub>,
-                ) -> ::ndr::Result<Self> {
-                    <#inner as ::ndr::NdrDecode<#stub>>::decode_deferred(inline, src).map(Self)
+                    src: &mut ::rpc::ndr::Reader<#stub>,
+                ) -> ::rpc::ndr::Result<Self> {
+                    <#inner as ::rpc::ndr::NdrDecode<#stub>>::decode_deferred(inline, src).map(Self)
                 }
             }
         },
         Half::Encode => quote! {
             #[automatically_derived]
-            impl #arguments ::ndr::NdrEncode for #ident #arguments {
-                type Deferred = <#inner as ::ndr::NdrEncode>::Deferred;
-                const ALIGNMENT: usize = <#inner as ::ndr::NdrEncode>::ALIGNMENT;
+            impl #arguments ::rpc::ndr::NdrEncode for #ident #arguments {
+                type Deferred = <#inner as ::rpc::ndr::NdrEncode>::Deferred;
+                const ALIGNMENT: usize = <#inner as ::rpc::ndr::NdrEncode>::ALIGNMENT;
 
-                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<Self::Deferred> {
-                    ::ndr::NdrEncode::encode_inline(&self.0, dst)
+                fn encode_inline(&self, dst: &mut ::rpc::ndr::Writer) -> ::rpc::ndr::EncodeResult<Self::Deferred> {
+                    ::rpc::ndr::NdrEncode::encode_inline(&self.0, dst)
                 }
 
                 fn encode_deferred(
                     &self,
                     deferred: Self::Deferred,
-                    dst: &mut ::ndr::Writer,
-                ) -> ::ndr::EncodeResult<()> {
-                    ::ndr::NdrEncode::encode_deferred(&self.0, deferred, dst)
+                    dst: &mut ::rpc::ndr::Writer,
+                ) -> ::rpc::ndr::EncodeResult<()> {
+                    ::rpc::ndr::NdrEncode::encode_deferred(&self.0, deferred, dst)
                 }
             }
         },
@@ -291,21 +292,21 @@ pub(crate) fn through_wire(input: &DeriveInput, wire: &Type, stub: &StubLifetime
     match half {
         Half::Decode => quote! {
             #[automatically_derived]
-            impl<#stub> ::ndr::NdrDecode<#stub> for #ident #arguments {
-                type Inline = <#wire as ::ndr::NdrDecode<#stub>>::Inline;
-                const NAME: &'static str = <#wire as ::ndr::NdrDecode<#stub>>::NAME;
-                const ALIGNMENT: usize = <#wire as ::ndr::NdrDecode<#stub>>::ALIGNMENT;
-                const INLINE_SIZE_MIN: usize = <#wire as ::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN;
+            impl<#stub> ::rpc::ndr::NdrDecode<#stub> for #ident #arguments {
+                type Inline = <#wire as ::rpc::ndr::NdrDecode<#stub>>::Inline;
+                const NAME: &'static str = <#wire as ::rpc::ndr::NdrDecode<#stub>>::NAME;
+                const ALIGNMENT: usize = <#wire as ::rpc::ndr::NdrDecode<#stub>>::ALIGNMENT;
+                const INLINE_SIZE_MIN: usize = <#wire as ::rpc::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN;
 
-                fn decode_inline(src: &mut ::ndr::Reader<#stub>) -> ::ndr::Result<Self::Inline> {
-                    <#wire as ::ndr::NdrDecode<#stub>>::decode_inline(src)
+                fn decode_inline(src: &mut ::rpc::ndr::Reader<#stub>) -> ::rpc::ndr::Result<Self::Inline> {
+                    <#wire as ::rpc::ndr::NdrDecode<#stub>>::decode_inline(src)
                 }
 
                 fn decode_deferred(
                     inline: Self::Inline,
-                    src: &mut ::ndr::Reader<#stub>,
-                ) -> ::ndr::Result<Self> {
-                    let wire = <#wire as ::ndr::NdrDecode<#stub>>::decode_deferred(inline, src)?;
+                    src: &mut ::rpc::ndr::Reader<#stub>,
+                ) -> ::rpc::ndr::Result<Self> {
+                    let wire = <#wire as ::rpc::ndr::NdrDecode<#stub>>::decode_deferred(inline, src)?;
                     <Self as ::core::convert::TryFrom<#wire>>::try_from(wire)
                         .map_err(|reason: &'static str| src.invalid(reason))
                 }
@@ -313,22 +314,22 @@ pub(crate) fn through_wire(input: &DeriveInput, wire: &Type, stub: &StubLifetime
         },
         Half::Encode => quote! {
             #[automatically_derived]
-            impl #arguments ::ndr::NdrEncode for #ident #arguments {
-                type Deferred = (#wire, <#wire as ::ndr::NdrEncode>::Deferred);
-                const ALIGNMENT: usize = <#wire as ::ndr::NdrEncode>::ALIGNMENT;
+            impl #arguments ::rpc::ndr::NdrEncode for #ident #arguments {
+                type Deferred = (#wire, <#wire as ::rpc::ndr::NdrEncode>::Deferred);
+                const ALIGNMENT: usize = <#wire as ::rpc::ndr::NdrEncode>::ALIGNMENT;
 
-                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<Self::Deferred> {
+                fn encode_inline(&self, dst: &mut ::rpc::ndr::Writer) -> ::rpc::ndr::EncodeResult<Self::Deferred> {
                     let wire = <#wire>::try_from(self)?;
-                    let deferred = ::ndr::NdrEncode::encode_inline(&wire, dst)?;
+                    let deferred = ::rpc::ndr::NdrEncode::encode_inline(&wire, dst)?;
                     ::core::result::Result::Ok((wire, deferred))
                 }
 
                 fn encode_deferred(
                     &self,
                     (wire, deferred): Self::Deferred,
-                    dst: &mut ::ndr::Writer,
-                ) -> ::ndr::EncodeResult<()> {
-                    ::ndr::NdrEncode::encode_deferred(&wire, deferred, dst)
+                    dst: &mut ::rpc::ndr::Writer,
+                ) -> ::rpc::ndr::EncodeResult<()> {
+                    ::rpc::ndr::NdrEncode::encode_deferred(&wire, deferred, dst)
                 }
             }
         },

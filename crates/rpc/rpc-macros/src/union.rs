@@ -111,14 +111,14 @@ impl Union<'_> {
         let (ident, stub, arguments) = (&self.input.ident, &self.stub.lifetime, &self.stub.arguments);
         let (switch, name) = (&self.switch, self.options.name(ident, &self.input.attrs));
         let inline_variants = self.arms.iter().map(|Arm { ident, case, .. }| match case {
-            Case::Tag(_, Some(ty)) => quote!(#ident(<#ty as ::ndr::NdrDecode<#stub>>::Inline)),
+            Case::Tag(_, Some(ty)) => quote!(#ident(<#ty as ::rpc::ndr::NdrDecode<#stub>>::Inline)),
             Case::Tag(_, None) => quote!(#ident),
             Case::Default => quote!(#ident(#switch)),
         });
         let sizes = self.arms.iter().map(|arm| match &arm.case {
             Case::Tag(_, Some(ty)) => quote!((
-                <#ty as ::ndr::NdrDecode<#stub>>::ALIGNMENT,
-                <#ty as ::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN,
+                <#ty as ::rpc::ndr::NdrDecode<#stub>>::ALIGNMENT,
+                <#ty as ::rpc::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN,
             )),
             Case::Tag(_, None) | Case::Default => quote!((1, 0)),
         });
@@ -151,16 +151,16 @@ impl Union<'_> {
                 }
 
                 #[automatically_derived]
-                impl<#stub> ::ndr::NdrDecode<#stub> for #ident #arguments {
+                impl<#stub> ::rpc::ndr::NdrDecode<#stub> for #ident #arguments {
                     type Inline = Inline<#stub>;
                     const NAME: &'static str = #name;
-                    const ALIGNMENT: usize = <#switch as ::ndr::NdrDecode<#stub>>::ALIGNMENT;
-                    const INLINE_SIZE_MIN: usize = ::ndr::layout::union_size_min(
-                        <#switch as ::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN,
+                    const ALIGNMENT: usize = <#switch as ::rpc::ndr::NdrDecode<#stub>>::ALIGNMENT;
+                    const INLINE_SIZE_MIN: usize = ::rpc::ndr::layout::union_size_min(
+                        <#switch as ::rpc::ndr::NdrDecode<#stub>>::INLINE_SIZE_MIN,
                         &[#(#sizes),*],
                     );
 
-                    fn decode_inline(src: &mut ::ndr::Reader<#stub>) -> ::ndr::Result<Self::Inline> {
+                    fn decode_inline(src: &mut ::rpc::ndr::Reader<#stub>) -> ::rpc::ndr::Result<Self::Inline> {
                         let tag = src.inline::<#switch>("tag")?;
                         ::core::result::Result::Ok(match tag {
                             #(#cases,)*
@@ -170,8 +170,8 @@ impl Union<'_> {
 
                     fn decode_deferred(
                         inline: Self::Inline,
-                        src: &mut ::ndr::Reader<#stub>,
-                    ) -> ::ndr::Result<Self> {
+                        src: &mut ::rpc::ndr::Reader<#stub>,
+                    ) -> ::rpc::ndr::Result<Self> {
                         ::core::result::Result::Ok(match inline {
                             #(#deferred,)*
                             Inline::Lifetime(_, never) => match never {},
@@ -222,7 +222,7 @@ impl Union<'_> {
         let tag = quote! { let tag: #switch = match self { #(#tags,)* }; };
         quote! {
             #[automatically_derived]
-            impl #arguments ::ndr::Union for #ident #arguments {
+            impl #arguments ::rpc::ndr::Union for #ident #arguments {
                 fn tag(&self) -> ::core::option::Option<i64> {
                     #tag
                     ::core::option::Option::Some(i64::from(tag))
@@ -230,12 +230,12 @@ impl Union<'_> {
             }
 
             #[automatically_derived]
-            impl #arguments ::ndr::NdrEncode for #ident #arguments {
-                type Deferred = (#(::core::option::Option<<#types as ::ndr::NdrEncode>::Deferred>,)*);
-                const ALIGNMENT: usize = <#switch as ::ndr::NdrEncode>::ALIGNMENT;
+            impl #arguments ::rpc::ndr::NdrEncode for #ident #arguments {
+                type Deferred = (#(::core::option::Option<<#types as ::rpc::ndr::NdrEncode>::Deferred>,)*);
+                const ALIGNMENT: usize = <#switch as ::rpc::ndr::NdrEncode>::ALIGNMENT;
 
                 #[allow(non_snake_case, reason = "variables have the names of arms")]
-                fn encode_inline(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<Self::Deferred> {
+                fn encode_inline(&self, dst: &mut ::rpc::ndr::Writer) -> ::rpc::ndr::EncodeResult<Self::Deferred> {
                     #tag
                     dst.inline(&tag)?;
                     #(let mut #names = ::core::option::Option::None;)*
@@ -247,8 +247,8 @@ impl Union<'_> {
                 fn encode_deferred(
                     &self,
                     (#(#names,)*): Self::Deferred,
-                    dst: &mut ::ndr::Writer,
-                ) -> ::ndr::EncodeResult<()> {
+                    dst: &mut ::rpc::ndr::Writer,
+                ) -> ::rpc::ndr::EncodeResult<()> {
                     #(#deferred)*
                     ::core::result::Result::Ok(())
                 }
@@ -264,7 +264,7 @@ impl Union<'_> {
         });
         quote!(Self::#ident(_) => match tag {
             #(#taken => {
-                let error = ::ndr::EncodeError::new(#name, "tag", "is that of another arm");
+                let error = ::rpc::ndr::EncodeError::new(#name, "tag", "is that of another arm");
                 return ::core::result::Result::Err(error);
             })*
             _ => {}

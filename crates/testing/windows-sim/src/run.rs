@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ms_pcq::perflibv2::methods::QueryCounterDataRequest;
-use rpc_stub::Message;
+use rpc::Message;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;

@@ -7,9 +7,9 @@ use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2, RemQueryInterfaceRequest};
 use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
 use ms_dcom::types::Oxid;
+use rpc::orpc::{ComVersion, ObjectInterface, OrpcThis, read_reply, request_stub};
+use rpc::{CallInfo, Direction, FromStub, Interface, Message, Request};
 use rpc_server::Call;
-use rpc_stub::orpc::{ComVersion, ObjectInterface, OrpcThis, read_reply, request_stub};
-use rpc_stub::{CallInfo, Direction, FromStub, Interface, Message, Request};
 use wire::Guid;
 
 use crate::input::{Input, chunk};

@@ -11,8 +11,8 @@ use epm::ept::{
 };
 use epm::types::{Entry, InquiryType, Twr, VersionOption};
 use epm::wire::{Binding, FLOORS_MAX, Floor, ProtocolId, Tower};
-use ndr::ContextHandle;
-use rpc_stub::{Direction, ErrorStatus, Message, Request, RpcIfId, SyntaxId};
+use rpc::ndr::ContextHandle;
+use rpc::{Direction, ErrorStatus, Message, Request, RpcIfId, SyntaxId};
 use test_support::future::now;
 use wire::{Guid, decode, encode_vec};
 

@@ -19,14 +19,14 @@ use ms_pla::{
     ITraceDataCollector, ITraceDataProvider, ITraceDataProviderCollection, IValueMap, IValueMapItem,
 };
 use ms_rrp::winreg::Winreg;
-use ndr::Error;
-use rpc_stub::{Direction, Interface, Method};
+use rpc::ndr::Error;
+use rpc::{Direction, Interface, Method};
 use wire::EncodeResult;
 
 use crate::input::Input;
 
 /// [`Interface::recode`]
-pub type Recode = fn(Direction, u16, &[u8]) -> Option<ndr::Result<EncodeResult<Vec<u8>>>>;
+pub type Recode = fn(Direction, u16, &[u8]) -> Option<rpc::ndr::Result<EncodeResult<Vec<u8>>>>;
 
 /// An interface, as far as its laws need it.
 #[derive(Clone, Copy, Debug)]

@@ -50,7 +50,7 @@ pub use test_support::oracle::{INPUT_BYTES_MAX, Oracle};
 /// All oracles, each by the name of its fuzz target and of its folder of inputs.
 pub const ORACLES: [(&str, Oracle); 38] = [
     ("dtyp_values", wire::values),
-    ("ndr_constructs", ndr::constructs),
+    ("ndr_constructs", rpc::ndr::constructs),
     ("rpc_stubs", interfaces::stubs),
     ("pcq_query_data", ms_pcq::query_data),
     ("pcq_lists", ms_pcq::lists),

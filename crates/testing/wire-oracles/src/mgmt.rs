@@ -5,7 +5,7 @@ use mgmt::management::{
     IsServerListeningRequest, StopServerListeningReply, StopServerListeningRequest,
 };
 use mgmt::types::{AuthenticationService, Statistics};
-use rpc_stub::{ErrorStatus, SyntaxId};
+use rpc::{ErrorStatus, SyntaxId};
 
 use crate::epm::both;
 

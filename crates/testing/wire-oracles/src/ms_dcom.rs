@@ -19,9 +19,9 @@ use ms_dcom::types::{
     ProtocolSequence, ReferenceFlags, RemInterfaceRef, RemQiResult, SetId, StdObjref,
 };
 use ms_dcom::wire::{Context, DataElement, DualStringArray, ErrorInfo, Objref, ObjrefBody, SecurityBinding};
-use ndr::{Conformant, InterfacePointer, Reader, Reserved, Writer};
-use rpc_stub::Message;
-use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, reply_stub, request_stub};
+use rpc::Message;
+use rpc::ndr::{Conformant, InterfacePointer, Reader, Reserved, Writer};
+use rpc::orpc::{ComVersion, OrpcThat, OrpcThis, reply_stub, request_stub};
 use wire::{DecodeError, Guid, HResult, Win32Error, decode, encode_vec};
 
 use crate::law::is_inside;
@@ -219,7 +219,7 @@ pub(crate) fn honest_activator() -> Vec<Call> {
     vec![(3, class.0, class.1), (4, create.0, create.1)]
 }
 
-pub(crate) fn object(request: &impl rpc_stub::Request, reply: &impl Message) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn object(request: &impl rpc::Request, reply: &impl Message) -> (Vec<u8>, Vec<u8>) {
     let this = OrpcThis::new(ComVersion::V5_7, IPID);
     let that = ErrorInfo::default().to_extent().and_then(|extent| OrpcThat::with_extents(vec![extent]));
     let reply = reply_stub(&that.expect(RIGHT), reply);

@@ -7,7 +7,7 @@ use ms_oaut::{
     ResetVariantsReply, ResetVariantsRequest, SafeArray, SkipVariantsReply, SkipVariantsRequest, Value,
     VarType, Variant, VariantBool,
 };
-use ndr::{Conformant, ConformantVarying, InterfacePointer, WideString};
+use rpc::ndr::{Conformant, ConformantVarying, InterfacePointer, WideString};
 use wire::{Guid, HResult};
 
 use crate::ms_dcom::{Call, object};

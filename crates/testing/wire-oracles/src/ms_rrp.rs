@@ -14,8 +14,8 @@ use ms_rrp::winreg::{
     QueryRegistryValueReply, QueryRegistryValueRequest, RegistryClient, ValueRoom, Winreg, WinregServer,
 };
 use ms_rrp::wire::{MemoryRange, ResourceList};
-use ndr::ConformantVaryingBytes;
-use rpc_stub::{CallInfo, Direction, Interface, Message, Request, ServerResult};
+use rpc::ndr::ConformantVaryingBytes;
+use rpc::{CallInfo, Direction, Interface, Message, Request, ServerResult};
 use test_support::future::now;
 use wire::{Guid, Win32Error};
 

@@ -2,7 +2,7 @@
 
 use core::fmt::Debug;
 
-use ndr::{
+use rpc::ndr::{
     Conformant, ConformantVarying, ConformantVaryingBytes, ContextHandle, InterfacePointer, Limits,
     NdrDecode, NdrEncode, Reader, Ref, Varying, WideString, Writer, from_pickle, to_pickle,
 };

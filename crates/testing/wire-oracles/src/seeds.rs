@@ -6,7 +6,7 @@ mod pcq;
 mod stubs;
 
 use ms_comt::tracking::write::{Choices, EmptyText};
-use ndr::{Conformant, WideString, Writer};
+use rpc::ndr::{Conformant, WideString, Writer};
 
 use self::associations::associations;
 use self::connections::connections;

@@ -37,7 +37,7 @@ const FOR_TESTS: [&str; 7] = [
 
 /// Packages without input and output, directly or through anything that they import. `ssp` is none of
 /// them: sspi brings its own clock and randomness.
-const WITHOUT_IO: [&str; 5] = ["wire", "ndr", "ms-smb2", "plugin-abi", "test-support"];
+const WITHOUT_IO: [&str; 4] = ["wire", "ms-smb2", "plugin-abi", "test-support"];
 /// What only input and output needs.
 const IO: [&str; 3] = ["tokio", "mio", "socket2"];
 

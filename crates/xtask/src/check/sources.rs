@@ -13,7 +13,7 @@ const LINES_MAX: usize = 800;
 /// Crates and modules without input and output: they say so to the compiler.
 const WITHOUT_IO: [&str; 12] = [
     "crates/foundation/wire/src/lib.rs",
-    "crates/rpc/ndr/src/lib.rs",
+    "crates/rpc/rpc/src/ndr/lib.rs",
     "crates/rpc/dcerpc/src/lib.rs",
     "crates/rpc/ms-smb2/src/lib.rs",
     "crates/interfaces/ms-pcq/src/lib.rs",

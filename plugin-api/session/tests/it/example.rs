@@ -7,7 +7,7 @@ use std::time::Duration;
 use dcerpc::{FaultStatus, SyntaxId};
 use plugin_sdk::testing::{FakeInstance, FakeOutcome, SeenValue};
 use plugin_sdk::{GeneralReason, Stage};
-use rpc_stub::{CallInfo, Interface as _};
+use rpc::{CallInfo, Interface as _};
 use serde_json::json;
 use windows_sim::HostState;
 use windows_sim::service::{Call, Endpoint, Handler, Service};

@@ -4,7 +4,7 @@ use host_session::{Reason as SessionReason, SessionError};
 use ms_comt::{IProcessDump, ids};
 use plugin_sdk::{DeclaredReason, Reason};
 use plugin_session::{Explanation, ObjectService, ObjectStep};
-use rpc_stub::orpc::ObjectInterface as _;
+use rpc::orpc::ObjectInterface as _;
 use wire::{HResult, Win32Error};
 
 use crate::reasons::REASONS;

@@ -15,7 +15,7 @@ use ms_comt::IComTrackingInfoEvents;
 use ms_dcom::wire::Objref;
 use ms_oaut::Bstr;
 use plugin_session::{Explanation, ObjectService, ObjectStep};
-use rpc_stub::orpc::ObjectInterface as _;
+use rpc::orpc::ObjectInterface as _;
 use tokio::time::Instant;
 use wire::{Guid, HResult};
 
@@ -81,7 +81,7 @@ pub(crate) async fn fill(
     filled.map_err(|error| subscription.error_of(&error))
 }
 
-type CallError = rpc_stub::Error<rpc_client::Error, HResult>;
+type CallError = rpc::Error<rpc_client::Error, HResult>;
 
 /// Stores a subscription that was filled.
 ///

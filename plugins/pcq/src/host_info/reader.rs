@@ -125,11 +125,9 @@ fn settle<T>(result: Result<T, Lost>) -> Read<T> {
 fn unread(error: Lost) -> Result<Unread, Lost> {
     let why = match &error {
         ms_rrp::Error::LimitExceeded { .. } => Unread::LimitExceeded,
-        ms_rrp::Error::Rpc(rpc_stub::Error::Call { source, .. }) if concerns_one_call(source) => {
-            Unread::Refused
-        }
-        ms_rrp::Error::Rpc(rpc_stub::Error::Stub { .. }) => Unread::Malformed,
-        ms_rrp::Error::Rpc(rpc_stub::Error::Status { status, .. }) => match *status {
+        ms_rrp::Error::Rpc(rpc::Error::Call { source, .. }) if concerns_one_call(source) => Unread::Refused,
+        ms_rrp::Error::Rpc(rpc::Error::Stub { .. }) => Unread::Malformed,
+        ms_rrp::Error::Rpc(rpc::Error::Status { status, .. }) => match *status {
             Win32Error::ERROR_FILE_NOT_FOUND | Win32Error::ERROR_KEY_DELETED => Unread::NotFound,
             Win32Error::ERROR_ACCESS_DENIED => Unread::AccessDenied,
             _ => Unread::Refused,

@@ -7,7 +7,7 @@ use host_session::{Reason, Recovery, SessionError};
 use ms_rrp::winreg::RegistryClient;
 use perflib_session::{PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, Stage};
-use rpc_stub::Pause;
+use rpc::Pause;
 use tokio::time::Instant;
 
 use super::{Counters, Fetched, Kinds, Open, TRIES_MAX};

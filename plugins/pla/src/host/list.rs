@@ -12,8 +12,8 @@ use ms_pla::data_collector_set::{GetNameRequest, GetStatusRequest, GetXmlRequest
 use ms_pla::data_collector_set_collection::GetDataCollectorSetsRequest;
 use ms_pla::xml::DataCollectorSet;
 use ms_pla::{DataCollectorSetStatus, IDataCollectorSet, IDataCollectorSetCollection};
+use rpc::orpc::Proxy;
 use rpc_client::{Interface as BoundInterface, TcpTransport};
-use rpc_stub::orpc::Proxy;
 use tokio::time::Instant;
 use wire::HResult;
 
@@ -21,7 +21,7 @@ use super::progress::Progress;
 use crate::model::LIMITS;
 
 /// Why a call failed.
-pub(super) type CallError = rpc_stub::Error<rpc_client::Error, HResult>;
+pub(super) type CallError = rpc::Error<rpc_client::Error, HResult>;
 
 /// A set of a host.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use ms_dcom::resolver::IObjectExporter;
 use ms_pla::{Category, IDataCollectorSet, IDataCollectorSetCollection};
 use plugin_sdk::DeclaredReason;
 use plugin_session::{Explanation, InterfaceNames, ObjectService, ObjectStep};
-use rpc_stub::orpc::ObjectInterface as _;
+use rpc::orpc::ObjectInterface as _;
 
 use crate::reasons::{REASONS, explain};
 

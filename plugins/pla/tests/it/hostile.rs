@@ -11,8 +11,8 @@ use ms_pla::{
     Category, IDataCollectorSet, IDataCollectorSetCollection, IDataCollectorSetCollectionServer,
     IDataCollectorSetServer,
 };
-use rpc_stub::orpc::{IUnknownServer, ObjectInterface};
-use rpc_stub::{CallInfo, Interface, ServerResult};
+use rpc::orpc::{IUnknownServer, ObjectInterface};
+use rpc::{CallInfo, Interface, ServerResult};
 use serde_json::json;
 use windows_sim::model::Clock;
 use windows_sim::service::objects::{ComClass, ComInterface, ComObject, Program};

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use rpc_stub::SyntaxId;
+use rpc::SyntaxId;
 use serde::Deserialize;
 
 /// A port or a range of them, as `135` or `49152-65535`.

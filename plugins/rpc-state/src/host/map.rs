@@ -7,7 +7,7 @@ use epm::types::Entry;
 use epm::wire::Binding;
 use host_session::{SessionError, Stage, TcpSession};
 use one_line::one_line;
-use rpc_stub::{Guid, SyntaxId};
+use rpc::{Guid, SyntaxId};
 use tokio::time::Instant;
 
 use super::config::Limits;

@@ -231,7 +231,7 @@ impl Asking<'_> {
             Ok(value) => return Some(value),
             Err(error) => error,
         };
-        let is_refusal = self.session.is_usable() && !matches!(error, rpc_stub::Error::Stub { .. });
+        let is_refusal = self.session.is_usable() && !matches!(error, rpc::Error::Stub { .. });
         let error: SessionError = self.session.error_of_method(Stage::Decode, &error);
         let mut failure = failure_of(&error);
         failure.message = format!("port {}: {}", self.port, failure.message);

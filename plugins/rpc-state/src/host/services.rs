@@ -4,7 +4,7 @@ use epm::ept::Ept;
 use host_session::{Reason, TcpService};
 use mgmt::management::Mgmt;
 use plugin_session::{InterfaceNames, PortService};
-use rpc_stub::SyntaxId;
+use rpc::SyntaxId;
 
 const NAMES: &[InterfaceNames] = &[InterfaceNames::of::<Ept>(), InterfaceNames::of::<Mgmt>()];
 

@@ -22,6 +22,6 @@ impl<E: StdError + 'static> From<ms_rrp::Error<E>> for ClassicError<E> {
 impl<E: StdError + 'static> ClassicError<E> {
     /// Whether a call got no answer in time over `C`.
     pub fn is_timeout<C: HostChannel<Error = E>>(&self) -> bool {
-        matches!(self, Self::Call(ms_rrp::Error::Rpc(rpc_stub::Error::Call { source, .. })) if C::is_timeout(source))
+        matches!(self, Self::Call(ms_rrp::Error::Rpc(rpc::Error::Call { source, .. })) if C::is_timeout(source))
     }
 }

@@ -70,7 +70,7 @@ async fn table<C: HostChannel>(
 fn optional<T, E: std::error::Error + 'static>(answer: Result<T, Error<E>>) -> Result<Option<T>, Error<E>> {
     match answer {
         Ok(value) => Ok(Some(value)),
-        Err(Error::Rpc(rpc_stub::Error::Status { .. })) => Ok(None),
+        Err(Error::Rpc(rpc::Error::Status { .. })) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -8,8 +8,8 @@ use dcerpc::FaultStatus;
 use dcom_exporter::{EventRefusal, SubscriberLimits};
 use ms_comt::tracking::{Component, Container, Limits, Process, Visitor, read, write};
 use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
-use rpc_stub::orpc::{ComVersion, OrpcThis, request_stub};
-use rpc_stub::{Interface, Message};
+use rpc::orpc::{ComVersion, OrpcThis, request_stub};
+use rpc::{Interface, Message};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance};
 use wire::HResult;
@@ -167,7 +167,7 @@ async fn a_later_version_of_dcom_is_refused() {
     let mut association = world.dial(WEB1, IComTrackingInfoEvents::SYNTAX_ID).await.unwrap();
     let later = ComVersion { minor: 8, ..ComVersion::V5_7 };
     let channel = association.channel(0, soon());
-    let mut events = rpc_stub::orpc::Proxy::<_, IComTrackingInfoEvents>::new(channel, ipid, later, CID);
+    let mut events = rpc::orpc::Proxy::<_, IComTrackingInfoEvents>::new(channel, ipid, later, CID);
     let error = events.call(&OnNewTrackingInfoRequest::new(state(1)).unwrap()).await.unwrap_err();
     assert_eq!(fault::<OnNewTrackingInfoRequest<'_>>(error), FaultStatus::RPC_E_VERSION_MISMATCH);
 }

@@ -10,9 +10,9 @@ use ms_dcom::resolver::{
 };
 use ms_dcom::types::{Oid, ProtocolSequence, ReferenceFlags, RemInterfaceRef, SetId};
 use ms_dcom::wire::{DualStringArray, Objref};
-use ndr::Conformant;
-use rpc_stub::Interface;
-use rpc_stub::orpc::{ComVersion, IUnknown, ObjectInterface};
+use rpc::Interface;
+use rpc::ndr::Conformant;
+use rpc::orpc::{ComVersion, IUnknown, ObjectInterface};
 use wire::{Guid, HResult, Win32Error, decode};
 
 use crate::world::{WEB1, World, event, proxy, resolver};

@@ -5,8 +5,8 @@ use dcom_runtime::{Object, PING_PERIOD, ReachedResolver};
 use host_session::{Options, Reason, SessionError, Stage, Target, Verdict};
 use ms_dcom::resolver::IObjectExporter;
 use ms_dcom::wire::ObjrefBody;
-use rpc_stub::Interface as _;
-use rpc_stub::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface};
+use rpc::Interface as _;
+use rpc::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface};
 use wire::HResult;
 
 use crate::host::PASSWORD;
@@ -14,7 +14,7 @@ use crate::world::{
     CLASS, GetBrightnessRequest, ILamp, ISwitch, PORT, ToggleRequest, World, credentials, other_lamp, soon,
 };
 
-rpc_stub::interface! {
+rpc::interface! {
     /// What the object is not.
     pub orpc interface IHeater: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd56") -> HResult {
         /// Says how warm it is.

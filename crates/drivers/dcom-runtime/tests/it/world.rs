@@ -20,9 +20,9 @@ use ms_dcom::resolver::{
 };
 use ms_dcom::types::{Oid, Oxid, ReferenceFlags, RemQiResult, SetId, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref};
-use ndr::{Conformant, Reserved};
-use rpc_stub::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface, OrpcThat};
-use rpc_stub::{CallInfo, Interface, ServerResult};
+use rpc::ndr::{Conformant, Reserved};
+use rpc::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface, OrpcThat};
+use rpc::{CallInfo, Interface, ServerResult};
 use ssp::{Credentials, Secret, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
@@ -31,14 +31,14 @@ use wire::{Guid, HResult, Win32Error};
 
 use crate::host::{Answer, Rules, USER, acceptor, mechanism};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// A lamp.
     pub orpc interface ILamp: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd54") -> HResult {
         /// Says how bright it is.
         3 => GetBrightness() -> (brightness: u32);
     }
 }
-rpc_stub::interface! {
+rpc::interface! {
     /// Something with a switch.
     pub orpc interface ISwitch: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd55") -> HResult {
         /// Switches.

@@ -11,8 +11,8 @@ use epm::wire::{Binding, Tower};
 use host_session::{
     Options, Reason, SessionError, Stage, TcpPort, TcpReached, TcpService, TcpSession, Verdict,
 };
-use ndr::ContextHandle;
-use rpc_stub::{CallInfo, ErrorStatus, ServerResult};
+use rpc::ndr::ContextHandle;
+use rpc::{CallInfo, ErrorStatus, ServerResult};
 use transport::MemoryNetwork;
 use wire::Guid;
 

@@ -5,17 +5,17 @@ use dcerpc::{
     Auth, AuthLevel, AuthService, CallId, CallOutcome, Change, EndpointState, Observer, Observers, Role,
     Transport,
 };
+use rpc::Interface as _;
 use rpc_cells::{
     AuthenticationLevel, AuthenticationService, CallStatus, Cell, CellId, ClientCall, Connection,
     ConnectionTotals, EndpointStatus, Level, Name, ObjectCall, ServerCall, Snapshot, Thread, ThreadStatus,
 };
 use rpc_recorder::{InterfaceNames, Recorder};
-use rpc_stub::Interface as _;
 use wire::Guid;
 
 use crate::memory::Cells;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// Made up.
     pub interface Shelf("5e1f0000-0000-4000-8000-000000000001", 1.0) -> wire::Win32Error {
         /// How many things are on it.

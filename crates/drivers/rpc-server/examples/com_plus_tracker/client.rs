@@ -9,9 +9,9 @@ use ms_comt::{
     GetContainerDataRequest, IGetTrackingData, IProcessDump, IsSupportedRequest,
 };
 use ms_oaut::{Bstr, FlaggedWordBlob};
+use rpc::orpc::{ComVersion, OrpcThis, read_reply, reply_stub, request_stub};
+use rpc::{FromStub, Interface, Request};
 use rpc_client::{Association, TcpTransport};
-use rpc_stub::orpc::{ComVersion, OrpcThis, read_reply, reply_stub, request_stub};
-use rpc_stub::{FromStub, Interface, Request};
 use tokio::time::Instant;
 use transport::{Connector, Endpoint, TcpConnector};
 use wire::Guid;

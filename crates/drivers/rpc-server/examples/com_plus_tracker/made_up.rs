@@ -1,7 +1,7 @@
 //! Figures, names and extents that mean nothing and differ from each other.
 
 use ms_comt::{ApplicationIdentifier, ComponentData, ContainerData, ContainerStatistics, Tracked};
-use rpc_stub::orpc::{OrpcExtent, OrpcExtentArray};
+use rpc::orpc::{OrpcExtent, OrpcExtentArray};
 use wire::{EncodeError, Guid};
 
 /// Of no byte, and of numbers that need padding.

@@ -13,10 +13,10 @@ use ms_comt::{
     GetComponentDataByContainerReply, GetComponentDataByContainerRequest, GetContainerDataReply,
     GetContainerDataRequest, IGetTrackingData, IProcessDump, IsSupportedReply, IsSupportedRequest,
 };
-use ndr::Conformant;
+use rpc::ndr::Conformant;
+use rpc::orpc::{OrpcThat, read_request, reply_stub, request_stub};
+use rpc::{FromStub, Interface, Message, Request};
 use rpc_server::{Call, Options, Server, TcpListeners};
-use rpc_stub::orpc::{OrpcThat, read_request, reply_stub, request_stub};
-use rpc_stub::{FromStub, Interface, Message, Request};
 use tokio::net::TcpListener;
 use wire::HResult;
 

@@ -9,9 +9,9 @@ use ms_comt::{
     GetContainerDataRequest, IsSupportedReply, IsSupportedRequest,
 };
 use ms_oaut::Bstr;
-use ndr::Conformant;
-use rpc_stub::Message;
-use rpc_stub::orpc::{OrpcExtentArray, OrpcThat, OrpcThis};
+use rpc::Message;
+use rpc::ndr::Conformant;
+use rpc::orpc::{OrpcExtentArray, OrpcThat, OrpcThis};
 use wire::HResult;
 
 /// The lines of a message's parameters.

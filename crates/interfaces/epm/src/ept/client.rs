@@ -1,5 +1,5 @@
-use ndr::ContextHandle;
-use rpc_stub::{Channel, Client, ErrorStatus, Message, RpcIfId, Status, SyntaxId};
+use rpc::ndr::ContextHandle;
+use rpc::{Channel, Client, ErrorStatus, Message, RpcIfId, Status, SyntaxId};
 
 use super::{Ept, EptLookupHandleFreeRequest, EptLookupReply, EptLookupRequest, EptMapReply, EptMapRequest};
 use crate::Error;
@@ -119,7 +119,7 @@ impl<C: Channel> EndpointMapper<C> {
         let request = EptMapRequest { object: None, map_tower, entry_handle, towers_max };
         let EptMapReply { entry_handle, towers, status, .. } = self.rpc.reply(&request).await?;
         let mapped = match is_end(status) {
-            None => Err(rpc_stub::Error::Status { method, status }.into()),
+            None => Err(rpc::Error::Status { method, status }.into()),
             Some(_) => {
                 let towers = towers.elements.iter().flatten().filter_map(|tower| tower.tower().ok());
                 Ok(towers.filter(|tower| tower.serves(wanted)).collect())
@@ -152,8 +152,7 @@ impl<C: Channel> EndpointMapper<C> {
         let EptLookupReply { entry_handle: next, entries, status, .. } = self.rpc.reply(&request).await?;
         *entry_handle = next;
         *pages += 1;
-        let is_end =
-            is_end(status).ok_or(rpc_stub::Error::Status { method: EptLookupRequest::METHOD, status })?;
+        let is_end = is_end(status).ok_or(rpc::Error::Status { method: EptLookupRequest::METHOD, status })?;
         let came = u32::try_from(entries.elements.len()).unwrap_or(u32::MAX);
         for entry in entries.elements {
             match Entry::try_from(entry) {
@@ -172,7 +171,7 @@ impl<C: Channel> EndpointMapper<C> {
         entry_handle: ContextHandle,
         result: Result<T, Error<C::Error>>,
     ) -> Result<T, Error<C::Error>> {
-        if !entry_handle.is_null() && !matches!(result, Err(Error::Rpc(rpc_stub::Error::Call { .. }))) {
+        if !entry_handle.is_null() && !matches!(result, Err(Error::Rpc(rpc::Error::Call { .. }))) {
             let _ended = self.rpc.reply(&EptLookupHandleFreeRequest { entry_handle }).await;
         }
         result

@@ -3,14 +3,14 @@
 mod client;
 mod server;
 
-use ndr::{ConformantVarying, ContextHandle};
-use rpc_stub::{ErrorStatus, RpcIfId};
+use rpc::ndr::{ConformantVarying, ContextHandle};
+use rpc::{ErrorStatus, RpcIfId};
 use wire::Guid;
 
 pub use self::client::{EndpointMap, EndpointMapper, Inquiry, Limits, Lookup};
 use crate::types::{EptEntry, InquiryType, Twr, VersionOption};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// C706 appendix O: the endpoint mapper, version 3.0.
     #[doc(alias = "ept")]
     pub interface Ept("e1af8308-5d1f-11c9-91a4-08002b14a0fa", 3.0) -> ErrorStatus {

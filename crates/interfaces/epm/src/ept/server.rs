@@ -1,7 +1,7 @@
 //! What a server does with a request, beside keeping its map and its handles.
 
-use ndr::{ConformantVarying, ContextHandle};
-use rpc_stub::{ErrorStatus, SyntaxId};
+use rpc::ndr::{ConformantVarying, ContextHandle};
+use rpc::{ErrorStatus, SyntaxId};
 use wire::{EncodeResult, Guid};
 
 use super::{EptLookupReply, EptLookupRequest, EptMapReply, EptMapRequest};

@@ -1,4 +1,4 @@
-use rpc_stub::{Guid, SyntaxId};
+use rpc::{Guid, SyntaxId};
 use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
     ensure_size,

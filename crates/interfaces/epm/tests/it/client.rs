@@ -3,8 +3,8 @@
 use epm::ept::{EndpointMapper, EptLookupReply, EptMapReply, Inquiry, Limits};
 use epm::types::{Entry, EptEntry, Twr, VersionOption};
 use epm::wire::{Binding, Tower};
-use ndr::{ConformantVarying, ContextHandle, FixedString};
-use rpc_stub::{ErrorStatus, Message};
+use rpc::ndr::{ConformantVarying, ContextHandle, FixedString};
+use rpc::{ErrorStatus, Message};
 use test_support::future::now;
 use wire::Guid;
 

@@ -11,8 +11,8 @@ use epm::ept::{
 };
 use epm::types::Entry;
 use epm::wire::{Binding, Floor, ProtocolId, Tower};
-use ndr::ContextHandle;
-use rpc_stub::{CallInfo, Channel, ErrorStatus, FaultStatus, ServerResult, SyntaxId};
+use rpc::ndr::ContextHandle;
+use rpc::{CallInfo, Channel, ErrorStatus, FaultStatus, ServerResult, SyntaxId};
 use wire::Guid;
 
 pub(crate) const OBJECT: Guid = Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);

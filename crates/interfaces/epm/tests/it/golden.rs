@@ -5,8 +5,8 @@ use core::net::Ipv4Addr;
 use epm::ept::{Ept, EptLookupHandleFreeReply, EptLookupReply, EptLookupRequest, EptMapReply, EptMapRequest};
 use epm::types::{Entry, InquiryType, VersionOption};
 use epm::wire::{Binding, Tower};
-use ndr::ContextHandle;
-use rpc_stub::{Direction, ErrorStatus, FromStub, Interface, RpcIfId, SyntaxId};
+use rpc::ndr::ContextHandle;
+use rpc::{Direction, ErrorStatus, FromStub, Interface, RpcIfId, SyntaxId};
 
 use crate::fixture::winreg;
 use crate::hex;

@@ -2,7 +2,7 @@
 
 use epm::types::{ANNOTATION_BYTES_MAX, EptEntry, TOWER_BYTES_MAX, Twr};
 use epm::wire::{Binding, FLOORS_MAX, Floor, ProtocolId, Tower};
-use ndr::{Reader, Writer};
+use rpc::ndr::{Reader, Writer};
 use wire::{DecodeError, decode, encode_vec};
 
 use crate::fixture::{bindings, entry, interface, tcp, winreg};

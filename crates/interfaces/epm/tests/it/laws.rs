@@ -5,10 +5,10 @@ use core::net::Ipv4Addr;
 use epm::ept::{Ept, EptServer};
 use epm::types::{Entry, EptEntry};
 use epm::wire::{Binding, Floor, ProtocolId, Tower};
-use ndr::{Reader, Writer};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rpc_stub::{CallInfo, Direction, Interface, SyntaxId};
+use rpc::ndr::{Reader, Writer};
+use rpc::{CallInfo, Direction, Interface, SyntaxId};
 use wire::{Encode, Guid, decode, encode_vec};
 
 use crate::fixture::{FakeMapper, entry, interface, tcp};

@@ -3,8 +3,8 @@
 use epm::ept::{EptLookupHandleFreeRequest, EptLookupRequest, EptMapRequest, EptServer};
 use epm::types::{Entry, InquiryType, Twr, VersionOption};
 use epm::wire::{Binding, Tower};
-use ndr::ContextHandle;
-use rpc_stub::{CallInfo, ErrorStatus, FaultStatus, Message, RpcIfId, SyntaxId};
+use rpc::ndr::ContextHandle;
+use rpc::{CallInfo, ErrorStatus, FaultStatus, Message, RpcIfId, SyntaxId};
 use wire::Guid;
 
 use crate::fixture::{FakeMapper, OBJECT, bindings, entry, interface, tcp, winreg};

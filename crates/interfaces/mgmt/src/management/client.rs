@@ -1,5 +1,5 @@
-use ndr::Limits;
-use rpc_stub::{Channel, Client, Message, SyntaxId};
+use rpc::ndr::Limits;
+use rpc::{Channel, Client, Message, SyntaxId};
 use wire::DecodeError;
 
 use super::{

@@ -3,13 +3,13 @@
 mod client;
 mod server;
 
-use ndr::{Conformant, NarrowString};
-use rpc_stub::ErrorStatus;
+use rpc::ErrorStatus;
+use rpc::ndr::{Conformant, NarrowString};
 
 pub use self::client::Management;
 use crate::types::{AuthenticationService, RpcIfIdVector};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// C706 appendix Q: remote management, version 1.0.
     #[doc(alias = "mgmt")]
     pub interface Mgmt("afa8bd80-7d8a-11c9-bef4-08002b102989", 1.0) -> ErrorStatus {

@@ -1,7 +1,7 @@
 //! How a server's answers are made of what it knows.
 
-use ndr::{Conformant, NarrowString};
-use rpc_stub::{ErrorStatus, SyntaxId};
+use rpc::ndr::{Conformant, NarrowString};
+use rpc::{ErrorStatus, SyntaxId};
 
 use super::{InqIfIdsReply, InqPrincNameReply, InqPrincNameRequest, InqStatsReply, InqStatsRequest};
 use crate::types::{RpcIfIdVector, Statistics};

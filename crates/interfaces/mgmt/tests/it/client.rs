@@ -8,8 +8,8 @@ use mgmt::management::{
     IsServerListeningReply, IsServerListeningRequest, Management, MgmtServer,
 };
 use mgmt::types::{AuthenticationService, Statistics};
-use ndr::{Conformant, NarrowString, WithRoom as _};
-use rpc_stub::{
+use rpc::ndr::{Conformant, NarrowString, WithRoom as _};
+use rpc::{
     CallInfo, Channel, ErrorStatus, FaultStatus, Message, Method, ServerResult, Status as _, SyntaxId,
 };
 use test_support::future::now;

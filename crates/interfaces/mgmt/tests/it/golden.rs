@@ -5,7 +5,7 @@ use mgmt::management::{
     StopServerListeningReply,
 };
 use mgmt::types::{AuthenticationService, Statistics};
-use rpc_stub::{Direction, ErrorStatus, FromStub, Interface, SyntaxId};
+use rpc::{Direction, ErrorStatus, FromStub, Interface, SyntaxId};
 
 use crate::hex;
 

@@ -1,7 +1,7 @@
 //! Peers that lie.
 
 use mgmt::management::{InqIfIdsReply, InqPrincNameReply, InqPrincNameRequest, InqStatsReply};
-use rpc_stub::{FromStub, Request};
+use rpc::{FromStub, Request};
 
 fn stub(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()

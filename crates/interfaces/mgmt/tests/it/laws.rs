@@ -2,10 +2,10 @@
 
 use mgmt::management::{InqIfIdsReply, InqPrincNameReply, InqStatsRequest, Mgmt};
 use mgmt::types::Statistics;
-use ndr::NarrowString;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rpc_stub::{Direction, ErrorStatus, FromStub, Interface, Message, SyntaxId};
+use rpc::ndr::NarrowString;
+use rpc::{Direction, ErrorStatus, FromStub, Interface, Message, SyntaxId};
 use wire::Guid;
 
 proptest! {

@@ -9,9 +9,9 @@ use ms_comev::{
     GetItemReply, GetNewEnumReply, NextItemsReply, QueryReply, QueryRequest, StoreRequest, prog_id,
 };
 use ms_oaut::{Bstr, Value};
-use ndr::{ConformantVarying, InterfacePointer};
-use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, read_reply, read_request, reply_stub, request_stub};
-use rpc_stub::{FromStub, Message, Request};
+use rpc::ndr::{ConformantVarying, InterfacePointer};
+use rpc::orpc::{ComVersion, OrpcThat, OrpcThis, read_reply, read_request, reply_stub, request_stub};
+use rpc::{FromStub, Message, Request};
 use wire::{Guid, HResult};
 
 const CID: Guid = Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);

@@ -12,11 +12,9 @@ use ms_comev::{
     status,
 };
 use ms_oaut::{Bstr, IDispatchServer};
-use ndr::InterfacePointer;
-use rpc_stub::orpc::{
-    ComVersion, IUnknownServer, ObjectInterface, OrpcThis, Proxy, read_reply, request_stub,
-};
-use rpc_stub::{CallInfo, Channel, Error, FaultStatus, Interface, ServerResult};
+use rpc::ndr::InterfacePointer;
+use rpc::orpc::{ComVersion, IUnknownServer, ObjectInterface, OrpcThis, Proxy, read_reply, request_stub};
+use rpc::{CallInfo, Channel, Error, FaultStatus, Interface, ServerResult};
 use test_support::future::now;
 use wire::{Guid, HResult};
 

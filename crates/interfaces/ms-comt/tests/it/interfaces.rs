@@ -12,10 +12,10 @@ use ms_comt::{
     OnNewTrackingInfoReply, OnNewTrackingInfoRequest, Tracked, applications,
 };
 use ms_oaut::{Bstr, GetTypeInfoCountRequest, IDispatchServer};
-use rpc_stub::orpc::{
+use rpc::orpc::{
     ComVersion, IUnknownServer, OrpcThat, OrpcThis, Proxy, read_reply, reply_stub, request_stub,
 };
-use rpc_stub::{CallInfo, Channel, Error, FaultStatus, ServerResult};
+use rpc::{CallInfo, Channel, Error, FaultStatus, ServerResult};
 use test_support::future::now;
 use wire::{Guid, HResult};
 
@@ -99,7 +99,7 @@ impl Channel for Wire {
     }
 }
 
-fn proxy<I: rpc_stub::orpc::ObjectInterface>(dispatch: Dispatch) -> Proxy<Wire, I> {
+fn proxy<I: rpc::orpc::ObjectInterface>(dispatch: Dispatch) -> Proxy<Wire, I> {
     Proxy::new(Wire(Host::default(), dispatch), Guid::from_u128(1), ComVersion::V5_7, Guid::from_u128(2))
 }
 

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, from_pickle, to_pickle};
+use rpc::ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, from_pickle, to_pickle};
 use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, Guid, ReadCursor, WriteCursor,
     ensure_size,
@@ -78,7 +78,11 @@ impl<'a> ActivationProperties<'a> {
     ///
     /// # Errors
     /// Those of the value.
-    pub fn find<'s, T: NdrDecode<'s>>(&'s self, format: Guid, name: &'static str) -> ndr::Result<Option<T>> {
+    pub fn find<'s, T: NdrDecode<'s>>(
+        &'s self,
+        format: Guid,
+        name: &'static str,
+    ) -> rpc::ndr::Result<Option<T>> {
         let property = self.properties.iter().find(|property| property.format == format);
         property.map(|property| from_pickle(&property.data, name)).transpose()
     }
@@ -87,7 +91,7 @@ impl<'a> ActivationProperties<'a> {
     ///
     /// # Errors
     /// When it is not, and those of the value.
-    pub fn require<'s, T: NdrDecode<'s>>(&'s self, format: Guid, name: &'static str) -> ndr::Result<T> {
+    pub fn require<'s, T: NdrDecode<'s>>(&'s self, format: Guid, name: &'static str) -> rpc::ndr::Result<T> {
         let missing = || DecodeError::invalid_field(Self::NAME, name, 0, "is missing").into();
         self.find(format, name)?.ok_or_else(missing)
     }
@@ -176,8 +180,8 @@ impl<'de> Decode<'de> for ActivationProperties<'de> {
         src.skip(Self::NAME, "dwReserved", 4)?;
         let begin = src.pos();
         let header: Header = from_pickle(src.remaining(), "CustomHeader").map_err(|error| match error {
-            ndr::Error::Decode(error) => DecodeError { offset: begin + error.offset, ..error },
-            ndr::Error::Range(error) => {
+            rpc::ndr::Error::Decode(error) => DecodeError { offset: begin + error.offset, ..error },
+            rpc::ndr::Error::Range(error) => {
                 let offset = begin + error.offset;
                 DecodeError::invalid_field(error.context, error.field, offset, "is not 1 to 10")
             }

@@ -1,7 +1,7 @@
 //! The structures of [MS-DCOM] 2.2.22.2.
 
-use ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, WideString};
-use rpc_stub::orpc::ComVersion;
+use rpc::ndr::{Conformant, InterfacePointer, NdrDecode, NdrEncode, Reserved, WideString};
+use rpc::orpc::ComVersion;
 use wire::{Guid, HResult};
 
 use crate::types::{Oxid, ProtocolSequence};

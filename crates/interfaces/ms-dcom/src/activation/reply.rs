@@ -1,5 +1,5 @@
-use ndr::{Conformant, InterfacePointer, Reserved};
-use rpc_stub::orpc::ComVersion;
+use rpc::ndr::{Conformant, InterfacePointer, Reserved};
+use rpc::orpc::ComVersion;
 use wire::{DecodeError, EncodeError, EncodeResult, Guid, HResult};
 
 use super::{ActivationProperties, Property, PropsOutInfo, ScmReply, ScmReplyInfo};
@@ -64,7 +64,7 @@ impl Activation {
     ///
     /// # Errors
     /// When it holds no properties, or the program or the results are not among them, or one cannot be read.
-    pub fn from_pointer(pointer: &InterfacePointer<'_>) -> ndr::Result<Self> {
+    pub fn from_pointer(pointer: &InterfacePointer<'_>) -> rpc::ndr::Result<Self> {
         let properties = ActivationProperties::from_pointer(pointer, CLSID_ACTIVATION_PROPERTIES_OUT)?;
         let scm: ScmReplyInfo = properties.require(property::SCM_REPLY_INFO, "ScmReplyInfo")?;
         let results: PropsOutInfo<'_> = properties.require(property::PROPS_OUT_INFO, Self::RESULTS)?;

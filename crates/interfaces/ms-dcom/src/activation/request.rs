@@ -1,5 +1,5 @@
-use ndr::{Conformant, InterfacePointer, Reserved, WideString, to_pickle};
-use rpc_stub::orpc::ComVersion;
+use rpc::ndr::{Conformant, InterfacePointer, Reserved, WideString, to_pickle};
+use rpc::orpc::ComVersion;
 use wire::{EncodeError, EncodeResult, Guid};
 
 use super::properties::WholeSpecialProperties;
@@ -90,7 +90,7 @@ impl ActivationRequest {
     ///
     /// # Errors
     /// When it holds no properties, or class, interfaces or protocols are not among them, or one cannot be read.
-    pub fn from_pointer(pointer: &InterfacePointer<'_>) -> ndr::Result<Self> {
+    pub fn from_pointer(pointer: &InterfacePointer<'_>) -> rpc::ndr::Result<Self> {
         let properties = ActivationProperties::from_pointer(pointer, CLSID_ACTIVATION_PROPERTIES_IN)?;
         let instance: InstantiationInfo =
             properties.require(property::INSTANTIATION_INFO, "InstantiationInfo")?;
@@ -191,7 +191,7 @@ impl ActivationRequest {
 }
 
 /// The name of a client's context.
-fn read_context(pointer: &InterfacePointer<'_>) -> ndr::Result<Guid> {
+fn read_context(pointer: &InterfacePointer<'_>) -> rpc::ndr::Result<Guid> {
     use crate::types::CLSID_CONTEXT_MARSHALER;
     use crate::wire::Objref;
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use ndr::Conformant;
+use rpc::ndr::Conformant;
 use wire::Win32Error;
 
 use crate::resolver::{ComplexPingReply, ComplexPingRequest, SimplePingReply, SimplePingRequest};

@@ -1,4 +1,4 @@
-use ndr::{NdrDecode, NdrEncode, Reader, Writer};
+use rpc::ndr::{NdrDecode, NdrEncode, Reader, Writer};
 use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WideStr, WriteCursor,
     decode_utf16, encode_utf16, ensure_size,
@@ -243,7 +243,7 @@ impl<'stub> NdrDecode<'stub> for DualStringArray {
     const ALIGNMENT: usize = 4;
     const INLINE_SIZE_MIN: usize = 4 /* max_count */ + Self::FIXED_PART_SIZE;
 
-    fn decode_inline(src: &mut Reader<'stub>) -> ndr::Result<Self> {
+    fn decode_inline(src: &mut Reader<'stub>) -> rpc::ndr::Result<Self> {
         let max_count: u32 = src.read("aStringArray")?;
         let count: u16 = src.read("wNumEntries")?;
         if u32::from(count) != max_count {
@@ -255,7 +255,7 @@ impl<'stub> NdrDecode<'stub> for DualStringArray {
         Ok(Self::parse(units, security_offset, base)?)
     }
 
-    fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> ndr::Result<Self> {
+    fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> rpc::ndr::Result<Self> {
         Ok(inline)
     }
 }

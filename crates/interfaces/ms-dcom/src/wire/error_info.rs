@@ -1,4 +1,4 @@
-use rpc_stub::orpc::{OrpcExtent, OrpcThat};
+use rpc::orpc::{OrpcExtent, OrpcThat};
 use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, Guid, ReadCursor, WriteCursor,
     decode, decode_utf16, encode_utf16, encode_vec, ensure_size, utf16_len_bytes,

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use ndr::InterfacePointer;
+use rpc::ndr::InterfacePointer;
 use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, Guid, ReadCursor, WriteCursor,
     decode, encode_vec, ensure_size,

@@ -7,8 +7,8 @@ use ms_dcom::types::{
     IID_ACTIVATION_PROPERTIES_OUT, ProtocolSequence, property,
 };
 use ms_dcom::wire::Objref;
-use ndr::{InterfacePointer, from_pickle};
-use rpc_stub::orpc::ComVersion;
+use rpc::ndr::{InterfacePointer, from_pickle};
+use rpc::orpc::ComVersion;
 use wire::{Guid, HResult, decode, encode_vec};
 
 use crate::fixture::{CID, CLASS, IID, IPID, activation, objref, pointer};

@@ -101,7 +101,7 @@ fn answer(id: u64, status: Win32Error) -> ComplexPingReply {
 
 const OK: Win32Error = Win32Error::ERROR_SUCCESS;
 
-fn oids(list: Option<Box<ndr::Conformant<Oid>>>) -> Vec<u64> {
+fn oids(list: Option<Box<rpc::ndr::Conformant<Oid>>>) -> Vec<u64> {
     list.map(|list| list.0.iter().map(|oid| oid.0).collect()).unwrap_or_default()
 }
 

@@ -3,8 +3,8 @@
 use ms_dcom::activation::{Activation, ObjectExporter};
 use ms_dcom::types::{AuthenticationService, Oid, Oxid, ReferenceFlags, StdObjref};
 use ms_dcom::wire::{DualStringArray, Objref, SecurityBinding};
-use ndr::InterfacePointer;
-use rpc_stub::orpc::ComVersion;
+use rpc::ndr::InterfacePointer;
+use rpc::orpc::ComVersion;
 use wire::{Guid, HResult};
 
 pub(crate) const IPID: Guid = Guid::from_u128(0x1112_1314_1516_1718_191a_1b1c_1d1e_1f20);

@@ -10,9 +10,9 @@ use ms_dcom::types::{
     AuthenticationService, Oid, Oxid, ProtocolSequence, ReferenceFlags, RemInterfaceRef, SetId,
 };
 use ms_dcom::wire::{Objref, ObjrefBody};
-use ndr::Conformant;
-use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, read_reply, read_request, request_stub};
-use rpc_stub::{FromStub, Message};
+use rpc::ndr::Conformant;
+use rpc::orpc::{ComVersion, OrpcThat, OrpcThis, read_reply, read_request, request_stub};
+use rpc::{FromStub, Message};
 use wire::{Guid, HResult, Win32Error, decode, encode_vec};
 
 use crate::fixture::{CID, CLASS, IID, IPID, OID, OXID, activation, bindings, objref, pointer, std_objref};

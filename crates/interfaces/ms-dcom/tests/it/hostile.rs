@@ -3,7 +3,7 @@
 use ms_dcom::activation::{Activation, ActivationProperties, ActivationRequest};
 use ms_dcom::types::{CLSID_ACTIVATION_PROPERTIES_OUT, IID_ACTIVATION_PROPERTIES_OUT, property};
 use ms_dcom::wire::{BINDINGS_MAX, Context, DataElement, DualStringArray, Objref, ObjrefBody};
-use ndr::Reader;
+use rpc::ndr::Reader;
 use wire::{DecodeError, Guid, decode, encode_vec};
 
 use crate::fixture::{CID, CLASS, IID, activation, bindings, objref, pointer, std_objref};

@@ -8,11 +8,11 @@ use ms_dcom::types::{AuthenticationService, Oid, Oxid, ProtocolSequence, Referen
 use ms_dcom::wire::{
     Context, DataElement, DualStringArray, ErrorInfo, Objref, ObjrefBody, SecurityBinding, StringBinding,
 };
-use ndr::{InterfacePointer, Reader, Writer};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rpc_stub::orpc::ComVersion;
-use rpc_stub::{Direction, Interface};
+use rpc::ndr::{InterfacePointer, Reader, Writer};
+use rpc::orpc::ComVersion;
+use rpc::{Direction, Interface};
 use wire::{Guid, HResult, decode, encode_vec};
 
 fn guid() -> impl Strategy<Value = Guid> {

@@ -15,9 +15,9 @@ use ms_dcom::resolver::{
 };
 use ms_dcom::types::{CLSID_ERROR_OBJECT, ERROR_EXTENSION, RemInterfaceRef, RemQiResult, SetId, StdObjref};
 use ms_dcom::wire::{CustomHeader, ErrorInfo, Objref, TEXT_UNITS_MAX};
-use ndr::{Conformant, Reader, Reserved};
-use rpc_stub::orpc::{ComVersion, IUnknownServer, OrpcExtent, OrpcThat, Proxy, read_reply, reply_stub};
-use rpc_stub::{CallInfo, Channel, Client, Error, FaultStatus, FromStub as _, Interface, ServerResult};
+use rpc::ndr::{Conformant, Reader, Reserved};
+use rpc::orpc::{ComVersion, IUnknownServer, OrpcExtent, OrpcThat, Proxy, read_reply, reply_stub};
+use rpc::{CallInfo, Channel, Client, Error, FaultStatus, FromStub as _, Interface, ServerResult};
 use test_support::future::now;
 use wire::{Guid, HResult, Win32Error, decode, encode_vec};
 
@@ -88,7 +88,7 @@ impl IRemUnknown2Server for Host {
     }
 }
 
-rpc_stub::interface! {
+rpc::interface! {
     /// An interface that inherits from one of another crate.
     orpc interface IHost: IRemUnknown2("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd58") -> HResult {
         /// Counts what was released.

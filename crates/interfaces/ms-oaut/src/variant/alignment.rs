@@ -1,4 +1,4 @@
-use ndr::{NdrDecode, NdrEncode, Reader, Result, Writer};
+use rpc::ndr::{NdrDecode, NdrEncode, Reader, Result, Writer};
 use wire::EncodeResult;
 
 /// A member of no size with the alignment of a `hyper`, 8 bytes.

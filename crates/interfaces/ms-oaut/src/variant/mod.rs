@@ -2,7 +2,7 @@ mod alignment;
 mod safe_array;
 mod value;
 
-use ndr::{EncodeError, NdrDecode, NdrEncode, Reserved, Union, Writer};
+use rpc::ndr::{EncodeError, NdrDecode, NdrEncode, Reserved, Union, Writer};
 use wire::{EncodeResult, open_enum};
 
 pub use self::alignment::Hyper;

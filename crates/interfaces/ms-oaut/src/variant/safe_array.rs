@@ -1,4 +1,4 @@
-use ndr::{Conformant, ConformantBytes, EncodeError, InterfacePointer, NdrDecode, NdrEncode, Ref};
+use rpc::ndr::{Conformant, ConformantBytes, EncodeError, InterfacePointer, NdrDecode, NdrEncode, Ref};
 use wire::{EncodeResult, Guid, open_enum};
 
 use super::{VarType, Variant};

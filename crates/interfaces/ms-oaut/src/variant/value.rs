@@ -1,4 +1,4 @@
-use ndr::{InterfacePointer, NdrDecode, NdrEncode};
+use rpc::ndr::{InterfacePointer, NdrDecode, NdrEncode};
 use wire::HResult;
 
 use super::Variant;

@@ -2,7 +2,7 @@
 //! to its user; the arrays are whole.
 
 use ms_oaut::{Bstr, SafeArray, Value, VarType, Variant};
-use ndr::{Reader, Writer};
+use rpc::ndr::{Reader, Writer};
 
 fn unhex(text: &str) -> Vec<u8> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));

@@ -1,7 +1,7 @@
 //! Arrays that are parameters, behind one pointer and behind two, put together by hand from [MS-OAUT] 2.2.30.10.
 
 use ms_oaut::{ArrayParameter, Bstr, SafeArray};
-use ndr::{ConformantBytes, Reader, Writer};
+use rpc::ndr::{ConformantBytes, Reader, Writer};
 
 fn written(parameter: &ArrayParameter<'_>) -> Vec<u8> {
     let mut dst = Writer::new();

@@ -1,5 +1,5 @@
 use ms_oaut::Bstr;
-use ndr::{Reader, Writer};
+use rpc::ndr::{Reader, Writer};
 use wire::Utf16Error;
 
 fn written(bstr: &Bstr) -> Vec<u8> {

@@ -1,5 +1,5 @@
 use ms_oaut::{Bstr, Currency, Date, Decimal, SafeArray, Value, VarType, Variant, VariantBool};
-use ndr::{InterfacePointer, Reader, Writer};
+use rpc::ndr::{InterfacePointer, Reader, Writer};
 use wire::HResult;
 
 fn written(variant: &Variant<'_>) -> Vec<u8> {

@@ -3,8 +3,8 @@
 use core::ops::RangeInclusive;
 use std::borrow::Cow;
 
-use ndr::{ConformantBytes, ConformantVarying, ConformantVaryingBytes, WideString};
-use rpc_stub::Request;
+use rpc::Request;
+use rpc::ndr::{ConformantBytes, ConformantVarying, ConformantVaryingBytes, WideString};
 use wire::{Guid, Win32Error};
 
 use crate::perflibv2::Change;
@@ -16,7 +16,7 @@ const REGISTRATION_BYTES: RangeInclusive<u32> = 0..=134_217_728;
 const LIST_BYTES: RangeInclusive<u32> = 0..=67_108_864;
 const DATA_BYTES: RangeInclusive<u32> = 0..=1_073_741_824;
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-PCQ] 1.9: performance counters, version 1.0.
     pub interface PerflibV2("da5a86c5-12c2-4943-ab30-7f74a813d853", 1.0) -> Win32Error {
         /// [MS-PCQ] 3.1.4.1.1: lists the countersets, or says how many there are where there is no room for all.

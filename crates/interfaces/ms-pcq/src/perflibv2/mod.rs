@@ -10,9 +10,9 @@ pub use self::client::{CounterData, Limits, PerflibV2Client, Query};
 pub use self::mapping::{BlockCountMismatch, BlockMapping, MappingProblem};
 pub use self::registration::{RegistrationInfo, RegistrationRequest};
 pub use self::server::{PerflibV2Service, dispatch};
-pub use rpc_stub::CallInfo;
+pub use rpc::CallInfo;
 
-use ndr::{NdrDecode, NdrEncode};
+use rpc::ndr::{NdrDecode, NdrEncode};
 use wire::EncodeError;
 
 /// [MS-PCQ] 3.1.4.1.7 `dwAdd`: what `PerflibV2ValidateCounters` does with the identifiers.

@@ -1,6 +1,6 @@
 use dcerpc::{AuthLevel, FaultStatus};
-use ndr::{ConformantBytes, ContextHandle};
-use rpc_stub::{CallInfo, Method, ServerResult};
+use rpc::ndr::{ConformantBytes, ContextHandle};
+use rpc::{CallInfo, Method, ServerResult};
 use wire::{Decode, EncodeError, EncodeResult, Guid, ReadCursor, Win32Error};
 
 use crate::perflibv2::methods::{

@@ -3,7 +3,7 @@
 use ms_pcq::perflibv2::methods::QueryCounterDataReply;
 use ms_pcq::types::{CounterId, InstanceId};
 use ms_pcq::wire::{InstanceInfo, QueryData, QueryDataWriter, RawValue};
-use rpc_stub::{FromStub, Message};
+use rpc::{FromStub, Message};
 use wire::Win32Error;
 
 use crate::fixture::{CLOCKS, buffer_reply};

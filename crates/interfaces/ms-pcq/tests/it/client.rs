@@ -5,8 +5,8 @@ use ms_pcq::perflibv2::methods::{OpenQueryHandleReply, ValidateCountersReply};
 use ms_pcq::perflibv2::{Change, Limits, PerflibV2Client};
 use ms_pcq::types::{BlockType, CounterId, InstanceId, Lcid};
 use ms_pcq::wire::{Body, CounterIdentifier, RawValue};
-use ndr::ConformantBytes;
-use rpc_stub::Message;
+use rpc::Message;
+use rpc::ndr::ConformantBytes;
 use test_support::future::now;
 use wire::{Guid, Win32Error};
 
@@ -97,7 +97,7 @@ fn a_query_gives_all_kinds_of_blocks() {
     assert_eq!(now(client.query_counter_info(&query)).unwrap(), added[4..5]);
     now(client.close_query_handle(query)).unwrap();
     let error = now(client.query_counter_info(&query)).unwrap_err();
-    assert!(matches!(error, Error::Rpc(rpc_stub::Error::Call { .. })));
+    assert!(matches!(error, Error::Rpc(rpc::Error::Call { .. })));
     assert_eq!(error.method().opnum, 5);
     assert!(error.to_string().starts_with("query counter info: fault 0x1c00001a"), "{error}");
 }
@@ -195,7 +195,7 @@ fn a_server_that_returns_more_than_was_asked_for_is_refused() {
     let status = Win32Error::ERROR_SUCCESS;
     let reply = countersets_reply(257, 257, guids, status);
     let error = now(canned(reply.to_stub().unwrap()).enumerate_counter_set()).unwrap_err();
-    assert!(matches!(error, Error::Rpc(rpc_stub::Error::Stub { .. })), "{error}");
+    assert!(matches!(error, Error::Rpc(rpc::Error::Stub { .. })), "{error}");
 }
 
 #[test]

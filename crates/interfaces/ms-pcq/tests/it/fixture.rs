@@ -13,7 +13,7 @@ use ms_pcq::wire::{
     Clocks, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings,
     InstanceInfo, QueryDataWriter, RawValue,
 };
-use ndr::{ConformantVarying, ConformantVaryingBytes};
+use rpc::ndr::{ConformantVarying, ConformantVaryingBytes};
 use wire::{FileTime, Guid, Win32Error};
 
 pub(crate) const PROCESSOR_INFORMATION: Guid = Guid::from_u128(0xb4fc721a_0378_476f_89ba_a5a79f810b36);

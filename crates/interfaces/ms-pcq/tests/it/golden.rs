@@ -4,7 +4,7 @@ use ms_pcq::perflibv2::dispatch;
 use ms_pcq::perflibv2::methods::EnumerateCountersetsReply;
 use ms_pcq::types::InstanceId;
 use ms_pcq::wire::{Body, QueryData, QueryDataWriter, RawValue};
-use rpc_stub::{FromStub, Message};
+use rpc::{FromStub, Message};
 use wire::{Guid, SystemTime, Win32Error};
 
 use crate::fixture::{CLOCKS, FakeServer, PROCESSOR_INFORMATION, countersets_reply, sealed};

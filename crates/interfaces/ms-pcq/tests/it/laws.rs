@@ -8,7 +8,7 @@ use ms_pcq::wire::{
     QueryDataWriter, RawValue,
 };
 use proptest::prelude::*;
-use rpc_stub::FromStub;
+use rpc::FromStub;
 use wire::{FileTime, Guid, Win32Error};
 
 use crate::fixture::{FakeServer, sealed};

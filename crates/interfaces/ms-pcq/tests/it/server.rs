@@ -10,8 +10,8 @@ use ms_pcq::perflibv2::methods::{
 use ms_pcq::perflibv2::{CallInfo, Change, dispatch};
 use ms_pcq::types::{QueryHandle, RequestCode};
 use ms_pcq::wire::CounterIdentifier;
-use ndr::{ConformantBytes, ContextHandle, WideString};
-use rpc_stub::{FromStub, Message};
+use rpc::ndr::{ConformantBytes, ContextHandle, WideString};
+use rpc::{FromStub, Message};
 use wire::Win32Error;
 
 use crate::fixture::{FakeServer, HANDLE, PROCESSOR_INFORMATION, buffer_reply, sealed};

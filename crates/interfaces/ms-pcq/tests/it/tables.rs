@@ -9,7 +9,7 @@ use ms_pcq::types::{
 use ms_pcq::wire::{
     CounterIdentifier, CounterRegInfo, CounterSetRegistration, CounterStrings, InstanceInfo, OffsetBase,
 };
-use rpc_stub::Interface;
+use rpc::Interface;
 
 use crate::fixture::PROCESSOR_INFORMATION;
 use crate::hex;

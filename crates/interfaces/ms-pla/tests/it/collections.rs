@@ -12,9 +12,9 @@ use ms_pla::value_map::{
     GetCountReply, GetCountRequest, GetItemReply, GetItemRequest, RemoveReply, RemoveRequest,
 };
 use ms_pla::{AnyVariant, Category, IFolderActionCollection, IValueMap, IValueMapServer, Object, ids};
-use ndr::{ConformantVarying, InterfacePointer};
-use rpc_stub::orpc::{ComVersion, IUnknownServer, ObjectInterface, Proxy};
-use rpc_stub::{CallInfo, Channel, Error, FaultStatus, ServerResult};
+use rpc::ndr::{ConformantVarying, InterfacePointer};
+use rpc::orpc::{ComVersion, IUnknownServer, ObjectInterface, Proxy};
+use rpc::{CallInfo, Channel, Error, FaultStatus, ServerResult};
 use test_support::future::now;
 use wire::{Guid, HResult};
 
@@ -199,7 +199,7 @@ fn an_enumerator_that_gives_more_than_was_asked_for_is_refused() {
     let elements = vec![None, None, None];
     let items = ConformantVarying { max_count: 3, elements };
     let reply = NextVariantsReply { items, count: 3, status: HResult::S_OK };
-    let stub = rpc_stub::orpc::reply_stub(&rpc_stub::orpc::OrpcThat::default(), &reply).unwrap();
+    let stub = rpc::orpc::reply_stub(&rpc::orpc::OrpcThat::default(), &reply).unwrap();
     let all: Proxy<_, IEnumVARIANT> = proxy(Map::default(), IEnumVARIANT::dispatch);
     let error = all.decode(&NextVariantsRequest { requested: 2 }, &stub).unwrap_err();
     assert!(error.to_string().contains("rgVar"), "{error}");

@@ -10,9 +10,9 @@ use ms_pla::data_collector_set::{
 use ms_pla::{
     AutoPathFormat, CommitMode, DataCollectorSetStatus, IDataCollectorSet, IDataCollectorSetServer, Password,
 };
-use ndr::EnumForm;
-use rpc_stub::orpc::{ComVersion, IUnknownServer, OrpcThis, Proxy, read_reply, read_request, request_stub};
-use rpc_stub::{CallInfo, Channel, Error, FaultStatus, ServerResult};
+use rpc::ndr::EnumForm;
+use rpc::orpc::{ComVersion, IUnknownServer, OrpcThis, Proxy, read_reply, read_request, request_stub};
+use rpc::{CallInfo, Channel, Error, FaultStatus, ServerResult};
 use test_support::future::now;
 use wire::{Guid, HResult};
 

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use ndr::EnumForm;
-use rpc_stub::Direction;
+use rpc::Direction;
+use rpc::ndr::EnumForm;
 
 use crate::made_up::{DIRECTIONS, Row, rows};
 use crate::methods::interfaces;

@@ -11,9 +11,9 @@ use ms_pla::{
     data_collector_collection, data_collector_set_collection, data_manager, schedule, trace_data_collector,
     trace_data_provider,
 };
-use ndr::{ConformantBytes, EnumForm, InterfacePointer, NdrEncode, Writer};
-use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis, read_reply, read_request};
-use rpc_stub::{FromStub, Message, Request};
+use rpc::ndr::{ConformantBytes, EnumForm, InterfacePointer, NdrEncode, Writer};
+use rpc::orpc::{ComVersion, OrpcThat, OrpcThis, read_reply, read_request};
+use rpc::{FromStub, Message, Request};
 use wire::{Guid, HResult};
 
 const GUID: Guid = Guid::from_u128(0x0f5c_3e7a_1111_2222_3333_4444_5555_6666);

@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rpc_stub::Direction;
+use rpc::Direction;
 
 use crate::methods::{interfaces, stubs, table};
 

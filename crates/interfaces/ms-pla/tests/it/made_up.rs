@@ -4,9 +4,9 @@
 
 use ms_oaut::{ArrayParameter, Bstr, SafeArray, Value, Variant, VariantBool};
 use ms_pla::{AnyVariant, Object};
-use ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
-use rpc_stub::Direction;
-use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis};
+use rpc::Direction;
+use rpc::ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
+use rpc::orpc::{ComVersion, OrpcThat, OrpcThis};
 use wire::Guid;
 
 /// A line of the table: interface, opnum, kinds of parameters in and out.
@@ -48,7 +48,11 @@ impl Row {
     }
 
     /// The bytes, and the values in words.
-    pub(crate) fn stub(&self, direction: Direction, enums: EnumForm) -> ndr::EncodeResult<(Vec<u8>, String)> {
+    pub(crate) fn stub(
+        &self,
+        direction: Direction,
+        enums: EnumForm,
+    ) -> rpc::ndr::EncodeResult<(Vec<u8>, String)> {
         let mut dst = Writer::new().with_enums(enums);
         match direction {
             Direction::Request => {
@@ -73,7 +77,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Writes a value of a kind of the table, and says it in words.
-fn write(kind: &str, seed: u32, dst: &mut Writer) -> ndr::EncodeResult<String> {
+fn write(kind: &str, seed: u32, dst: &mut Writer) -> rpc::ndr::EncodeResult<String> {
     let low = i32::from_le_bytes(seed.to_le_bytes());
     let [first, second, ..] = seed.to_le_bytes();
     let words = match kind {

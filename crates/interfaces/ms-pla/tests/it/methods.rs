@@ -7,12 +7,12 @@ use ms_pla::{
     IFolderActionCollection, IPerformanceCounterDataCollector, ISchedule, IScheduleCollection,
     ITraceDataCollector, ITraceDataProvider, ITraceDataProviderCollection, IValueMap, IValueMapItem, Object,
 };
-use ndr::{ConformantBytes, Enum, InterfacePointer, Writer};
-use rpc_stub::orpc::{ComVersion, ObjectInterface, OrpcThat, OrpcThis};
-use rpc_stub::{Direction, Interface, Method};
+use rpc::ndr::{ConformantBytes, Enum, InterfacePointer, Writer};
+use rpc::orpc::{ComVersion, ObjectInterface, OrpcThat, OrpcThis};
+use rpc::{Direction, Interface, Method};
 use wire::Guid;
 
-type Recode = fn(Direction, u16, &[u8]) -> Option<ndr::Result<ndr::EncodeResult<Vec<u8>>>>;
+type Recode = fn(Direction, u16, &[u8]) -> Option<rpc::ndr::Result<rpc::ndr::EncodeResult<Vec<u8>>>>;
 
 /// An interface, and how many methods it has of its own.
 pub(crate) struct Declared {

@@ -6,8 +6,8 @@ use ms_pla::{
     IDataCollectorCollection, IDataCollectorSetCollection, IFolderActionCollection, IScheduleCollection,
     ITraceDataProviderCollection, IValueMap,
 };
-use rpc_stub::orpc::{ComVersion, Proxy};
-use rpc_stub::{Channel, Direction};
+use rpc::orpc::{ComVersion, Proxy};
+use rpc::{Channel, Direction};
 use test_support::future::now;
 use wire::Guid;
 

@@ -1,5 +1,5 @@
 use dcerpc::Channel;
-use rpc_stub::{Client, Message, Method};
+use rpc::{Client, Message, Method};
 use wire::{DecodeError, FileTime, Win32Error};
 
 use crate::Error;
@@ -252,12 +252,12 @@ fn opened<E: core::error::Error + 'static>(
 ) -> Result<Key, Error<E>> {
     if handle.is_null() {
         let source = DecodeError::invalid_field(method.name, "phKey", 0, "NULL, though the key was opened");
-        Err(rpc_stub::Error::Stub { method, source: source.into() }.into())
+        Err(rpc::Error::Stub { method, source: source.into() }.into())
     } else {
         Ok(Key { handle })
     }
 }
 
 fn failed<E: core::error::Error + 'static>(method: &'static Method, status: Win32Error) -> Error<E> {
-    rpc_stub::Error::Status { method, status }.into()
+    rpc::Error::Status { method, status }.into()
 }

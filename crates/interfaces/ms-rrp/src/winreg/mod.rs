@@ -3,14 +3,14 @@
 mod client;
 mod value;
 
-use ndr::ConformantVaryingBytes;
+use rpc::ndr::ConformantVaryingBytes;
 use wire::{FileTime, Win32Error};
 
 pub use self::client::{Key, KeyInfo, Limits, RegistryClient};
 pub use self::value::{RegistryValue, ValueRoom};
 use crate::types::{AccessMask, KeyHandle, Room, UnicodeString, ValueType};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// [MS-RRP] 1.9: the remote registry, version 1.0.
     #[doc(alias = "winreg")]
     pub interface Winreg("338cd001-2244-31f1-aaaa-900038001003", 1.0) -> Win32Error {

@@ -1,8 +1,8 @@
 use core::ops::Range;
 
 use dcerpc::Channel;
-use ndr::ConformantVaryingBytes;
-use rpc_stub::Message;
+use rpc::Message;
+use rpc::ndr::ConformantVaryingBytes;
 use wire::Win32Error;
 
 use crate::Error;
@@ -121,7 +121,7 @@ impl<C: Channel> RegistryClient<C> {
                         return Err(Error::LimitExceeded { method, unit: "bytes of a value", limit });
                     }
                 }
-                status => return Err(rpc_stub::Error::Status { method, status }.into()),
+                status => return Err(rpc::Error::Status { method, status }.into()),
             }
         }
     }
@@ -163,7 +163,7 @@ impl<C: Channel> RegistryClient<C> {
                         return Err(Error::LimitExceeded { method, unit: "bytes of a value", limit });
                     }
                 }
-                status => return Err(rpc_stub::Error::Status { method, status }.into()),
+                status => return Err(rpc::Error::Status { method, status }.into()),
             }
         }
     }

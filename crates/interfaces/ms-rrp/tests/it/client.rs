@@ -3,7 +3,7 @@
 use ms_rrp::types::AccessMask;
 use ms_rrp::winreg::{EnumerateRegistryKeyRequest, Limits, OpenRegistryKeyRequest, RegistryClient};
 use ms_rrp::{Error, PROVIDERS_KEY, enumerate_counter_sets};
-use rpc_stub::Message;
+use rpc::Message;
 use test_support::future::now;
 use wire::{Guid, Win32Error};
 
@@ -101,7 +101,7 @@ fn a_path_with_a_nul_is_not_sent() {
     let mut client = client(FakeRegistry::default());
     let root = now(client.open_local_machine()).unwrap();
     let error = now(client.open_key(&root, "SOFTWARE\0")).unwrap_err();
-    assert!(matches!(error, Error::Rpc(rpc_stub::Error::Request { .. })));
+    assert!(matches!(error, Error::Rpc(rpc::Error::Request { .. })));
     assert_eq!(error.method().name, "BaseRegOpenKey");
     assert_eq!(client.channel().calls, 1);
 }

@@ -14,7 +14,7 @@ use ms_rrp::winreg::{
     OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest,
     QueryRegistryValueReply, QueryRegistryValueRequest, WinregServer,
 };
-use rpc_stub::{CallInfo, Request, ServerResult};
+use rpc::{CallInfo, Request, ServerResult};
 use wire::{Guid, Win32Error};
 
 /// The key that the requests of impacket in `tests/data` name.

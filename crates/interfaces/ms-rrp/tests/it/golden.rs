@@ -6,7 +6,7 @@ use ms_rrp::winreg::{
     CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest, OpenLocalMachineRequest,
     OpenRegistryKeyRequest, QueryInfoOfRegistryKeyRequest, RegistryClient,
 };
-use rpc_stub::{FromStub, Message};
+use rpc::{FromStub, Message};
 use test_support::future::now;
 use wire::{Guid, Win32Error};
 

@@ -6,8 +6,8 @@ use ms_rrp::winreg::{
     QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest, RegistryClient,
 };
 use ms_rrp::{Error, enumerate_counter_sets};
-use ndr::Reader;
-use rpc_stub::{FromStub, Message, Request};
+use rpc::ndr::Reader;
+use rpc::{FromStub, Message, Request};
 use test_support::future::now;
 use wire::{DecodeError, Win32Error};
 
@@ -97,7 +97,7 @@ fn a_response_that_ends_early_is_no_response() {
         assert!(
             matches!(
                 error,
-                Error::Rpc(rpc_stub::Error::Stub { source: ndr::Error::Decode(DecodeError { .. }), .. })
+                Error::Rpc(rpc::Error::Stub { source: rpc::ndr::Error::Decode(DecodeError { .. }), .. })
             ),
             "{length}"
         );
@@ -110,7 +110,7 @@ fn a_key_that_is_null_is_not_taken_for_one() {
     let reply = reply.to_stub().unwrap();
     let mut client = RegistryClient::new(Canned::new([reply]));
     let error = now(client.open_local_machine()).unwrap_err();
-    assert!(matches!(error, Error::Rpc(rpc_stub::Error::Stub { .. })), "{error}");
+    assert!(matches!(error, Error::Rpc(rpc::Error::Stub { .. })), "{error}");
     assert!(error.to_string().contains("NULL"), "{error}");
 }
 

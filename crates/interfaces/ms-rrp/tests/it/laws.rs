@@ -5,7 +5,7 @@ use ms_rrp::winreg::{
     EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest, OpenRegistryKeyRequest, WinregServer,
 };
 use proptest::prelude::*;
-use rpc_stub::{CallInfo, FromStub, Message};
+use rpc::{CallInfo, FromStub, Message};
 use wire::{FileTime, Guid, Win32Error};
 
 use crate::fixture::FakeRegistry;

@@ -8,8 +8,8 @@ use ms_rrp::winreg::{
     EnumerateRegistryValueRequest, OpenLocalMachineReply, OpenRegistryKeyReply, OpenRegistryKeyRequest,
     QueryInfoOfRegistryKeyReply, WinregServer,
 };
-use ndr::ConformantVaryingBytes;
-use rpc_stub::{CallInfo, FromStub, Message};
+use rpc::ndr::ConformantVaryingBytes;
+use rpc::{CallInfo, FromStub, Message};
 use wire::Win32Error;
 
 use crate::fixture::{FakeRegistry, KEY, enumerate};

@@ -6,7 +6,7 @@ use ms_rrp::winreg::{
     EnumerateRegistryValueReply, EnumerateRegistryValueRequest, Limits, OpenPerformanceDataRequest,
     QueryRegistryValueReply, QueryRegistryValueRequest, RegistryClient, ValueRoom,
 };
-use rpc_stub::FromStub;
+use rpc::FromStub;
 use test_support::future::now;
 use wire::Win32Error;
 

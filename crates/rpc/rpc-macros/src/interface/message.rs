@@ -105,14 +105,14 @@ fn message(interface: &Interface, index: usize, method: &Method, is_reply: bool)
                 #broken
             }
 
-            impl ::rpc_stub::Message for #ident #any_arguments {
-                const METHOD: &'static ::rpc_stub::Method =
-                    &<#interface_ident as ::rpc_stub::Interface>::METHODS[#index];
+            impl ::rpc::Message for #ident #any_arguments {
+                const METHOD: &'static ::rpc::Method =
+                    &<#interface_ident as ::rpc::Interface>::METHODS[#index];
 
                 #[allow(unused_variables, reason = "not all messages have parameters")]
-                fn encode(&self, dst: &mut ::ndr::Writer) -> ::ndr::EncodeResult<()> {
+                fn encode(&self, dst: &mut ::rpc::ndr::Writer) -> ::rpc::ndr::EncodeResult<()> {
                     if let ::core::option::Option::Some((field, reason)) = broken_rule(self) {
-                        let error = ::ndr::EncodeError::new(Self::METHOD.name, field, reason);
+                        let error = ::rpc::ndr::EncodeError::new(Self::METHOD.name, field, reason);
                         return ::core::result::Result::Err(error);
                     }
                     #(#writes)*
@@ -122,9 +122,9 @@ fn message(interface: &Interface, index: usize, method: &Method, is_reply: bool)
                 }
             }
 
-            impl<'stub> ::rpc_stub::FromStub<'stub> for #ident #arguments {
+            impl<'stub> ::rpc::FromStub<'stub> for #ident #arguments {
                 #[allow(unused_variables, reason = "not all messages have parameters")]
-                fn decode(src: &mut ::ndr::Reader<'stub>) -> ::ndr::Result<Self> {
+                fn decode(src: &mut ::rpc::ndr::Reader<'stub>) -> ::rpc::ndr::Result<Self> {
                     #(#reads)*
                     #read_status
                     #(#read_returned)*
@@ -164,7 +164,7 @@ fn exchange(interface: &Interface, method: &Method) -> TokenStream {
             quote!(#ident: self.#ident.clone())
         } else if let Some(expr) = room {
             let used = requests.iter().filter(|ident| mentions(expr, std::slice::from_ref(*ident)));
-            quote!(#ident: { #(let #used = self.#used;)* ::ndr::WithRoom::with_room(#expr) })
+            quote!(#ident: { #(let #used = self.#used;)* ::rpc::ndr::WithRoom::with_room(#expr) })
         } else {
             quote!(#ident: ::core::default::Default::default())
         }
@@ -172,7 +172,7 @@ fn exchange(interface: &Interface, method: &Method) -> TokenStream {
     let members: Vec<&Member> = method.replies.iter().map(|parameter| &parameter.member).collect();
     let room = broken_room(&members, &only_request(method));
     quote! {
-        impl ::rpc_stub::Request for #request #any_request {
+        impl ::rpc::Request for #request #any_request {
             type Interface = #interface_ident;
             type Reply<'reply> = #reply_type;
 
@@ -195,7 +195,7 @@ fn exchange(interface: &Interface, method: &Method) -> TokenStream {
             }
         }
 
-        impl ::rpc_stub::Reply for #reply #any_reply {
+        impl ::rpc::Reply for #reply #any_reply {
             type Status = #status;
             fn status(&self) -> #status {
                 self.status

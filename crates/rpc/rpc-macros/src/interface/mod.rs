@@ -33,12 +33,12 @@ fn table(interface: &Interface) -> TokenStream {
         interface;
     let rows = methods.iter().map(|Method { opnum, idl_name, ident, .. }| {
         let (idl_name, words) = (idl_name.to_string(), ident.to_string().replace('_', " "));
-        quote!(::rpc_stub::Method { interface: #name, opnum: #opnum, name: #idl_name, words: #words })
+        quote!(::rpc::Method { interface: #name, opnum: #opnum, name: #idl_name, words: #words })
     });
     let (recode_request, recode_reply) = if base.is_some() {
-        (quote!(::rpc_stub::orpc::recode_request), quote!(::rpc_stub::orpc::recode_reply))
+        (quote!(::rpc::orpc::recode_request), quote!(::rpc::orpc::recode_reply))
     } else {
-        (quote!(::rpc_stub::recode), quote!(::rpc_stub::recode))
+        (quote!(::rpc::recode), quote!(::rpc::recode))
     };
     let requests = methods.iter().map(|method| {
         let (opnum, message) = (method.opnum, method.request_ident());
@@ -50,7 +50,7 @@ fn table(interface: &Interface) -> TokenStream {
     });
     let undeclared = base.as_ref().map_or_else(
         || quote!(::core::option::Option::None),
-        |base| quote!(<#base as ::rpc_stub::Interface>::recode(direction, opnum, stub)),
+        |base| quote!(<#base as ::rpc::Interface>::recode(direction, opnum, stub)),
     );
     // Without methods there is nothing to choose from.
     let recode = if methods.is_empty() {
@@ -58,11 +58,11 @@ fn table(interface: &Interface) -> TokenStream {
     } else {
         quote! {
             ::core::option::Option::Some(match direction {
-                ::rpc_stub::Direction::Request => match opnum {
+                ::rpc::Direction::Request => match opnum {
                     #(#requests,)*
                     _ => return #undeclared,
                 },
-                ::rpc_stub::Direction::Reply => match opnum {
+                ::rpc::Direction::Reply => match opnum {
                     #(#replies,)*
                     _ => return #undeclared,
                 },
@@ -71,9 +71,9 @@ fn table(interface: &Interface) -> TokenStream {
     };
     let method = base.as_ref().map(|base| {
         quote! {
-            fn method(opnum: u16) -> ::core::option::Option<&'static ::rpc_stub::Method> {
+            fn method(opnum: u16) -> ::core::option::Option<&'static ::rpc::Method> {
                 let own = Self::METHODS.iter().find(|method| method.opnum == opnum);
-                own.or_else(|| <#base as ::rpc_stub::Interface>::method(opnum))
+                own.or_else(|| <#base as ::rpc::Interface>::method(opnum))
             }
         }
     });
@@ -82,20 +82,20 @@ fn table(interface: &Interface) -> TokenStream {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #visibility struct #ident;
 
-        impl ::rpc_stub::Interface for #ident {
+        impl ::rpc::Interface for #ident {
             type Status = #status;
             const NAME: &'static str = #name;
-            const SYNTAX_ID: ::rpc_stub::SyntaxId =
-                ::rpc_stub::SyntaxId::new(::rpc_stub::Guid::from_u128(#uuid), #major, #minor);
-            const METHODS: &'static [::rpc_stub::Method] = &[#(#rows),*];
+            const SYNTAX_ID: ::rpc::SyntaxId =
+                ::rpc::SyntaxId::new(::rpc::Guid::from_u128(#uuid), #major, #minor);
+            const METHODS: &'static [::rpc::Method] = &[#(#rows),*];
 
             #method
 
             fn recode(
-                direction: ::rpc_stub::Direction,
+                direction: ::rpc::Direction,
                 opnum: u16,
                 stub: &[u8],
-            ) -> ::core::option::Option<::ndr::Result<::ndr::EncodeResult<::std::vec::Vec<u8>>>> {
+            ) -> ::core::option::Option<::rpc::ndr::Result<::rpc::ndr::EncodeResult<::std::vec::Vec<u8>>>> {
                 #recode
             }
         }

@@ -20,27 +20,27 @@ fn inheritance(interface: &Interface, base: &Path) -> TokenStream {
             let (first, last) = (first.opnum, last.opnum);
             quote! {{
                 assert!(
-                    #first >= <#base as ::rpc_stub::orpc::ObjectInterface>::OPNUMS_END,
+                    #first >= <#base as ::rpc::orpc::ObjectInterface>::OPNUMS_END,
                     "the first opnum is one of the interface that this one inherits from",
                 );
                 #last + 1
             }}
         }
-        _ => quote!(<#base as ::rpc_stub::orpc::ObjectInterface>::OPNUMS_END),
+        _ => quote!(<#base as ::rpc::orpc::ObjectInterface>::OPNUMS_END),
     };
     quote! {
-        impl ::rpc_stub::orpc::ObjectInterface for #ident {
+        impl ::rpc::orpc::ObjectInterface for #ident {
             const OPNUMS_END: u16 = #opnums_end;
         }
 
         // What is wrong with the opnums is an error of the declaration.
-        const _: u16 = <#ident as ::rpc_stub::orpc::ObjectInterface>::OPNUMS_END;
+        const _: u16 = <#ident as ::rpc::orpc::ObjectInterface>::OPNUMS_END;
 
-        impl ::rpc_stub::orpc::Inherits<#ident> for #ident {}
+        impl ::rpc::orpc::Inherits<#ident> for #ident {}
 
-        impl<Base> ::rpc_stub::orpc::Inherits<Base> for #ident
+        impl<Base> ::rpc::orpc::Inherits<Base> for #ident
         where
-            #base: ::rpc_stub::orpc::Inherits<Base>
+            #base: ::rpc::orpc::Inherits<Base>
         {}
     }
 }
@@ -59,12 +59,12 @@ fn server(interface: &Interface, base: &Path) -> TokenStream {
         quote! {
             #opnum => {
                 let speaks = (
-                    ::rpc_stub::orpc::IUnknownServer::version(server),
-                    ::rpc_stub::orpc::IUnknownServer::enums(server),
+                    ::rpc::orpc::IUnknownServer::version(server),
+                    ::rpc::orpc::IUnknownServer::enums(server),
                 );
-                ::rpc_stub::orpc::answer::<#request, _>(speaks, stub, |this, request| {
-                    let method = <#request as ::rpc_stub::Message>::METHOD;
-                    ::rpc_stub::orpc::IUnknownServer::authorize(server, call, this, method)?;
+                ::rpc::orpc::answer::<#request, _>(speaks, stub, |this, request| {
+                    let method = <#request as ::rpc::Message>::METHOD;
+                    ::rpc::orpc::IUnknownServer::authorize(server, call, this, method)?;
                     #server::#name(server, request)
                 })
             }
@@ -88,10 +88,10 @@ fn server(interface: &Interface, base: &Path) -> TokenStream {
             /// for a parameter out of its range, `RPC_X_BAD_STUB_DATA` for other stubs that are not the method's.
             #visibility fn dispatch<S: #server + ?Sized>(
                 server: &mut S,
-                call: &::rpc_stub::CallInfo,
+                call: &::rpc::CallInfo,
                 opnum: u16,
                 stub: &[u8],
-            ) -> ::core::result::Result<::std::vec::Vec<u8>, ::rpc_stub::FaultStatus> {
+            ) -> ::core::result::Result<::std::vec::Vec<u8>, ::rpc::FaultStatus> {
                 match opnum {
                     #(#arms)*
                     _ => <#base>::dispatch(server, call, opnum, stub),

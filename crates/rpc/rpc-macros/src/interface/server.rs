@@ -14,7 +14,7 @@ pub(crate) fn expand(interface: &Interface) -> TokenStream {
     let is_open = has_handles.then(|| {
         quote! {
             /// Whether a context handle, which is not NULL, names something that is open on this association.
-            fn is_open(&self, handle: ::ndr::ContextHandle) -> bool;
+            fn is_open(&self, handle: ::rpc::ndr::ContextHandle) -> bool;
         }
     });
     let declared = methods.iter().map(|method| declare(method, status));
@@ -22,15 +22,15 @@ pub(crate) fn expand(interface: &Interface) -> TokenStream {
         let (opnum, name, request) = (method.opnum, &method.ident, method.request_ident());
         let handles = method.handles();
         quote! {
-            #opnum => ::rpc_stub::answer::<#request, _>(stub, |request| {
-                #(::rpc_stub::check_open(request.#handles, |handle| server.is_open(handle))?;)*
-                server.authorize(call, <#request as ::rpc_stub::Message>::METHOD)?;
+            #opnum => ::rpc::answer::<#request, _>(stub, |request| {
+                #(::rpc::check_open(request.#handles, |handle| server.is_open(handle))?;)*
+                server.authorize(call, <#request as ::rpc::Message>::METHOD)?;
                 server.#name(request)
             })
         }
     });
     quote! {
-        impl ::rpc_stub::NativeInterface for #ident {}
+        impl ::rpc::NativeInterface for #ident {}
 
         #[doc = #doc]
         ///
@@ -45,9 +45,9 @@ pub(crate) fn expand(interface: &Interface) -> TokenStream {
             /// What the method returns if it may not.
             fn authorize(
                 &mut self,
-                call: &::rpc_stub::CallInfo,
-                method: &::rpc_stub::Method,
-            ) -> ::rpc_stub::ServerResult<(), #status> {
+                call: &::rpc::CallInfo,
+                method: &::rpc::Method,
+            ) -> ::rpc::ServerResult<(), #status> {
                 let _ = (call, method);
                 ::core::result::Result::Ok(())
             }
@@ -62,14 +62,14 @@ pub(crate) fn expand(interface: &Interface) -> TokenStream {
             /// `nca_s_fault_context_mismatch` for a handle that is not open.
             fn dispatch(
                 &mut self,
-                call: &::rpc_stub::CallInfo,
+                call: &::rpc::CallInfo,
                 opnum: u16,
                 stub: &[u8],
-            ) -> ::core::result::Result<::std::vec::Vec<u8>, ::rpc_stub::FaultStatus> {
+            ) -> ::core::result::Result<::std::vec::Vec<u8>, ::rpc::FaultStatus> {
                 let server = self;
                 match opnum {
                     #(#arms,)*
-                    _ => ::core::result::Result::Err(::rpc_stub::FaultStatus::NCA_S_OP_RNG_ERROR),
+                    _ => ::core::result::Result::Err(::rpc::FaultStatus::NCA_S_OP_RNG_ERROR),
                 }
             }
         }
@@ -90,10 +90,10 @@ pub(crate) fn declare(method: &Method, status: &Type) -> TokenStream {
         fn #name(
             &mut self,
             request: &#request #request_arguments,
-        ) -> ::rpc_stub::ServerResult<#reply #reply_arguments, #status> {
+        ) -> ::rpc::ServerResult<#reply #reply_arguments, #status> {
             let _ = request;
-            ::core::result::Result::Err(::rpc_stub::Failure::Fault(
-                ::rpc_stub::FaultStatus::NCA_S_OP_RNG_ERROR,
+            ::core::result::Result::Err(::rpc::Failure::Fault(
+                ::rpc::FaultStatus::NCA_S_OP_RNG_ERROR,
             ))
         }
     }

@@ -1,7 +1,7 @@
 use clap::ValueEnum;
 use ms_oaut::{ArrayParameter, Bstr, IDispatch, IEnumVARIANT, SafeArray};
-use ndr::EnumForm;
-use rpc_stub::orpc::{IUnknown, ObjectInterface};
+use rpc::ndr::EnumForm;
+use rpc::orpc::{IUnknown, ObjectInterface};
 use wire::{Guid, HResult};
 
 question! {

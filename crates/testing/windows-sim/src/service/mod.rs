@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dcerpc::pdu::BindNakReason;
 use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
-use rpc_stub::CallInfo;
+use rpc::CallInfo;
 use wire::Guid;
 
 pub use self::endpoint::{Endpoint, TcpPort};

@@ -12,9 +12,9 @@ use host_session::{Options, Reason, SessionError, Target, TcpPort, TcpReached, T
 use mgmt::management::{Management, Mgmt, StopServerListeningRequest};
 use mgmt::types::{AuthenticationService, Statistics};
 use ms_comt::IGetTrackingData;
-use ndr::ContextHandle;
+use rpc::ndr::ContextHandle;
+use rpc::{Client, ErrorStatus, Interface};
 use rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
-use rpc_stub::{Client, ErrorStatus, Interface};
 use tokio::io::duplex;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;

@@ -13,8 +13,8 @@ use ms_comev::{
     VerifyTransientSubscribersRequest,
 };
 use ms_oaut::{Bstr, Value, Variant};
-use ndr::{ConformantVarying, InterfacePointer};
-use rpc_stub::{Message, Request};
+use rpc::ndr::{ConformantVarying, InterfacePointer};
+use rpc::{Message, Request};
 use wire::HResult;
 
 pub(crate) use self::subscription::{honest_subscription, honest_subscription2, honest_subscription3};

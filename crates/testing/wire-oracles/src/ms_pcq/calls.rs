@@ -11,7 +11,7 @@ use ms_pcq::perflibv2::methods::{
 use ms_pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, dispatch};
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::CounterIdentifier;
-use rpc_stub::{Direction, FromStub, Interface};
+use rpc::{Direction, FromStub, Interface};
 use test_support::future::now;
 use wire::{Guid, Win32Error};
 

@@ -6,8 +6,8 @@ use ms_pcq::perflibv2::methods::{PerflibV2, QueryCounterDataReply};
 use ms_pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, RegistrationInfo, dispatch};
 use ms_pcq::types::{CounterId, Lcid};
 use ms_pcq::wire::CounterIdentifier;
-use ndr::ConformantVaryingBytes;
-use rpc_stub::{Interface, Message};
+use rpc::ndr::ConformantVaryingBytes;
+use rpc::{Interface, Message};
 use test_support::future::now;
 use wire::{Guid, Win32Error};
 

@@ -1,9 +1,9 @@
 //! Laws of the forms that messages of [MS-PLA] have in the wild.
 
 use ms_oaut::{ArrayParameter, Bstr, Date, FlaggedWordBlob, SafeArray, Value, Variant, VariantBool};
-use ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
-use rpc_stub::Direction;
-use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis};
+use rpc::Direction;
+use rpc::ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
+use rpc::orpc::{ComVersion, OrpcThat, OrpcThis};
 use wire::{EncodeResult, Guid};
 
 use super::{MADE, Row, rows};

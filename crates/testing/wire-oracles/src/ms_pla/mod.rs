@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use ms_oaut::{ArrayParameter, Bstr, Value, Variant, VariantBool};
 use ms_pla::xml::{DataCollectorSet, Limits};
-use ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
-use rpc_stub::orpc::{ComVersion, OrpcThat, OrpcThis};
+use rpc::ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
+use rpc::orpc::{ComVersion, OrpcThat, OrpcThis};
 use wire::Guid;
 
 pub use self::messages::messages;

@@ -9,8 +9,8 @@ use ms_pcq::wire::{
     Clocks, CounterHeader, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration,
     CounterStrings, DataHeader, InstanceInfo, Padding, QueryDataWriter, RawValue,
 };
-use ndr::{ConformantBytes, WideString};
-use rpc_stub::Message;
+use rpc::Message;
+use rpc::ndr::{ConformantBytes, WideString};
 use wire::{Decode, FileTime, ReadCursor, Win32Error};
 
 use super::{MADE, Seed, chunk};

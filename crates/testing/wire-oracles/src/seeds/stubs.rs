@@ -18,8 +18,8 @@ use ms_pcq::perflibv2::{CallInfo, Change, dispatch};
 use ms_pcq::types::RequestCode;
 use ms_pcq::wire::CounterIdentifier;
 use ms_rrp::winreg::Winreg;
-use ndr::{ConformantBytes, WideString};
-use rpc_stub::{Direction, Interface, Message};
+use rpc::ndr::{ConformantBytes, WideString};
+use rpc::{Direction, Interface, Message};
 
 use super::{MADE, Seed};
 use crate::interfaces::INTERFACES;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ndr::Error;
-use rpc_stub::Direction;
+use rpc::Direction;
+use rpc::ndr::Error;
 use wire_oracles::interfaces::{Declared, INTERFACES};
 use wire_oracles::seeds::{Stub, stubs};
 

@@ -9,8 +9,8 @@ use epm::ept::{
 };
 use epm::types::Entry;
 use epm::wire::{Binding, Tower};
-use ndr::ContextHandle;
-use rpc_stub::{CallInfo, ErrorStatus, FaultStatus, Interface as _, ServerResult, SyntaxId};
+use rpc::ndr::ContextHandle;
+use rpc::{CallInfo, ErrorStatus, FaultStatus, Interface as _, ServerResult, SyntaxId};
 use windows_sim::HostState;
 use windows_sim::service::{Call, Endpoint, Handler, Service, TcpPort};
 use wire::Guid;

@@ -1,6 +1,6 @@
 use core::ops::Range;
 
-use rpc_stub::Method;
+use rpc::Method;
 use wire::DecodeResult;
 
 use crate::Error;

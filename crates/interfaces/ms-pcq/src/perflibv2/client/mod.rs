@@ -5,8 +5,8 @@ mod registration;
 mod room;
 
 use dcerpc::Channel;
-use ndr::{ConformantBytes, WideString};
-use rpc_stub::{Client, Message, Method, Reply, StatusOf};
+use rpc::ndr::{ConformantBytes, WideString};
+use rpc::{Client, Message, Method, Reply, StatusOf};
 use wire::{DecodeError, DecodeResult, Guid, Win32Error};
 
 use crate::Error;
@@ -156,7 +156,7 @@ impl<C: Channel> PerflibV2Client<C> {
     ) -> Result<Vec<CounterIdentifier>, Error<C::Error>> {
         let method = ValidateCountersRequest::METHOD;
         let data = CounterIdentifier::encode_list(identifiers)
-            .map_err(|source| rpc_stub::Error::Request { method, source })?;
+            .map_err(|source| rpc::Error::Request { method, source })?;
         let in_size = u32::try_from(data.len()).unwrap_or(u32::MAX);
         let data = ConformantBytes(data.into());
         let request = ValidateCountersRequest { query: query.handle, in_size, data, change };
@@ -209,7 +209,7 @@ impl<C: Channel> PerflibV2Client<C> {
 }
 
 fn failed<E: core::error::Error + 'static>(method: &'static Method, status: Win32Error) -> Error<E> {
-    rpc_stub::Error::Status { method, status }.into()
+    rpc::Error::Status { method, status }.into()
 }
 
 fn same_count(answered: Vec<CounterIdentifier>, asked: usize) -> DecodeResult<Vec<CounterIdentifier>> {

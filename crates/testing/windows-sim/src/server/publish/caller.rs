@@ -46,7 +46,7 @@ pub enum CallError {
     Object(HResult),
     /// An answer is no answer.
     #[error("answer: {0}")]
-    Answer(#[from] ndr::Error),
+    Answer(#[from] rpc::ndr::Error),
     /// An answer has wrong contents.
     #[error("answer: {0}")]
     Contents(#[from] DecodeError),

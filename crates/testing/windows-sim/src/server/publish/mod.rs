@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use ms_comt::IComTrackingInfoEvents;
 use ms_comt::ids::EVENT_CLASS;
-use rpc_stub::orpc::ObjectInterface;
+use rpc::orpc::ObjectInterface;
 use tokio::time::timeout;
 use tracing::debug;
 use wire::Guid;

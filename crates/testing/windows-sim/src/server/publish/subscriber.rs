@@ -8,8 +8,8 @@ use ms_dcom::resolver::{
 };
 use ms_dcom::types::{Oxid, ProtocolSequence};
 use ms_dcom::wire::{DualStringArray, Objref};
-use rpc_stub::orpc::{ComVersion, ObjectInterface, OrpcThis, read_reply, request_stub};
-use rpc_stub::{FromStub, Interface, Message, Reply, Request};
+use rpc::orpc::{ComVersion, ObjectInterface, OrpcThis, read_reply, request_stub};
+use rpc::{FromStub, Interface, Message, Reply, Request};
 use wire::{Guid, Win32Error, decode};
 
 use super::caller::{CallError, Caller, RunTime};

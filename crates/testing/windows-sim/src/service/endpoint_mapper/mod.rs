@@ -11,8 +11,8 @@ use epm::ept::{
     EptMapRequest, EptServer,
 };
 use epm::types::Entry;
-use ndr::ContextHandle;
-use rpc_stub::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
+use rpc::ndr::ContextHandle;
+use rpc::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
 use wire::Guid;
 
 use super::refused::refused;

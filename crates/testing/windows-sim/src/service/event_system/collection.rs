@@ -12,9 +12,9 @@ use ms_comev::{
 };
 use ms_dcom::wire::Objref;
 use ms_oaut::{IDispatchServer, Value, Variant};
-use ndr::{ConformantVarying, InterfacePointer};
-use rpc_stub::orpc::{IUnknownServer, ObjectInterface};
-use rpc_stub::{Interface, ServerResult};
+use rpc::ndr::{ConformantVarying, InterfacePointer};
+use rpc::orpc::{IUnknownServer, ObjectInterface};
+use rpc::{Interface, ServerResult};
 use wire::{FileTime, Guid, HResult};
 
 use super::subscription::SubscriptionObject;

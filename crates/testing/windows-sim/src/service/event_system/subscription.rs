@@ -11,9 +11,9 @@ use ms_comev::{
 };
 use ms_dcom::wire::Objref;
 use ms_oaut::{Bstr, IDispatchServer};
-use ndr::InterfacePointer;
-use rpc_stub::orpc::{IUnknownServer, ObjectInterface};
-use rpc_stub::{Interface, ServerResult};
+use rpc::ndr::InterfacePointer;
+use rpc::orpc::{IUnknownServer, ObjectInterface};
+use rpc::{Interface, ServerResult};
 use wire::{Guid, HResult};
 
 use crate::events::{Column, Run, Subscription};

@@ -9,7 +9,7 @@ use mgmt::management::{
     StopServerListeningRequest,
 };
 use mgmt::types::AuthenticationService;
-use rpc_stub::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
+use rpc::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
 
 use super::refused::refused;
 use super::rpc_counts::RpcCounts;

@@ -3,8 +3,8 @@ use std::sync::{Arc, Mutex};
 
 use dcerpc::{FaultStatus, SyntaxId};
 use ms_dcom::types::StdObjref;
-use rpc_stub::orpc::{IUnknownServer, OrpcThis};
-use rpc_stub::{CallInfo, Method, ServerResult};
+use rpc::orpc::{IUnknownServer, OrpcThis};
+use rpc::{CallInfo, Method, ServerResult};
 use wire::{FileTime, Guid, HResult};
 
 use crate::host_state::HostState;

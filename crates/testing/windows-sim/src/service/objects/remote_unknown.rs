@@ -10,9 +10,9 @@ use ms_dcom::remote_unknown::{
 };
 use ms_dcom::types::{RemQiResult, StdObjref};
 use ms_dcom::wire::Objref;
-use ndr::Conformant;
-use rpc_stub::orpc::IUnknownServer;
-use rpc_stub::{Interface, ServerResult};
+use rpc::ndr::Conformant;
+use rpc::orpc::IUnknownServer;
+use rpc::{Interface, ServerResult};
 use wire::{FileTime, HResult};
 
 use super::class::{Refusing, RefusingDispatch};
@@ -35,7 +35,7 @@ pub(super) struct RemUnknown {
     objects: Arc<ObjectTable>,
 }
 
-type Dispatch = fn(&mut Calls, &rpc_stub::CallInfo, u16, &[u8]) -> Result<Vec<u8>, FaultStatus>;
+type Dispatch = fn(&mut Calls, &rpc::CallInfo, u16, &[u8]) -> Result<Vec<u8>, FaultStatus>;
 
 impl RemUnknown {
     pub(super) fn first(objects: Arc<ObjectTable>) -> Self {

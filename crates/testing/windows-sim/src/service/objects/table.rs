@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dcerpc::FaultStatus;
 use ms_dcom::types::{Oid, Oxid, ReferenceFlags, RemInterfaceRef, StdObjref};
-use rpc_stub::orpc::{IUnknown, ObjectInterface};
+use rpc::orpc::{IUnknown, ObjectInterface};
 use wire::{FileTime, Guid, HResult};
 
 use super::class::{ComClass, ComObject, Program, SharedObject};

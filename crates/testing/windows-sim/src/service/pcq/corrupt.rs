@@ -5,8 +5,8 @@ use ms_pcq::perflibv2::methods::{
 };
 use ms_pcq::types::BlockType;
 use ms_pcq::wire::{CounterHeader, CounterIdentifier, DataHeader, MultiCounters, StringBufferHeader};
-use ndr::{ConformantVaryingBytes, WithRoom as _};
-use rpc_stub::{Message, Method};
+use rpc::ndr::{ConformantVaryingBytes, WithRoom as _};
+use rpc::{Message, Method};
 use wire::{Guid, Win32Error};
 
 use crate::rule::Corruption;

@@ -16,7 +16,7 @@ use ms_pcq::perflibv2::{
 };
 use ms_pcq::types::QueryHandle;
 use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
-use rpc_stub::{FromStub, Message};
+use rpc::{FromStub, Message};
 use wire::{Guid, Win32Error};
 
 use self::query::Query;

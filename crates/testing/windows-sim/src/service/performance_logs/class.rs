@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dcerpc::SyntaxId;
 use ms_oaut::{IDispatch, IEnumVARIANT};
 use ms_pla::*;
-use rpc_stub::Interface;
+use rpc::Interface;
 use wire::{Guid, HResult};
 
 use crate::host_state::HostState;

@@ -5,7 +5,7 @@ use ms_pla::{
     IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
     IDataCollectorServer, IPerformanceCounterDataCollector, ITraceDataCollector,
 };
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::class;

@@ -2,7 +2,7 @@
 
 use ms_pla::data_collector_collection::*;
 use ms_pla::{IDataCollectorCollection, IDataCollectorCollectionServer};
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::class;

@@ -7,7 +7,7 @@ use ms_pla::{
     IAlertDataCollectorServer, IApiTracingDataCollectorServer, IConfigurationDataCollectorServer,
     IPerformanceCounterDataCollectorServer,
 };
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::HResult;
 
 use super::collector_record::{Body, Collector};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use ms_dcom::wire::Objref;
 use ms_oaut::{GetTypeInfoCountReply, GetTypeInfoCountRequest, IDispatchServer};
 use ms_pla::Object;
-use ndr::EnumForm;
-use rpc_stub::ServerResult;
-use rpc_stub::orpc::IUnknownServer;
+use rpc::ServerResult;
+use rpc::ndr::EnumForm;
+use rpc::orpc::IUnknownServer;
 use wire::{FileTime, Guid, HResult};
 
 use crate::choices::{PlaChanges, PlaChoices};

@@ -9,8 +9,8 @@ use ms_oaut::{
     Value, Variant,
 };
 use ms_pla::Object;
-use ndr::ConformantVarying;
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
+use rpc::ndr::ConformantVarying;
 use wire::{Guid, HResult};
 
 use super::class::ENUMERATOR;
@@ -120,9 +120,8 @@ impl IEnumVARIANTServer for Calls<'_, Enumerator> {
         &mut self,
         _: &CloneEnumeratorRequest,
     ) -> ServerResult<CloneEnumeratorReply<'static>, HResult> {
-        let enumerator = self
-            .context
-            .returned(self.object.clone(), <IEnumVARIANT as rpc_stub::orpc::ObjectInterface>::IID)?;
+        let enumerator =
+            self.context.returned(self.object.clone(), <IEnumVARIANT as rpc::orpc::ObjectInterface>::IID)?;
         Ok(CloneEnumeratorReply { enumerator, status: HResult::S_OK })
     }
 }

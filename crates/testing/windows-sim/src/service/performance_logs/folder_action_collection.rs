@@ -3,7 +3,7 @@
 use ms_pla::folder_action_collection::*;
 use ms_pla::xml::FolderAction;
 use ms_pla::{IFolderActionCollection, IFolderActionCollectionServer};
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::class;

@@ -5,8 +5,8 @@ use std::any::Any;
 use dcerpc::FaultStatus;
 use ms_oaut::IDispatch;
 use ms_pla::Object;
-use rpc_stub::CallInfo;
-use rpc_stub::orpc::ObjectInterface;
+use rpc::CallInfo;
+use rpc::orpc::ObjectInterface;
 use wire::{Guid, HResult};
 
 use super::context::{Calls, Context, Returned};
@@ -26,7 +26,7 @@ type Dispatch<T> = fn(&mut Calls<'_, T>, &CallInfo, u16, &[u8]) -> Result<Vec<u8
 macro_rules! methods {
     ($($interface:ident),+ $(,)?) => {
         &[$(crate::service::performance_logs::item::Methods {
-            iid: <$interface as rpc_stub::orpc::ObjectInterface>::IID,
+            iid: <$interface as rpc::orpc::ObjectInterface>::IID,
             dispatch: |calls, info, opnum, stub| $interface::dispatch(calls, info, opnum, stub),
         }),+]
     };

@@ -4,7 +4,7 @@ use ms_oaut::Bstr;
 use ms_pla::data_manager::*;
 use ms_pla::xml::{DataManager, Element, Limits, Node};
 use ms_pla::{IDataManager, IDataManagerServer};
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::class;

@@ -6,8 +6,8 @@ use ms_oaut::SafeArray;
 use ms_pla::trace_data_provider::*;
 use ms_pla::xml::{TraceDataProvider, ValueMapItem};
 use ms_pla::{ITraceDataProvider, ITraceDataProviderServer, Object, ValueMapType, ids};
-use ndr::ConformantBytes;
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
+use rpc::ndr::ConformantBytes;
 use wire::{Guid, HResult, Win32Error};
 
 use super::context::Calls;

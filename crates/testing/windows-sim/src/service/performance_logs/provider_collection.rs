@@ -3,7 +3,7 @@
 use ms_pla::trace_data_provider_collection::*;
 use ms_pla::xml::TraceDataProvider;
 use ms_pla::{ITraceDataProviderCollection, ITraceDataProviderCollectionServer, ids};
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::collection::{adding_methods, collection_methods};

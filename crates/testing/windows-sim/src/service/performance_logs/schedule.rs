@@ -5,7 +5,7 @@ use ms_oaut::{Date, Value, Variant};
 use ms_pla::schedule::*;
 use ms_pla::xml::{self, Schedule};
 use ms_pla::{AnyVariant, ISchedule, IScheduleServer};
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::class;

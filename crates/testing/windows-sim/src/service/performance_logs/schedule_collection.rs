@@ -3,7 +3,7 @@
 use ms_pla::schedule_collection::*;
 use ms_pla::xml::Schedule;
 use ms_pla::{IScheduleCollection, IScheduleCollectionServer};
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::class;

@@ -3,7 +3,7 @@
 use ms_pla::data_collector_set::*;
 use ms_pla::xml::{DataCollectorSet, Limits, Validation};
 use ms_pla::{Category, CommitMode, IDataCollectorSet, IDataCollectorSetServer, ids};
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::collector_record::Collector;

@@ -2,7 +2,7 @@
 
 use ms_pla::data_collector_set_collection::*;
 use ms_pla::{IDataCollectorSetCollection, IDataCollectorSetCollectionServer, ids};
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::collection::{adding_methods, collection_methods};

@@ -3,7 +3,7 @@
 use ms_pla::ITraceDataCollectorServer;
 use ms_pla::trace_data_collector::*;
 use ms_pla::xml::TraceDataCollector;
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::HResult;
 
 use super::collector_record::{Body, Collector};

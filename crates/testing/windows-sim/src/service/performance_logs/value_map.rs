@@ -6,7 +6,7 @@ use ms_pla::{
     AnyVariant, ChosenValue, IValueMap, IValueMapServer, Object, ValueMap, ValueMapItem, ValueMapType,
     number_of, xml,
 };
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::class;

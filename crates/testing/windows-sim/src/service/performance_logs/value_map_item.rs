@@ -2,7 +2,7 @@
 
 use ms_pla::value_map_item::*;
 use ms_pla::{IValueMapItem, IValueMapItemServer, xml};
-use rpc_stub::ServerResult;
+use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::class;

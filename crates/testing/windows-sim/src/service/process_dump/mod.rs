@@ -11,8 +11,8 @@ use ms_comt::{
     IsSupportedRequest, ids,
 };
 use ms_oaut::{Bstr, IDispatchServer};
-use rpc_stub::orpc::IUnknownServer;
-use rpc_stub::{Interface, ServerResult};
+use rpc::orpc::IUnknownServer;
+use rpc::{Interface, ServerResult};
 use ssp::ImpersonationLevel;
 use wire::{Guid, HResult, Win32Error};
 

@@ -8,8 +8,8 @@ use ms_dcom::activator::{
 };
 use ms_dcom::types::Oid;
 use ms_dcom::wire::Objref;
-use rpc_stub::orpc::{ComVersion, OrpcThat};
-use rpc_stub::{FromStub, Interface, Message, Request, ServerResult};
+use rpc::orpc::{ComVersion, OrpcThat};
+use rpc::{FromStub, Interface, Message, Request, ServerResult};
 use wire::{HResult, Win32Error};
 
 use super::exporter::AUTHN_HINT;

@@ -6,9 +6,9 @@ use ms_dcom::resolver::{
     ResolveOxid2Request, ResolveOxidReply, ResolveOxidRequest, ServerAlive2Reply, ServerAlive2Request,
     ServerAliveReply, ServerAliveRequest, SimplePingReply, SimplePingRequest,
 };
-use ndr::Reserved;
-use rpc_stub::orpc::ComVersion;
-use rpc_stub::{FromStub, Interface, Message, Request, ServerResult};
+use rpc::ndr::Reserved;
+use rpc::orpc::ComVersion;
+use rpc::{FromStub, Interface, Message, Request, ServerResult};
 use wire::{FileTime, Win32Error};
 
 use super::ping_sets::PingSets;

@@ -10,8 +10,8 @@ use ms_comt::{
     GetComponentDataByContainerReply, GetComponentDataByContainerRequest, GetContainerDataReply,
     GetContainerDataRequest, IGetTrackingData, IGetTrackingDataServer, ids,
 };
-use rpc_stub::orpc::IUnknownServer;
-use rpc_stub::{Interface, ServerResult};
+use rpc::orpc::IUnknownServer;
+use rpc::{Interface, ServerResult};
 use wire::{Guid, HResult};
 
 use super::Call;

@@ -23,7 +23,7 @@ use ms_rrp::winreg::{
     OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest,
     QueryRegistryValueReply, QueryRegistryValueRequest, WinregServer,
 };
-use rpc_stub::{CallInfo, FromStub, Message, Request, ServerResult};
+use rpc::{CallInfo, FromStub, Message, Request, ServerResult};
 use wire::{Guid, Win32Error};
 
 use self::performance_data::Query;

@@ -6,7 +6,7 @@ use ms_rrp::winreg::{
     OpenPerformanceDataRequest, OpenRegistryKeyRequest, QueryInfoOfRegistryKeyRequest,
     QueryRegistryValueRequest,
 };
-use rpc_stub::{FromStub, Message, Request};
+use rpc::{FromStub, Message, Request};
 use wire::Win32Error;
 
 use crate::service::refused::refused;

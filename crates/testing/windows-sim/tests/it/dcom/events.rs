@@ -15,9 +15,9 @@ use ms_comt::tracking::{Component, Container, Dropped, Limits, Process, Visitor,
 use ms_comt::{IComTrackingInfoEvents, ids::EVENT_CLASS};
 use ms_dcom::wire::Objref;
 use ms_oaut::{Bstr, Value};
-use ndr::InterfacePointer;
+use rpc::ndr::InterfacePointer;
+use rpc::orpc::ObjectInterface;
 use rpc_server::{Deadlines, Server, TcpListeners};
-use rpc_stub::orpc::ObjectInterface;
 use tokio::net::TcpListener;
 use windows_sim::choices::{CallBackSecurity, EventList, InterfaceReferences, TrackerEventChoices};
 use windows_sim::server::{CallError, EventPublisher};

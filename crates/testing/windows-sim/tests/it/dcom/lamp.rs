@@ -4,28 +4,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dcerpc::FaultStatus;
-use rpc_stub::orpc::{IUnknown, IUnknownServer, ObjectInterface};
-use rpc_stub::{CallInfo, Interface, ServerResult};
+use rpc::orpc::{IUnknown, IUnknownServer, ObjectInterface};
+use rpc::{CallInfo, Interface, ServerResult};
 use windows_sim::HostState;
 use windows_sim::service::Call;
 use windows_sim::service::objects::{ComClass, ComInterface, ComObject, Program, Refusing};
 use wire::{Guid, HResult};
 
-rpc_stub::interface! {
+rpc::interface! {
     /// A lamp.
     pub orpc interface ILamp: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd60") -> HResult {
         /// Says how bright it is.
         3 => GetBrightness() -> (brightness: u32);
     }
 }
-rpc_stub::interface! {
+rpc::interface! {
     /// Something with a switch.
     pub orpc interface ISwitch: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd61") -> HResult {
         /// Switches.
         3 => Toggle();
     }
 }
-rpc_stub::interface! {
+rpc::interface! {
     /// What a lamp is not.
     pub orpc interface IHeater: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd62") -> HResult {
         /// Says how warm it is.

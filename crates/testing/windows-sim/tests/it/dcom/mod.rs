@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use dcom_runtime::{Object, ReachedResolver, Resolver};
 use host_session::{Options, SessionError, Target, TcpReached, TcpService, TcpSession};
-use rpc_stub::SyntaxId;
+use rpc::SyntaxId;
 use ssp::{Credentials, Secret};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use dcom_runtime::Object;
 use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Request, ServerAlive2Request};
 use ms_dcom::types::Oxid;
-use rpc_stub::orpc::ObjectInterface;
-use rpc_stub::{Client, Error, FaultStatus, Interface};
+use rpc::orpc::ObjectInterface;
+use rpc::{Client, Error, FaultStatus, Interface};
 use wire::HResult;
 
 use super::lamp::{GetBrightnessRequest, IHeater, ILamp, ISwitch, LAMP, ToggleRequest};

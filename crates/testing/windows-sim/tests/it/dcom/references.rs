@@ -15,10 +15,10 @@ use ms_dcom::resolver::{
 };
 use ms_dcom::types::{Oid, ProtocolSequence, RemInterfaceRef, SetId, StdObjref};
 use ms_dcom::wire::DualStringArray;
-use ndr::Conformant;
+use rpc::ndr::Conformant;
+use rpc::orpc::{ComVersion, ObjectInterface, OrpcThis, Proxy};
+use rpc::{Client, Interface};
 use rpc_client::{Interface as Bound, TcpTransport};
-use rpc_stub::orpc::{ComVersion, ObjectInterface, OrpcThis, Proxy};
-use rpc_stub::{Client, Interface};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use wire::{Guid, HResult, Win32Error};

@@ -1,8 +1,8 @@
 //! What a host refuses, and what goes wrong if a rule says so.
 
 use host_session::{Reason, Stage, Verdict};
-use rpc_stub::Interface;
-use rpc_stub::orpc::{ComVersion, ObjectInterface, Proxy};
+use rpc::Interface;
+use rpc::orpc::{ComVersion, ObjectInterface, Proxy};
 use windows_sim::{AccountState, ActivationMode};
 use wire::Guid;
 

@@ -7,7 +7,7 @@ use ms_comt::{
     Application, ComponentData, ContainerData, GetComponentDataByContainerAndClsidRequest,
     GetComponentDataByContainerRequest, GetContainerDataRequest, IGetTrackingData, applications, ids,
 };
-use rpc_stub::orpc::ObjectInterface;
+use rpc::orpc::ObjectInterface;
 use windows_sim::choices::{CallRate, ContainerList};
 use wire::Guid;
 

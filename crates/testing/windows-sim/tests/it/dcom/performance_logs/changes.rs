@@ -12,7 +12,7 @@ use ms_pla::{
     performance_counter_data_collector, trace_data_collector, trace_data_provider,
     trace_data_provider_collection, value_map_item,
 };
-use rpc_stub::orpc::ObjectInterface;
+use rpc::orpc::ObjectInterface;
 use windows_sim::choices::{PlaChanges, PlaChoices, PlaConflicts};
 use wire::{Guid, HResult};
 
@@ -234,19 +234,22 @@ async fn of_xml(
     set: &mut Object,
     collection: &Returned<IDataCollectorCollection>,
     xml: &str,
-) -> Box<ndr::InterfacePointer<'static>> {
+) -> Box<rpc::ndr::InterfacePointer<'static>> {
     let request = data_collector_collection::CreateDataCollectorFromXmlRequest { xml: bstr(xml) };
     let mut proxy = calls!(set, collection);
     let stub = proxy.stub(&request).await.unwrap();
     owned(&proxy.decode(&request, &stub).unwrap().1.collector)
 }
 
-fn owned(object: &ms_pla::Object<'_>) -> Box<ndr::InterfacePointer<'static>> {
+fn owned(object: &ms_pla::Object<'_>) -> Box<rpc::ndr::InterfacePointer<'static>> {
     let pointer = object.as_ref().unwrap();
-    Box::new(ndr::InterfacePointer { size: pointer.size, data: pointer.data.to_vec().into() })
+    Box::new(rpc::ndr::InterfacePointer { size: pointer.size, data: pointer.data.to_vec().into() })
 }
 
-async fn object_of<I: ObjectInterface>(set: &mut Object, pointer: &ndr::InterfacePointer<'_>) -> Returned<I> {
+async fn object_of<I: ObjectInterface>(
+    set: &mut Object,
+    pointer: &rpc::ndr::InterfacePointer<'_>,
+) -> Returned<I> {
     let objref = ms_dcom::wire::Objref::from_pointer(pointer).unwrap().into_owned();
     set.take_returned(&objref, soon()).await.unwrap()
 }

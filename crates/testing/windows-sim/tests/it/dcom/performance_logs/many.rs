@@ -4,7 +4,7 @@ use ms_oaut::Bstr;
 use ms_pla::collection::items;
 use ms_pla::data_collector_set_collection::GetDataCollectorSetsRequest;
 use ms_pla::{Category, IDataCollectorSet, IDataCollectorSetCollection};
-use rpc_stub::orpc::ObjectInterface;
+use rpc::orpc::ObjectInterface;
 use windows_sim::model::data_collector_sets::{COLLECTORS, SetError, Store, generated};
 
 use super::{calls, get, record, server_set, taken, text};

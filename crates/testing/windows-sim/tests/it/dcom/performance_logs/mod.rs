@@ -18,8 +18,8 @@ use ms_pla::data_collector_set::{GetXmlRequest, QueryRequest};
 use ms_pla::data_collector_set_collection::GetDataCollectorSetsRequest;
 use ms_pla::xml::{DataCollectorSet, Limits};
 use ms_pla::{Category, IDataCollectorSet, IDataCollectorSetCollection};
-use ndr::InterfacePointer;
-use rpc_stub::orpc::ObjectInterface;
+use rpc::ndr::InterfacePointer;
+use rpc::orpc::ObjectInterface;
 use wire::{Guid, HResult};
 
 use super::{World, soon};
@@ -74,7 +74,7 @@ fn texts(array: &ArrayParameter<'_>) -> Vec<String> {
 }
 
 /// The status that a method failed with.
-fn failed<T: std::fmt::Debug>(called: Result<T, rpc_stub::Error<rpc_client::Error, HResult>>) -> HResult {
+fn failed<T: std::fmt::Debug>(called: Result<T, rpc::Error<rpc_client::Error, HResult>>) -> HResult {
     called.unwrap_err().status().unwrap()
 }
 

@@ -8,8 +8,8 @@ use ms_pla::{
     AnyVariant, ITraceDataProvider, ITraceDataProviderCollection, IValueMap, IValueMapItem, ValueMapType,
     ids, number_of, trace_data_provider_collection, value_map_item,
 };
-use ndr::ConformantBytes;
-use rpc_stub::orpc::ObjectInterface;
+use rpc::ndr::ConformantBytes;
+use rpc::orpc::ObjectInterface;
 use windows_sim::model::data_collector_sets::providers::{KERNEL, ORDERS};
 use wire::{HResult, Win32Error};
 

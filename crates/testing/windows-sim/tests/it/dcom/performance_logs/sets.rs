@@ -11,7 +11,7 @@ use ms_pla::{
     AutoPathFormat, Category, CommitMode, DataCollectorSetStatus, IDataCollectorSet,
     IDataCollectorSetCollection, ids,
 };
-use rpc_stub::orpc::ObjectInterface;
+use rpc::orpc::ObjectInterface;
 use wire::{Guid, HResult};
 
 use super::{bstr, calls, failed, filled, get, record, server_set, set_of, taken, text, texts};

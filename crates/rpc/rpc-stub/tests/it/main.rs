@@ -1,9 +1,0 @@
-//! What a declaration gives: both sides of an interface, and what they refuse.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-mod client;
-mod lamp;
-mod laws;
-mod orpc;
-mod server;
-mod shelf;

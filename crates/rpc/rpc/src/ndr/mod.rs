@@ -1,0 +1,160 @@
+//! NDR 2.0, the transfer syntax of C706 chapter 14, little-endian, both ways.
+//!
+//! Alignment counts from the beginning of the stub, so there is one [`Reader`] or [`Writer`] per stub (or per
+//! pickled blob). Padding is written as zeros and never looked at.
+//!
+//! Every construct has two halves, as in C706 14.3.12.3: what stands *inline*, where the value is declared, and
+//! what is *deferred*, the referents of embedded pointers, which follow the outermost construct, left to right
+//! and depth first. [`NdrDecode`] and [`NdrEncode`] have a method for each half. A decoder's first half returns
+//! a type of its own ([`NdrDecode::Inline`]), so that a pointer whose referent was not read yet can never be
+//! mistaken for a whole value.
+//!
+//! | IDL | here |
+//! | --- | --- |
+//! | top-level `[ref]` pointer | nothing: it has no representation, read what it points to |
+//! | `[unique]` pointer, top-level or embedded | `Option<Box<T>>` |
+//! | `[size_is(n)]` array | [`Conformant`]; of bytes, [`ConformantBytes`] |
+//! | `[length_is(n)]` array | [`Varying`] |
+//! | `[size_is(n), length_is(m)]` array | [`ConformantVarying`]; of bytes, [`ConformantVaryingBytes`] |
+//! | `[string] wchar_t*` | [`WideString`], or [`Reader::wide_string`] |
+//! | `[string, size_is(n)] char*` | [`NarrowString`] |
+//! | `[string] char[N]` | [`FixedString`] |
+//! | `[ref]` pointer inside of a structure | [`Ref`] |
+//! | `T[N]` | `[T; N]` |
+//! | a member that is reserved, zero or NULL | [`Reserved`] |
+//! | a value pickled by itself | [`to_pickle`], [`from_pickle`] |
+//! | `enum` without `[v1_enum]` | [`Enum`], of 16 bits or, as some write it, 32 |
+//! | `[context_handle]` | [`ContextHandle`] |
+//! | `[range(a, b)]` | [`Reader::range_u32`], whose error is [`Error::Range`] |
+//!
+//! Types that an interface declares get both traits by derive:
+//!
+//! ```
+//! use rpc::ndr::{NdrDecode, NdrEncode, Reader, WideString, Writer};
+//!
+//! // typedef struct { DWORD kind; [unique, string] wchar_t* name; } ITEM;
+//! #[doc(alias = "ITEM")]
+//! #[derive(Debug, PartialEq, NdrEncode, NdrDecode)]
+//! struct Item { kind: u32, name: Option<Box<WideString>> }
+//!
+//! let item = Item { kind: 7, name: Some(Box::new(WideString("a".to_owned()))) };
+//! let mut dst = Writer::new();
+//! dst.write(&item).unwrap();
+//! let stub = dst.into_stub();
+//! assert_eq!(stub, [7, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, b'a', 0, 0, 0]);
+//! assert_eq!(Reader::new(&stub, "Example").read::<Item>("item").unwrap(), item);
+//! ```
+//!
+//! The derives compute alignments and least sizes. The first `doc(alias)` of a type or field is its name in errors,
+//! else the name that it has in Rust. What else the IDL says stands in attributes:
+//!
+//! | IDL | attribute |
+//! | --- | --- |
+//! | `[range(a, b)]`, of a `u32` | `#[ndr(range = a..=b)]` |
+//! | `[size_is(n)]`, `[length_is(n)]` | `#[ndr(size_is = n)]`, `#[ndr(length_is = n)]`: an expression of other fields; a value whose counts differ is neither read nor written |
+//! | a conformant structure | `#[ndr(conformant)]` at its last field, a `Vec` or, of bytes, a `Cow` |
+//! | `union`, with its tag | an enum with `#[ndr(switch = u32)]`; variants have `#[ndr(case = 7)]` or, with the tag as their value, `#[ndr(default)]` |
+//! | `[switch_is(n)]` | `#[ndr(switch_is = n)]` |
+//! | a name | `#[ndr(name = "dwSize")]` |
+//! | what no IDL says | `#[ndr(check = path)]` at a type or a field: a function of the value that gives a reason to refuse it |
+//! | another form on the wire | `#[ndr(wire = Type)]`, with `TryFrom` both ways |
+//!
+//! Not here, because no interface so far has them: full (`[ptr]`) pointers with aliases, pipes, `[first_is]` offsets
+//! other than zero, arrays with two conformant dimensions in one, NDR64, big-endian peers.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod array;
+mod bytes;
+mod context_handle;
+mod count;
+mod enum_form;
+mod enumeration;
+mod error;
+mod interface_pointer;
+#[doc(hidden)]
+pub mod layout;
+mod narrow_string;
+mod pickle;
+mod pointer;
+mod primitive;
+mod read;
+mod reserved;
+mod string;
+mod tail;
+mod union;
+mod write;
+
+pub use rpc_macros::{NdrDecode, NdrEncode};
+pub use wire::{EncodeError, EncodeResult};
+
+pub use self::array::{Conformant, ConformantVarying, Varying};
+pub use self::bytes::{ConformantBytes, ConformantVaryingBytes};
+pub use self::context_handle::ContextHandle;
+pub use self::count::{Array, WithRoom, count_is};
+pub use self::enum_form::EnumForm;
+pub use self::enumeration::Enum;
+pub use self::error::{Error, RangeError, Result};
+pub use self::interface_pointer::InterfacePointer;
+pub use self::narrow_string::{FixedString, NarrowString};
+pub use self::pickle::{from_pickle, to_pickle};
+pub use self::pointer::Ref;
+pub use self::read::{Limits, Reader};
+pub use self::reserved::Reserved;
+pub use self::string::WideString;
+pub use self::tail::{DecodeTail, EncodeTail};
+pub use self::union::Union;
+pub use self::write::Writer;
+
+/// A type that can be read from a stub in two halves.
+pub trait NdrDecode<'stub>: Sized {
+    /// What the inline half gives: the value itself where nothing is deferred.
+    type Inline;
+
+    /// The structure's name for errors; empty for types whose errors name the structure around them.
+    const NAME: &'static str = "";
+
+    /// C706 14.3.2: 1, 2, 4 or 8. A structure has the largest of its members.
+    ///
+    /// A conformant structure (its last member is a conformant array) has 4, because its max_count comes before
+    /// it; behind the count its decoder aligns itself ([`Reader::align`]).
+    const ALIGNMENT: usize;
+
+    /// The fewest bytes that the inline half can take; what bounds the number of elements in an array.
+    ///
+    /// INVARIANT: not zero.
+    const INLINE_SIZE_MIN: usize;
+
+    /// Reads the inline half; the reader is aligned.
+    ///
+    /// # Errors
+    /// When bytes are missing or cannot be believed.
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self::Inline>;
+
+    /// Reads the referents of the embedded pointers that `inline` holds, in the order of declaration.
+    ///
+    /// # Errors
+    /// When bytes are missing or cannot be believed.
+    fn decode_deferred(inline: Self::Inline, src: &mut Reader<'stub>) -> Result<Self>;
+}
+
+/// A type that can be written to a stub in two halves.
+pub trait NdrEncode {
+    /// What the inline half hands to the deferred one: `()` but where the value has another form on the wire, which is
+    /// made once.
+    type Deferred;
+
+    /// As [`NdrDecode::ALIGNMENT`].
+    const ALIGNMENT: usize;
+
+    /// Writes the inline half; the writer is aligned.
+    ///
+    /// # Errors
+    /// When the wire has no room for a value.
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<Self::Deferred>;
+
+    /// Writes the referents of the embedded pointers, in the order of declaration.
+    ///
+    /// # Errors
+    /// When the wire has no room for a value.
+    fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()>;
+}
