@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ms_comt::tracking::ApplicationType;
+use com::comt::tracking::ApplicationType;
 use plugin_sdk::Failure;
 use wire::Guid;
 

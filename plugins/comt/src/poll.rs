@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
-use dcom_runtime::Object;
-use host_session::{Reason, SessionError};
-use ms_comt::{
+use com::comt::{
     Application, GetComponentDataByContainerAndClsidRequest, GetComponentDataByContainerRequest,
     GetContainerDataRequest, IGetTrackingData, applications,
 };
+use dcom_runtime::Object;
+use host_session::{Reason, SessionError};
 use plugin_sdk::{Failure, GeneralReason, Stage};
 use plugin_session::ObjectStep;
 use rpc::Message;

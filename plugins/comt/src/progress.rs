@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use ms_comt::{Application, ComponentData};
+use com::comt::{Application, ComponentData};
 use tokio::time::Instant;
 use wire::Guid;
 

@@ -1,7 +1,7 @@
 //! One collection: what is polled, what the host told, and what is shown of both.
 
+use com::dcom::RESOLVER_PORT;
 use host_session::Target as HostTarget;
-use ms_dcom::RESOLVER_PORT;
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup,
     Source, Stage, Target, Transport,

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
+use com::comt::{IGetTrackingData, ids};
 use dcom_runtime::{Object, ReachedResolver};
 use host_session::{Options, Target};
-use ms_comt::{IGetTrackingData, ids};
 use rpc::orpc::ObjectInterface as _;
 use ssp::{Credentials, Secret};
 use tokio::net::TcpListener;

@@ -1,11 +1,11 @@
 //! The tracker of a host.
 
+use com::comev::{IEventSubscription, IEventSystem};
+use com::comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump, ids};
+use com::dcom::activator::IRemoteSCMActivator;
+use com::dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
+use com::dcom::resolver::IObjectExporter;
 use host_session::{SessionError, Stage};
-use ms_comev::{IEventSubscription, IEventSystem};
-use ms_comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump, ids};
-use ms_dcom::activator::IRemoteSCMActivator;
-use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
-use ms_dcom::resolver::IObjectExporter;
 use plugin_session::{Explanation, InterfaceNames, ObjectService, ObjectStep};
 use rpc::orpc::ObjectInterface as _;
 

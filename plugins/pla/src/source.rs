@@ -6,9 +6,9 @@ mod judging;
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use com::dcom::RESOLVER_PORT;
 use counter_types::same_name;
 use host_session::Recovery;
-use ms_dcom::RESOLVER_PORT;
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, End, Failure, FamilyKey, Problem, Selects, Setup, Source, Stage,
     Target, Transport,

@@ -7,8 +7,8 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
 
+use com::comt::tracking::{Component, Container, Limits, Process, Visitor, read};
 use dcom_exporter::{Exporter, SubscriberLimits, Subscribers, Told};
-use ms_comt::tracking::{Component, Container, Limits, Process, Visitor, read};
 use rpc_server::{Deadlines, TcpListeners};
 use tokio::net::TcpListener;
 

@@ -2,8 +2,8 @@ use core::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use ms_dcom::types::ReferenceFlags;
-use ms_dcom::wire::Objref;
+use com::dcom::types::ReferenceFlags;
+use com::dcom::wire::Objref;
 use wire::Guid;
 
 use crate::table::{Entry, Table};

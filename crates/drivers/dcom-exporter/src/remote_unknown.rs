@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
-use dcerpc::{FaultStatus, SyntaxId};
-use ms_dcom::remote_unknown::{
+use com::dcom::remote_unknown::{
     IRemUnknown, IRemUnknown2, IRemUnknown2Server, IRemUnknownServer, RemAddRefReply, RemAddRefRequest,
     RemQueryInterface2Reply, RemQueryInterface2Request, RemQueryInterfaceReply, RemQueryInterfaceRequest,
     RemReleaseReply, RemReleaseRequest,
 };
-use ms_dcom::types::{ReferenceFlags, RemInterfaceRef, RemQiResult, StdObjref};
+use com::dcom::types::{ReferenceFlags, RemInterfaceRef, RemQiResult, StdObjref};
+use dcerpc::{FaultStatus, SyntaxId};
 use rpc::ndr::Conformant;
 use rpc::orpc::IUnknownServer;
 use rpc::{CallInfo, Interface, ServerResult};

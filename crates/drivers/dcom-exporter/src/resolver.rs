@@ -4,13 +4,13 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dcerpc::{FaultStatus, SyntaxId};
-use ms_dcom::resolver::{
+use com::dcom::resolver::{
     ComplexPingReply, ComplexPingRequest, IObjectExporter, IObjectExporterServer, ResolveOxid2Reply,
     ResolveOxid2Request, ResolveOxidReply, ResolveOxidRequest, ServerAlive2Reply, ServerAlive2Request,
     ServerAliveReply, ServerAliveRequest, SimplePingReply, SimplePingRequest,
 };
-use ms_dcom::types::{Oxid, SetId};
+use com::dcom::types::{Oxid, SetId};
+use dcerpc::{FaultStatus, SyntaxId};
 use rpc::ndr::Reserved;
 use rpc::orpc::ComVersion;
 use rpc::{Interface, ServerResult};

@@ -5,12 +5,12 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dcerpc::{FaultStatus, SyntaxId};
-use ms_comt::tracking::check_frame;
-use ms_comt::{
+use com::comt::tracking::check_frame;
+use com::comt::{
     IComTrackingInfoEvents, IComTrackingInfoEventsServer, OnNewTrackingInfoReply, OnNewTrackingInfoRequest,
 };
-use ms_dcom::wire::Objref;
+use com::dcom::wire::Objref;
+use dcerpc::{FaultStatus, SyntaxId};
 use rpc::orpc::{IUnknown, IUnknownServer, ObjectInterface};
 use rpc::{Interface, ServerResult};
 use rpc_server::{Call, Refusal};
@@ -134,7 +134,7 @@ pub struct Subscriber {
 /// The state of a host.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Event {
-    /// What [`ms_comt::tracking::read`] reads. Nobody checked it.
+    /// What [`com::comt::tracking::read`] reads. Nobody checked it.
     pub bytes: Vec<u8>,
     /// When it came.
     pub received: Instant,

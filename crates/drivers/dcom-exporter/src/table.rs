@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use ms_dcom::types::{Oid, Oxid, ReferenceFlags, SetId, StdObjref};
-use ms_dcom::wire::Objref;
+use com::dcom::types::{Oid, Oxid, ReferenceFlags, SetId, StdObjref};
+use com::dcom::wire::Objref;
 use rpc::orpc::{IUnknown, ObjectInterface};
 use rpc_server::Refusal;
 use wire::Guid;

@@ -1,4 +1,4 @@
-use ms_dcom::wire::DualStringArray;
+use com::dcom::wire::DualStringArray;
 
 /// Where hosts are told to call: an address that they can reach, which need not be one of this machine (containers, address
 /// translation).

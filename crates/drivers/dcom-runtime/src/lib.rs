@@ -10,7 +10,7 @@
 //! use std::sync::Arc;
 //!
 //! let connector = transport::TcpConnector::default();
-//! let target = Target::new("web1.corp.example.com", ms_dcom::RESOLVER_PORT);
+//! let target = Target::new("web1.corp.example.com", com::dcom::RESOLVER_PORT);
 //! let reached = ReachedResolver::connect(target, Options::default(), &connector, deadline).await?;
 //! // A good place to ask for credentials: the host is there, and speaks DCOM.
 //! let resolver = reached.log_on(credentials, &connector, deadline).await?;

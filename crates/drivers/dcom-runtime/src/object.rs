@@ -4,13 +4,15 @@ use core::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use com::dcom::activation::{Activation, ObjectExporter};
+use com::dcom::client::PingSet;
+use com::dcom::remote_unknown::{
+    IRemUnknown2, RemAddRefRequest, RemQueryInterfaceRequest, RemReleaseRequest,
+};
+use com::dcom::types::{Oid, Oxid, RemInterfaceRef, StdObjref};
+use com::dcom::wire::{DualStringArray, Objref};
 use dcerpc::ContextId;
 use host_session::{SessionError, Stage, StageReport, StageTimer, TcpSession};
-use ms_dcom::activation::{Activation, ObjectExporter};
-use ms_dcom::client::PingSet;
-use ms_dcom::remote_unknown::{IRemUnknown2, RemAddRefRequest, RemQueryInterfaceRequest, RemReleaseRequest};
-use ms_dcom::types::{Oid, Oxid, RemInterfaceRef, StdObjref};
-use ms_dcom::wire::{DualStringArray, Objref};
 use rpc::orpc::{ComVersion, ObjectInterface, Proxy};
 use rpc_client::{Interface as BoundInterface, TcpTransport};
 use tokio::time::Instant;

@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
+use com::dcom::activation::{Activation, ActivationRequest, ObjectExporter};
+use com::dcom::activator::{IRemoteSCMActivator, RemoteCreateInstanceRequest};
+use com::dcom::client::{self, Endpoint, Ping, PingSet};
+use com::dcom::remote_unknown::IRemUnknown2;
+use com::dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
+use com::dcom::types::{AuthenticationService, Oxid};
+use com::dcom::wire::DualStringArray;
 use host_session::{Options, Reason, SessionError, Target, TcpReached, TcpService, TcpSession};
-use ms_dcom::activation::{Activation, ActivationRequest, ObjectExporter};
-use ms_dcom::activator::{IRemoteSCMActivator, RemoteCreateInstanceRequest};
-use ms_dcom::client::{self, Endpoint, Ping, PingSet};
-use ms_dcom::remote_unknown::IRemUnknown2;
-use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
-use ms_dcom::types::{AuthenticationService, Oxid};
-use ms_dcom::wire::DualStringArray;
 use rpc::orpc::{ComVersion, OrpcThis};
 use rpc::{Client, Interface, Message};
 use ssp::{Credentials, ImpersonationLevel, Mechanism};

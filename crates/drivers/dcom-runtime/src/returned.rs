@@ -3,9 +3,9 @@
 use core::marker::PhantomData;
 use std::collections::BTreeMap;
 
+use com::dcom::types::{Oxid, RemInterfaceRef, StdObjref};
+use com::dcom::wire::Objref;
 use host_session::SessionError;
-use ms_dcom::types::{Oxid, RemInterfaceRef, StdObjref};
-use ms_dcom::wire::Objref;
 use rpc::orpc::{ObjectInterface, Proxy};
 use rpc_client::{Interface as BoundInterface, TcpTransport};
 use tokio::time::Instant;

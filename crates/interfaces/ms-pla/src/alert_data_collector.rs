@@ -1,6 +1,6 @@
 //! [MS-PLA] 3.2.4.8: [`IAlertDataCollector`] and the messages of its methods.
 
-use ms_oaut::{ArrayParameter, Bstr, VariantBool};
+use com::oaut::{ArrayParameter, Bstr, VariantBool};
 use wire::HResult;
 
 use crate::data_collector::{IDataCollector, IDataCollectorServer};

@@ -1,6 +1,6 @@
 //! What all collections have: a count, items by index from zero, and an enumerator of them.
 
-use ms_oaut::{NextVariantsReply, Value, Variant};
+use com::oaut::{NextVariantsReply, Value, Variant};
 use rpc::ndr::InterfacePointer;
 use rpc::orpc::{Inherits, ObjectInterface, Proxy};
 use rpc::{Channel, Error, FromStub, Message, Reply, Request};

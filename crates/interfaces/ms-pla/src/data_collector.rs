@@ -1,6 +1,6 @@
 //! [MS-PLA] 3.2.4.5: [`IDataCollector`] and the messages of its methods.
 
-use ms_oaut::{Bstr, IDispatch, IDispatchServer, VariantBool};
+use com::oaut::{Bstr, IDispatch, IDispatchServer, VariantBool};
 use wire::HResult;
 
 use crate::types::{AutoPathFormat, DataCollectorType, Object};

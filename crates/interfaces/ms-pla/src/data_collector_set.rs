@@ -1,6 +1,6 @@
 //! [MS-PLA] 3.2.4.1: [`IDataCollectorSet`] and the messages of its methods.
 
-use ms_oaut::{ArrayParameter, Bstr, IDispatch, IDispatchServer, VariantBool};
+use com::oaut::{ArrayParameter, Bstr, IDispatch, IDispatchServer, VariantBool};
 use wire::HResult;
 
 use crate::types::{AutoPathFormat, CommitMode, DataCollectorSetStatus, Object, Password};

@@ -1,6 +1,6 @@
 //! [MS-PLA] 3.2.4.2: [`IDataManager`] and the messages of its methods.
 
-use ms_oaut::{Bstr, IDispatch, IDispatchServer, VariantBool};
+use com::oaut::{Bstr, IDispatch, IDispatchServer, VariantBool};
 use wire::HResult;
 
 use crate::types::{DataManagerSteps, Object, ResourcePolicy};

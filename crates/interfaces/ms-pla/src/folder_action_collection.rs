@@ -1,6 +1,6 @@
 //! [MS-PLA] 3.2.4.4: [`IFolderActionCollection`] and the messages of its methods.
 
-use ms_oaut::{IDispatch, IDispatchServer};
+use com::oaut::{IDispatch, IDispatchServer};
 use wire::HResult;
 
 use crate::types::{AnyVariant, Object};

@@ -6,7 +6,7 @@
 //! it is committed, and a [`ValueMap`] says then which properties are ignored or wrong:
 //!
 //! ```
-//! use ms_oaut::Bstr;
+//! use com::oaut::Bstr;
 //! use ms_pla::data_collector_set::{GetXmlRequest, IDataCollectorSet, QueryRequest};
 //! use rpc::orpc::Proxy;
 //!
@@ -23,7 +23,7 @@
 //!
 //! Where to look: a module for each interface, [`collection`] for what all collections have, [`ids`] for classes, `HResult`
 //! of `wire` for results (`PLA_E_…`), [`xml`] for sets as XML. Documents leave two things open: the size of enumerations ([`rpc::ndr::EnumForm`]) and
-//! the number of pointers before an array ([`ms_oaut::ArrayParameter`]). Both forms of both are read; of an enumeration is
+//! the number of pointers before an array ([`com::oaut::ArrayParameter`]). Both forms of both are read; of an enumeration is
 //! written what readers of either form can read, of an array what the marshalers of Windows write. Requirements that are not
 //! met are in `gaps.toml`.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]

@@ -1,6 +1,6 @@
 //! [MS-PLA] 3.2.4.6: [`IPerformanceCounterDataCollector`] and the messages of its methods.
 
-use ms_oaut::{ArrayParameter, Bstr};
+use com::oaut::{ArrayParameter, Bstr};
 use wire::HResult;
 
 use crate::data_collector::{IDataCollector, IDataCollectorServer};

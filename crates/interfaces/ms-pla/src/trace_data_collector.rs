@@ -1,6 +1,6 @@
 //! [MS-PLA] 3.2.4.9: [`ITraceDataCollector`] and the messages of its methods.
 
-use ms_oaut::{Bstr, VariantBool};
+use com::oaut::{Bstr, VariantBool};
 use wire::{Guid, HResult};
 
 use crate::data_collector::{IDataCollector, IDataCollectorServer};

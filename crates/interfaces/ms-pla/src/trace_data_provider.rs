@@ -1,6 +1,6 @@
 //! [MS-PLA] 3.2.4.11: [`ITraceDataProvider`] and the messages of its methods.
 
-use ms_oaut::{ArrayParameter, Bstr, IDispatch, IDispatchServer, VariantBool};
+use com::oaut::{ArrayParameter, Bstr, IDispatch, IDispatchServer, VariantBool};
 use wire::{Guid, HResult};
 
 use crate::types::Object;

@@ -1,6 +1,6 @@
 //! [MS-PLA] 3.2.4.13: [`ITraceDataProviderCollection`] and the messages of its methods.
 
-use ms_oaut::{Bstr, IDispatch, IDispatchServer};
+use com::oaut::{Bstr, IDispatch, IDispatchServer};
 use wire::HResult;
 
 use crate::types::{AnyVariant, Object};

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use ms_oaut::{Bstr, Variant};
+use com::oaut::{Bstr, Variant};
 use rpc::ndr::{Enum, InterfacePointer, NdrDecode, NdrEncode, Reader, Writer};
 use wire::EncodeResult;
 

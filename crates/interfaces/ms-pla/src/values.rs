@@ -1,4 +1,4 @@
-use ms_oaut::Value;
+use com::oaut::Value;
 use wire::HResult;
 
 use crate::types::ValueMapType;

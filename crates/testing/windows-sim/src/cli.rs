@@ -63,7 +63,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration, requires = "epm_port")]
     pub(crate) events_every: Option<Duration>,
     /// Port of the object resolvers of subscribers: Windows asks no other than 135.
-    #[arg(long, value_name = "N", default_value_t = ms_dcom::RESOLVER_PORT)]
+    #[arg(long, value_name = "N", default_value_t = com::dcom::RESOLVER_PORT)]
     pub(crate) events_port: u16,
     /// Serves the pipe `winreg` on this socket, for a Samba server in front; may be all that is served.
     #[arg(long, value_name = "PATH")]

@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use com::comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
+use com::dcom::remote_unknown::{IRemUnknown, IRemUnknown2, RemQueryInterfaceRequest};
+use com::dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
+use com::dcom::types::Oxid;
 use dcom_exporter::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
-use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
-use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2, RemQueryInterfaceRequest};
-use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
-use ms_dcom::types::Oxid;
 use rpc::orpc::{ComVersion, ObjectInterface, OrpcThis, read_reply, request_stub};
 use rpc::{CallInfo, Direction, FromStub, Interface, Message, Request};
 use rpc_server::Call;

@@ -1,16 +1,16 @@
 //! Laws of all declared interfaces.
 
-use epm::ept::Ept;
-use mgmt::management::Mgmt;
-use ms_comev::{
+use com::comev::{
     IEnumEventObject, IEventObjectCollection, IEventSubscription, IEventSubscription2, IEventSubscription3,
     IEventSystem, IEventSystem2,
 };
-use ms_comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump};
-use ms_dcom::activator::IRemoteSCMActivator;
-use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
-use ms_dcom::resolver::IObjectExporter;
-use ms_oaut::{IDispatch, IEnumVARIANT};
+use com::comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump};
+use com::dcom::activator::IRemoteSCMActivator;
+use com::dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
+use com::dcom::resolver::IObjectExporter;
+use com::oaut::{IDispatch, IEnumVARIANT};
+use epm::ept::Ept;
+use mgmt::management::Mgmt;
 use ms_pcq::perflibv2::methods::PerflibV2;
 use ms_pla::{
     IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,

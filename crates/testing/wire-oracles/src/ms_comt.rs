@@ -1,17 +1,17 @@
 //! Laws of `ms-comt`.
 
-use ms_comt::tracking::write::{self, Choices, encode};
-use ms_comt::tracking::{
+use com::comt::tracking::write::{self, Choices, encode};
+use com::comt::tracking::{
     ApplicationType, Component, Container, Dropped, Limits, Position, Process, Visitor, read,
 };
-use ms_comt::{
+use com::comt::{
     ApplicationIdentifier, ComponentData, ContainerData, ContainerStatistics, DumpProcessReply,
     DumpProcessRequest, GetComponentDataByContainerAndClsidReply, GetComponentDataByContainerAndClsidRequest,
     GetComponentDataByContainerReply, GetComponentDataByContainerRequest, GetContainerDataReply,
     GetContainerDataRequest, IsSupportedReply, IsSupportedRequest, OnNewTrackingInfoReply,
     OnNewTrackingInfoRequest, Tracked,
 };
-use ms_oaut::Bstr;
+use com::oaut::Bstr;
 use wire::{Guid, HResult, WideStr};
 
 use crate::law::is_inside;

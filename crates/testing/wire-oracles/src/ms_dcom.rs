@@ -1,24 +1,26 @@
 //! Laws of `ms-dcom`.
 
-use ms_dcom::activation::{Activation, ActivationProperties, ActivationRequest, ObjectExporter};
-use ms_dcom::activator::{
+use com::dcom::activation::{Activation, ActivationProperties, ActivationRequest, ObjectExporter};
+use com::dcom::activator::{
     RemoteCreateInstanceReply, RemoteCreateInstanceRequest, RemoteGetClassObjectReply,
     RemoteGetClassObjectRequest,
 };
-use ms_dcom::remote_unknown::{
+use com::dcom::remote_unknown::{
     RemAddRefReply, RemAddRefRequest, RemQueryInterface2Reply, RemQueryInterface2Request,
     RemQueryInterfaceReply, RemQueryInterfaceRequest, RemReleaseReply, RemReleaseRequest,
 };
-use ms_dcom::resolver::{
+use com::dcom::resolver::{
     ComplexPingReply, ComplexPingRequest, ResolveOxid2Reply, ResolveOxid2Request, ResolveOxidReply,
     ResolveOxidRequest, ServerAlive2Reply, ServerAlive2Request, ServerAliveReply, ServerAliveRequest,
     SimplePingReply, SimplePingRequest,
 };
-use ms_dcom::types::{
+use com::dcom::types::{
     AuthenticationService, CLSID_ACTIVATION_PROPERTIES_IN, CLSID_ACTIVATION_PROPERTIES_OUT, Oid, Oxid,
     ProtocolSequence, ReferenceFlags, RemInterfaceRef, RemQiResult, SetId, StdObjref,
 };
-use ms_dcom::wire::{Context, DataElement, DualStringArray, ErrorInfo, Objref, ObjrefBody, SecurityBinding};
+use com::dcom::wire::{
+    Context, DataElement, DualStringArray, ErrorInfo, Objref, ObjrefBody, SecurityBinding,
+};
 use rpc::Message;
 use rpc::ndr::{Conformant, InterfacePointer, Reader, Reserved, Writer};
 use rpc::orpc::{ComVersion, OrpcThat, OrpcThis, reply_stub, request_stub};

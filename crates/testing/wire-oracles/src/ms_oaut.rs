@@ -1,6 +1,6 @@
 //! Honest calls of `ms-oaut`, whose laws are those of interfaces.
 
-use ms_oaut::{
+use com::oaut::{
     Bstr, CloneEnumeratorReply, CloneEnumeratorRequest, Currency, Date, Decimal, DispParams, ExcepInfo,
     GetIdsOfNamesReply, GetIdsOfNamesRequest, GetTypeInfoCountReply, GetTypeInfoCountRequest,
     GetTypeInfoReply, GetTypeInfoRequest, InvokeReply, InvokeRequest, NextVariantsReply, NextVariantsRequest,

@@ -5,7 +5,7 @@ mod connections;
 mod pcq;
 mod stubs;
 
-use ms_comt::tracking::write::{Choices, EmptyText};
+use com::comt::tracking::write::{Choices, EmptyText};
 use rpc::ndr::{Conformant, WideString, Writer};
 
 use self::associations::associations;

@@ -1,7 +1,7 @@
 //! The host's object that writes dumps, and what its failures mean.
 
+use com::comt::{IProcessDump, ids};
 use host_session::{Reason as SessionReason, SessionError};
-use ms_comt::{IProcessDump, ids};
 use plugin_sdk::{DeclaredReason, Reason};
 use plugin_session::{Explanation, ObjectService, ObjectStep};
 use rpc::orpc::ObjectInterface as _;

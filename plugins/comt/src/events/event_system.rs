@@ -1,19 +1,19 @@
 //! A host's COM+ event system [MS-COMEV]: the calls that a subscription takes, and what their failures mean.
 
-use dcom_exporter::Subscriber;
-use dcom_runtime::Object;
-use host_session::{Reason, SessionError, Stage};
-use ms_comev::subscription::{
+use com::comev::subscription::{
     PutEnabledRequest, PutEventClassIdRequest, PutInterfaceIdRequest, PutPerUserRequest,
     PutSubscriberInterfaceRequest, PutSubscriptionIdRequest, PutSubscriptionNameRequest,
 };
-use ms_comev::{
+use com::comev::{
     GetCountRequest, IEventObjectCollection, IEventSubscription, IEventSystem, IEventSystem2, QuerySRequest,
     RemoveSRequest, StoreRequest, VerifyTransientSubscribersRequest, ids, prog_id, query,
 };
-use ms_comt::IComTrackingInfoEvents;
-use ms_dcom::wire::Objref;
-use ms_oaut::Bstr;
+use com::comt::IComTrackingInfoEvents;
+use com::dcom::wire::Objref;
+use com::oaut::Bstr;
+use dcom_exporter::Subscriber;
+use dcom_runtime::Object;
+use host_session::{Reason, SessionError, Stage};
 use plugin_session::{Explanation, ObjectService, ObjectStep};
 use rpc::orpc::ObjectInterface as _;
 use tokio::time::Instant;
@@ -65,7 +65,7 @@ pub(crate) async fn fill(
 ) -> Result<(), SessionError> {
     let reference = subscriber.objref().to_pointer();
     let reference = reference.map_err(|error| internal(subscription, &error.to_string()))?;
-    let [class, interface] = [ms_comt::ids::EVENT_CLASS, IComTrackingInfoEvents::IID].map(braces);
+    let [class, interface] = [com::comt::ids::EVENT_CLASS, IComTrackingInfoEvents::IID].map(braces);
     let mut proxy = subscription.proxy::<IEventSubscription>(deadline).await?;
     let filled = async {
         proxy.call(&PutSubscriptionIdRequest { value: braces(id) }).await?;

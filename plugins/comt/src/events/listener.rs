@@ -5,8 +5,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, OnceLock};
 
+use com::dcom::RESOLVER_PORT;
 use dcom_exporter::{Exporter, Strangers, Subscriber, SubscriberLimits, Subscribers, Told};
-use ms_dcom::RESOLVER_PORT;
 use plugin_sdk::{Failure, LibrarySettings, Problem, Stage};
 use plugin_session::recorder;
 use rpc_server::{Deadlines, TcpListeners};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use ms_comt::tracking::{Component, Container, Dropped, Process, Reason, Visitor, read};
+use com::comt::tracking::{Component, Container, Dropped, Process, Reason, Visitor, read};
 use wire::{DecodeError, Guid, WideStr};
 
 use crate::model::{
@@ -19,7 +19,7 @@ pub(crate) fn figures_of(event: &[u8], limits: &Limits) -> Result<HostFigures, D
     let mut state = State::default();
     // An event is not longer than the subscriber lets it be. What is cut off is the same each time only if all is sorted
     // first.
-    let all = ms_comt::tracking::Limits {
+    let all = com::comt::tracking::Limits {
         processes_max: u32::MAX,
         containers_max: u32::MAX,
         components_max: u32::MAX,
@@ -140,7 +140,7 @@ fn text(wide: WideStr<'_>) -> std::sync::Arc<str> {
 
 #[cfg(test)]
 mod tests {
-    use ms_comt::tracking::write::{self, Choices};
+    use com::comt::tracking::write::{self, Choices};
 
     use super::*;
 

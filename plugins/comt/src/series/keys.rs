@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ms_comt::tracking::ApplicationType;
+use com::comt::tracking::ApplicationType;
 use wire::Guid;
 
 use super::table::Key;

@@ -3,10 +3,10 @@
 
 use std::fmt;
 
+use com::dcom::wire::Objref;
+use com::oaut::Bstr;
 use dcom_runtime::{Object, Returned};
 use host_session::{Reason, Recovery, SessionError, Stage};
-use ms_dcom::wire::Objref;
-use ms_oaut::Bstr;
 use ms_pla::collection::{Collection, item, item_unsigned};
 use ms_pla::data_collector_set::{GetNameRequest, GetStatusRequest, GetXmlRequest};
 use ms_pla::data_collector_set_collection::GetDataCollectorSetsRequest;

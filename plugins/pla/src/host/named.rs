@@ -1,8 +1,8 @@
 //! One set by its name: read, started, stopped.
 
+use com::oaut::{Bstr, VariantBool};
 use dcom_runtime::Object;
 use host_session::SessionError;
-use ms_oaut::{Bstr, VariantBool};
 use ms_pla::IDataCollectorSet;
 use ms_pla::data_collector_set::{QueryRequest, StartRequest, StopRequest};
 use tokio::time::Instant;

@@ -1,9 +1,9 @@
 //! The classes of a host's data collector sets, and the interfaces that are called.
 
+use com::dcom::activator::IRemoteSCMActivator;
+use com::dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
+use com::dcom::resolver::IObjectExporter;
 use host_session::SessionError;
-use ms_dcom::activator::IRemoteSCMActivator;
-use ms_dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
-use ms_dcom::resolver::IObjectExporter;
 use ms_pla::{Category, IDataCollectorSet, IDataCollectorSetCollection};
 use plugin_sdk::DeclaredReason;
 use plugin_session::{Explanation, InterfaceNames, ObjectService, ObjectStep};

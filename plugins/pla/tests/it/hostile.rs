@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use com::dcom::wire::{DualStringArray, Objref};
+use com::oaut::{Bstr, IDispatchServer};
 use dcerpc::FaultStatus;
-use ms_dcom::wire::{DualStringArray, Objref};
-use ms_oaut::{Bstr, IDispatchServer};
 use ms_pla::data_collector_set::{GetNameReply, GetNameRequest, GetXmlReply, GetXmlRequest};
 use ms_pla::data_collector_set_collection::*;
 use ms_pla::{

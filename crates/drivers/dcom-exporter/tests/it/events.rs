@@ -4,10 +4,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use com::comt::tracking::{Component, Container, Limits, Process, Visitor, read, write};
+use com::comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use dcerpc::FaultStatus;
 use dcom_exporter::{EventRefusal, SubscriberLimits};
-use ms_comt::tracking::{Component, Container, Limits, Process, Visitor, read, write};
-use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use rpc::orpc::{ComVersion, OrpcThis, request_stub};
 use rpc::{Interface, Message};
 use tokio::task::JoinSet;

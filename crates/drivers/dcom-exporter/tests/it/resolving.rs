@@ -1,15 +1,15 @@
 //! What a host learns of a reference that it was given.
 
-use dcom_exporter::SubscriberLimits;
-use ms_comt::IComTrackingInfoEvents;
-use ms_dcom::remote_unknown::{
+use com::comt::IComTrackingInfoEvents;
+use com::dcom::remote_unknown::{
     IRemUnknown2, RemAddRefRequest, RemQueryInterface2Request, RemQueryInterfaceRequest, RemReleaseRequest,
 };
-use ms_dcom::resolver::{
+use com::dcom::resolver::{
     ComplexPingRequest, IObjectExporter, ResolveOxidRequest, ServerAlive2Request, SimplePingRequest,
 };
-use ms_dcom::types::{Oid, ProtocolSequence, ReferenceFlags, RemInterfaceRef, SetId};
-use ms_dcom::wire::{DualStringArray, Objref};
+use com::dcom::types::{Oid, ProtocolSequence, ReferenceFlags, RemInterfaceRef, SetId};
+use com::dcom::wire::{DualStringArray, Objref};
+use dcom_exporter::SubscriberLimits;
 use rpc::Interface;
 use rpc::ndr::Conformant;
 use rpc::orpc::{ComVersion, IUnknown, ObjectInterface};

@@ -3,11 +3,11 @@
 use std::future::pending;
 use std::time::Duration;
 
+use com::comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
+use com::dcom::remote_unknown::{IRemUnknown2, RemReleaseRequest};
+use com::dcom::resolver::IObjectExporter;
 use dcerpc::{FaultStatus, SyntaxId};
 use dcom_exporter::{EventRefusal, SubscriberLimits};
-use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
-use ms_dcom::remote_unknown::{IRemUnknown2, RemReleaseRequest};
-use ms_dcom::resolver::IObjectExporter;
 use rpc::Interface;
 use rpc::orpc::{ComVersion, OrpcThis, request_stub};
 use rpc_client::Security;

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use com::dcom::resolver::IObjectExporter;
+use com::dcom::wire::ObjrefBody;
 use dcom_runtime::{Object, PING_PERIOD, ReachedResolver};
 use host_session::{Options, Reason, SessionError, Stage, Target, Verdict};
-use ms_dcom::resolver::IObjectExporter;
-use ms_dcom::wire::ObjrefBody;
 use rpc::Interface as _;
 use rpc::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface};
 use wire::HResult;
@@ -23,7 +23,7 @@ rpc::interface! {
 }
 
 async fn activate(world: &World, password: &str) -> Result<Object, SessionError> {
-    let target = Target::new("web1", ms_dcom::RESOLVER_PORT);
+    let target = Target::new("web1", com::dcom::RESOLVER_PORT);
     let reached = ReachedResolver::connect(target, Options::default(), &world.network, soon()).await?;
     let resolver = reached.log_on(credentials(password), &world.network, soon()).await?;
     resolver.activate(CLASS, &[ILamp::IID], Arc::new(world.network.clone()), soon()).await
@@ -160,7 +160,7 @@ async fn an_object_of_another_program_is_called_there_and_pinged_with_the_others
     assert_eq!(world.events(), ["ping set of 1", "release 10 of 2"]);
     let mut stranger = other_lamp(5);
     let ObjrefBody::Standard { std, .. } = &mut stranger.body else { panic!("it is no copy") };
-    std.oxid = ms_dcom::types::Oxid(77);
+    std.oxid = com::dcom::types::Oxid(77);
     let stranger = object.take_returned::<ILamp>(&stranger, soon()).await.unwrap();
     let Err(error) = object.proxy_of(&stranger, soon()).await else { panic!("nobody knows it") };
     assert!(error.detail().contains("OR_INVALID_OXID"), "{error}");

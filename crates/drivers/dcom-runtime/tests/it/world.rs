@@ -4,22 +4,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
-use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
-use ms_dcom::activation::{Activation, ActivationRequest, ObjectExporter};
-use ms_dcom::activator::{
+use com::dcom::activation::{Activation, ActivationRequest, ObjectExporter};
+use com::dcom::activator::{
     IRemoteSCMActivator, IRemoteSCMActivatorServer, RemoteCreateInstanceReply, RemoteCreateInstanceRequest,
 };
-use ms_dcom::remote_unknown::{
+use com::dcom::remote_unknown::{
     IRemUnknown2, IRemUnknown2Server, IRemUnknownServer, RemAddRefReply, RemAddRefRequest,
     RemQueryInterfaceReply, RemQueryInterfaceRequest, RemReleaseReply, RemReleaseRequest,
 };
-use ms_dcom::resolver::{
+use com::dcom::resolver::{
     ComplexPingReply, ComplexPingRequest, IObjectExporter, IObjectExporterServer, ResolveOxid2Reply,
     ResolveOxid2Request, ServerAlive2Reply, ServerAlive2Request, SimplePingReply, SimplePingRequest,
 };
-use ms_dcom::types::{Oid, Oxid, ReferenceFlags, RemQiResult, SetId, StdObjref};
-use ms_dcom::wire::{DualStringArray, Objref};
+use com::dcom::types::{Oid, Oxid, ReferenceFlags, RemQiResult, SetId, StdObjref};
+use com::dcom::wire::{DualStringArray, Objref};
+use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
+use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
 use rpc::ndr::{Conformant, Reserved};
 use rpc::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface, OrpcThat};
 use rpc::{CallInfo, Interface, ServerResult};
@@ -93,7 +93,7 @@ impl World {
             plain_binds: Arc::default(),
             network,
         };
-        world.serve(world.network.listen("web1", ms_dcom::RESOLVER_PORT), resolver, 0);
+        world.serve(world.network.listen("web1", com::dcom::RESOLVER_PORT), resolver, 0);
         let program = vec![IRemUnknown2::SYNTAX_ID, ILamp::SYNTAX_ID, ISwitch::SYNTAX_ID];
         world.serve(world.network.listen("web1", PORT), program.clone(), 40);
         world.serve(world.network.listen("web1", OTHER_PORT), program, 70);

@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::time::Duration;
 
-use dcerpc::client::{CallRequest, ClientConfig};
-use ms_comt::{
+use com::comt::{
     DumpProcessRequest, GetComponentDataByContainerAndClsidRequest, GetComponentDataByContainerRequest,
     GetContainerDataRequest, IGetTrackingData, IProcessDump, IsSupportedRequest,
 };
-use ms_oaut::{Bstr, FlaggedWordBlob};
+use com::oaut::{Bstr, FlaggedWordBlob};
+use dcerpc::client::{CallRequest, ClientConfig};
 use rpc::orpc::{ComVersion, OrpcThis, read_reply, reply_stub, request_stub};
 use rpc::{FromStub, Interface, Request};
 use rpc_client::{Association, TcpTransport};

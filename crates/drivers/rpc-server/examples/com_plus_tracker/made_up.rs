@@ -1,6 +1,6 @@
 //! Figures, names and extents that mean nothing and differ from each other.
 
-use ms_comt::{ApplicationIdentifier, ComponentData, ContainerData, ContainerStatistics, Tracked};
+use com::comt::{ApplicationIdentifier, ComponentData, ContainerData, ContainerStatistics, Tracked};
 use rpc::orpc::{OrpcExtent, OrpcExtentArray};
 use wire::{EncodeError, Guid};
 

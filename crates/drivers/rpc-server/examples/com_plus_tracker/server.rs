@@ -6,13 +6,13 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dcerpc::{FaultStatus, SyntaxId};
-use ms_comt::{
+use com::comt::{
     ComponentData, ContainerData, DumpProcessReply, DumpProcessRequest,
     GetComponentDataByContainerAndClsidReply, GetComponentDataByContainerAndClsidRequest,
     GetComponentDataByContainerReply, GetComponentDataByContainerRequest, GetContainerDataReply,
     GetContainerDataRequest, IGetTrackingData, IProcessDump, IsSupportedReply, IsSupportedRequest,
 };
+use dcerpc::{FaultStatus, SyntaxId};
 use rpc::ndr::Conformant;
 use rpc::orpc::{OrpcThat, read_request, reply_stub, request_stub};
 use rpc::{FromStub, Interface, Message, Request};

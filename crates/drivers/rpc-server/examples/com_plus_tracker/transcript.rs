@@ -2,13 +2,13 @@
 
 use core::fmt::Write;
 
-use ms_comt::{
+use com::comt::{
     ComponentData, ContainerData, DumpProcessReply, DumpProcessRequest,
     GetComponentDataByContainerAndClsidReply, GetComponentDataByContainerAndClsidRequest,
     GetComponentDataByContainerReply, GetComponentDataByContainerRequest, GetContainerDataReply,
     GetContainerDataRequest, IsSupportedReply, IsSupportedRequest,
 };
-use ms_oaut::Bstr;
+use com::oaut::Bstr;
 use rpc::Message;
 use rpc::ndr::Conformant;
 use rpc::orpc::{OrpcExtentArray, OrpcThat, OrpcThis};

@@ -2,7 +2,7 @@
 
 use core::future::{Future, ready};
 
-use ms_oaut::{
+use com::oaut::{
     Bstr, IDispatchServer, IEnumVARIANT, IEnumVARIANTServer, NextVariantsReply, NextVariantsRequest, Value,
     Variant,
 };

@@ -2,7 +2,7 @@
 
 use core::future::{Future, ready};
 
-use ms_oaut::{ArrayParameter, Bstr, IDispatchServer, SafeArray};
+use com::oaut::{ArrayParameter, Bstr, IDispatchServer, SafeArray};
 use ms_pla::data_collector_set::{
     CommitReply, CommitRequest, GetKeywordsReply, GetStatusReply, PutKeywordsRequest,
     PutSubdirectoryFormatReply, PutSubdirectoryFormatRequest, SetCredentialsRequest,

@@ -1,6 +1,6 @@
 //! Stubs as go-msrpc 1.2.5 writes them, with the forms that it has: enumerations of two bytes, arrays behind one pointer.
 
-use ms_oaut::{ArrayParameter, Bstr, Date, SafeArray, Value, Variant, VariantBool};
+use com::oaut::{ArrayParameter, Bstr, Date, SafeArray, Value, Variant, VariantBool};
 use ms_pla::data_collector_set::{
     CommitRequest, GetDataCollectorsReply, GetDurationReply, GetKeywordsReply, GetNameReply, GetSegmentReply,
     GetStatusReply, PutDescriptionRequest, PutDurationRequest, PutKeywordsRequest, PutSegmentRequest,

@@ -2,7 +2,7 @@
 //! the kinds of parameters in `tests/data/methods.txt`. The client of go-msrpc under `crates/xtask/peers/gomsrpc` makes up the
 //! same values. The example `pla_stubs` uses this module, too.
 
-use ms_oaut::{ArrayParameter, Bstr, SafeArray, Value, Variant, VariantBool};
+use com::oaut::{ArrayParameter, Bstr, SafeArray, Value, Variant, VariantBool};
 use ms_pla::{AnyVariant, Object};
 use rpc::Direction;
 use rpc::ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};

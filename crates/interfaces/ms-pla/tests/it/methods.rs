@@ -1,6 +1,6 @@
 //! The methods are those of the IDL: `data/methods.txt` was made from [MS-PLA] section 6.
 
-use ms_oaut::{ArrayParameter, Bstr, Value, Variant, VariantBool};
+use com::oaut::{ArrayParameter, Bstr, Value, Variant, VariantBool};
 use ms_pla::{
     AnyVariant, IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
     IDataCollectorCollection, IDataCollectorSet, IDataCollectorSetCollection, IDataManager, IFolderAction,

@@ -1,6 +1,6 @@
 //! Values of maps, bits of enumerations, names of results.
 
-use ms_oaut::{Bstr, Value};
+use com::oaut::{Bstr, Value};
 use ms_pla::{ChosenValue, CommitMode, ValueMap, ValueMapItem, ValueMapType, WeekDays, number_of};
 use wire::HResult;
 

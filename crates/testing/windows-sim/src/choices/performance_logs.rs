@@ -1,5 +1,5 @@
 use clap::ValueEnum;
-use ms_oaut::{ArrayParameter, Bstr, IDispatch, IEnumVARIANT, SafeArray};
+use com::oaut::{ArrayParameter, Bstr, IDispatch, IEnumVARIANT, SafeArray};
 use rpc::ndr::EnumForm;
 use rpc::orpc::{IUnknown, ObjectInterface};
 use wire::{Guid, HResult};

@@ -1,5 +1,5 @@
 use clap::ValueEnum;
-use ms_comt::tracking::write::{self, EmptyText, Reserved, Untracked};
+use com::comt::tracking::write::{self, EmptyText, Reserved, Untracked};
 
 question! {
     /// What an event of the tracker of COM+ lists.

@@ -1,14 +1,14 @@
 //! Where a host says that it is reached by DCOM.
 
-use ms_dcom::types::{AuthenticationService, ProtocolSequence};
-use ms_dcom::wire::{DualStringArray, SecurityBinding, StringBinding};
+use com::dcom::types::{AuthenticationService, ProtocolSequence};
+use com::dcom::wire::{DualStringArray, SecurityBinding, StringBinding};
 
 use crate::behaviour::{ObjectBindings, RpcSecurity};
 use crate::host_state::HostState;
 use crate::registry::netbios_name;
 
 /// The addresses of the resolver, without a port. Windows writes the host's short name first, and no pipe: see the conversation in
-/// `golden.rs` of `ms-dcom`.
+/// `tests/it/dcom/golden.rs` of `com`.
 pub(super) fn resolver_bindings(host: &HostState) -> DualStringArray {
     let address = host.exporter_address().map(|address| address.ip().to_string());
     let name = address.is_some().then(|| netbios_name(host.name()));

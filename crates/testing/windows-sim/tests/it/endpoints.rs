@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use com::comt::IGetTrackingData;
 use dcerpc::client::ClientConfig;
 use dcerpc::{FaultStatus, SyntaxId};
 use epm::ept::{EndpointMap, EndpointMapper, EptLookupRequest, Inquiry, Limits};
@@ -11,7 +12,6 @@ use epm::types::{InquiryType, VersionOption};
 use host_session::{Options, Reason, SessionError, Target, TcpPort, TcpReached, TcpService, TcpSession};
 use mgmt::management::{Management, Mgmt, StopServerListeningRequest};
 use mgmt::types::{AuthenticationService, Statistics};
-use ms_comt::IGetTrackingData;
 use rpc::ndr::ContextHandle;
 use rpc::{Client, ErrorStatus, Interface};
 use rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
@@ -189,7 +189,7 @@ async fn manage<C: dcerpc::Channel>(channel: C, expected: &[SyntaxId]) {
 #[tokio::test]
 async fn each_port_says_what_it_offers_and_counts_for_itself() {
     let world = World::new().await;
-    let of_mapper = [epm::SYNTAX_ID, ms_dcom::resolver::IObjectExporter::SYNTAX_ID];
+    let of_mapper = [epm::SYNTAX_ID, com::dcom::resolver::IObjectExporter::SYNTAX_ID];
     for (address, interfaces) in [(world.mapper, &of_mapper[..]), (world.objects, &[TRACKER])] {
         let mut session = world.bind(address, mgmt::SYNTAX_ID).await;
         manage(session.channel(0, soon()), interfaces).await;

@@ -2,7 +2,7 @@
 
 mod subscription;
 
-use ms_comev::{
+use com::comev::{
     AddItemReply, AddItemRequest, CloneEnumeratorReply, CloneEnumeratorRequest, GetCountReply,
     GetCountRequest, GetEventObjectChangeEventClassIdReply, GetEventObjectChangeEventClassIdRequest,
     GetItemReply, GetItemRequest, GetNewEnumReply, GetNewEnumRequest, GetNewEnumVariantReply,
@@ -12,7 +12,7 @@ use ms_comev::{
     SkipItemsRequest, StoreReply, StoreRequest, VerifyTransientSubscribersReply,
     VerifyTransientSubscribersRequest,
 };
-use ms_oaut::{Bstr, Value, Variant};
+use com::oaut::{Bstr, Value, Variant};
 use rpc::ndr::{ConformantVarying, InterfacePointer};
 use rpc::{Message, Request};
 use wire::HResult;

@@ -1,6 +1,6 @@
 //! Honest calls of subscriptions, whose laws are those of interfaces.
 
-use ms_comev::subscription::{
+use com::comev::subscription::{
     GetDescriptionReply, GetDescriptionRequest, GetEnabledReply, GetEnabledRequest,
     GetEventClassApplicationIdReply, GetEventClassApplicationIdRequest, GetEventClassIdReply,
     GetEventClassIdRequest, GetEventClassPartitionIdReply, GetEventClassPartitionIdRequest,

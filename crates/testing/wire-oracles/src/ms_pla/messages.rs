@@ -1,6 +1,6 @@
 //! Laws of the forms that messages of [MS-PLA] have in the wild.
 
-use ms_oaut::{ArrayParameter, Bstr, Date, FlaggedWordBlob, SafeArray, Value, Variant, VariantBool};
+use com::oaut::{ArrayParameter, Bstr, Date, FlaggedWordBlob, SafeArray, Value, Variant, VariantBool};
 use rpc::Direction;
 use rpc::ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
 use rpc::orpc::{ComVersion, OrpcThat, OrpcThis};

@@ -5,7 +5,7 @@ mod value_maps;
 
 use std::collections::HashSet;
 
-use ms_oaut::{ArrayParameter, Bstr, Value, Variant, VariantBool};
+use com::oaut::{ArrayParameter, Bstr, Value, Variant, VariantBool};
 use ms_pla::xml::{DataCollectorSet, Limits};
 use rpc::ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
 use rpc::orpc::{ComVersion, OrpcThat, OrpcThis};

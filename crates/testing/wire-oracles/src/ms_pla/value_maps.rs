@@ -1,6 +1,6 @@
 //! Laws of value maps, whose items hosts choose.
 
-use ms_oaut::{Bstr, Value};
+use com::oaut::{Bstr, Value};
 use ms_pla::{ChosenValue, ValueMap, ValueMapItem, ValueMapType, number_of};
 
 use crate::input::Input;

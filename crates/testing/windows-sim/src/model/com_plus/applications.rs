@@ -49,7 +49,7 @@ const FINANCE_PARTITION: Guid = Guid::from_u128(0x9a27_1710_0000_4000_8000_0000_
 const ORDINARY: Application = Application {
     id: Guid::NULL,
     name: "",
-    partition_id: ms_comev::ids::DEFAULT_PARTITION,
+    partition_id: com::comev::ids::DEFAULT_PARTITION,
     exe_name: "dllhost.exe",
     processes: 1,
     is_service: false,

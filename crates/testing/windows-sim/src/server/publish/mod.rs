@@ -11,8 +11,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ms_comt::IComTrackingInfoEvents;
-use ms_comt::ids::EVENT_CLASS;
+use com::comt::IComTrackingInfoEvents;
+use com::comt::ids::EVENT_CLASS;
 use rpc::orpc::ObjectInterface;
 use tokio::time::timeout;
 use tracing::debug;

@@ -1,7 +1,7 @@
 //! The model's state as a tracker event, [MS-COMT] 2.2.5.
 
-use ms_comt::tracking::ApplicationType;
-use ms_comt::tracking::write;
+use com::comt::tracking::ApplicationType;
+use com::comt::tracking::write;
 
 use crate::choices::EventList;
 use crate::host_state::HostState;

@@ -1,13 +1,13 @@
 //! From the reference in a subscription to calls of the subscriber.
 
-use dcerpc::ContextId;
-use ms_comt::{IComTrackingInfoEvents, OnNewTrackingInfoReply, OnNewTrackingInfoRequest};
-use ms_dcom::remote_unknown::{IRemUnknown, RemQueryInterfaceReply, RemQueryInterfaceRequest};
-use ms_dcom::resolver::{
+use com::comt::{IComTrackingInfoEvents, OnNewTrackingInfoReply, OnNewTrackingInfoRequest};
+use com::dcom::remote_unknown::{IRemUnknown, RemQueryInterfaceReply, RemQueryInterfaceRequest};
+use com::dcom::resolver::{
     IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Reply, ServerAlive2Request,
 };
-use ms_dcom::types::{Oxid, ProtocolSequence};
-use ms_dcom::wire::{DualStringArray, Objref};
+use com::dcom::types::{Oxid, ProtocolSequence};
+use com::dcom::wire::{DualStringArray, Objref};
+use dcerpc::ContextId;
 use rpc::orpc::{ComVersion, ObjectInterface, OrpcThis, read_reply, request_stub};
 use rpc::{FromStub, Interface, Message, Reply, Request};
 use wire::{Guid, Win32Error, decode};

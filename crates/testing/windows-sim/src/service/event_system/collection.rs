@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use dcerpc::FaultStatus;
-use ms_comev::{
+use com::comev::{
     CloneEnumeratorReply, CloneEnumeratorRequest, GetCountReply, GetCountRequest, GetItemReply,
     GetItemRequest, GetNewEnumReply, GetNewEnumRequest, GetNewEnumVariantReply, GetNewEnumVariantRequest,
     IEnumEventObject, IEnumEventObjectServer, IEventObjectCollection, IEventObjectCollectionServer,
     IEventSubscription, NextItemsReply, NextItemsRequest, ResetItemsReply, ResetItemsRequest, SkipItemsReply,
     SkipItemsRequest, ids,
 };
-use ms_dcom::wire::Objref;
-use ms_oaut::{IDispatchServer, Value, Variant};
+use com::dcom::wire::Objref;
+use com::oaut::{IDispatchServer, Value, Variant};
+use dcerpc::FaultStatus;
 use rpc::ndr::{ConformantVarying, InterfacePointer};
 use rpc::orpc::{IUnknownServer, ObjectInterface};
 use rpc::{Interface, ServerResult};

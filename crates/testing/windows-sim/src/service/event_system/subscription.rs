@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dcerpc::FaultStatus;
-use ms_comev::subscription::*;
-use ms_comev::{
+use com::comev::subscription::*;
+use com::comev::{
     IEventSubscription, IEventSubscription2, IEventSubscription2Server, IEventSubscription3,
     IEventSubscription3Server, IEventSubscriptionServer, ids,
 };
-use ms_dcom::wire::Objref;
-use ms_oaut::{Bstr, IDispatchServer};
+use com::dcom::wire::Objref;
+use com::oaut::{Bstr, IDispatchServer};
+use dcerpc::FaultStatus;
 use rpc::ndr::InterfacePointer;
 use rpc::orpc::{IUnknownServer, ObjectInterface};
 use rpc::{Interface, ServerResult};

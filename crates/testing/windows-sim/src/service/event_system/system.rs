@@ -1,15 +1,15 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use dcerpc::FaultStatus;
-use ms_comev::{
+use com::comev::{
     GetVersionReply, GetVersionRequest, IEventSystem, IEventSystem2, IEventSystem2Server, IEventSystemServer,
     QueryReply, QueryRequest, QuerySReply, QuerySRequest, RemoveReply, RemoveRequest, RemoveSReply,
     RemoveSRequest, StoreReply, StoreRequest, VERSION_WITH_PARTITIONS, VerifyTransientSubscribersReply,
     VerifyTransientSubscribersRequest, ids, prog_id, status,
 };
-use ms_dcom::wire::Objref;
-use ms_oaut::{Bstr, IDispatchServer};
+use com::dcom::wire::Objref;
+use com::oaut::{Bstr, IDispatchServer};
+use dcerpc::FaultStatus;
 use rpc::ndr::InterfacePointer;
 use rpc::orpc::{IUnknownServer, ObjectInterface};
 use rpc::{Interface, ServerResult};

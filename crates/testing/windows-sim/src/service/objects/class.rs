@@ -1,8 +1,8 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 
+use com::dcom::types::StdObjref;
 use dcerpc::{FaultStatus, SyntaxId};
-use ms_dcom::types::StdObjref;
 use rpc::orpc::{IUnknownServer, OrpcThis};
 use rpc::{CallInfo, Method, ServerResult};
 use wire::{FileTime, Guid, HResult};

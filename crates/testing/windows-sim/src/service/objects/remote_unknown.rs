@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use dcerpc::{FaultStatus, SyntaxId};
-use ms_dcom::remote_unknown::{
+use com::dcom::remote_unknown::{
     IRemUnknown, IRemUnknown2, IRemUnknown2Server, IRemUnknownServer, RemAddRefReply, RemAddRefRequest,
     RemQueryInterface2Reply, RemQueryInterface2Request, RemQueryInterfaceReply, RemQueryInterfaceRequest,
     RemReleaseReply, RemReleaseRequest,
 };
-use ms_dcom::types::{RemQiResult, StdObjref};
-use ms_dcom::wire::Objref;
+use com::dcom::types::{RemQiResult, StdObjref};
+use com::dcom::wire::Objref;
+use dcerpc::{FaultStatus, SyntaxId};
 use rpc::ndr::Conformant;
 use rpc::orpc::IUnknownServer;
 use rpc::{Interface, ServerResult};

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use com::dcom::types::{Oid, Oxid, ReferenceFlags, RemInterfaceRef, StdObjref};
 use dcerpc::FaultStatus;
-use ms_dcom::types::{Oid, Oxid, ReferenceFlags, RemInterfaceRef, StdObjref};
 use rpc::orpc::{IUnknown, ObjectInterface};
 use wire::{FileTime, Guid, HResult};
 

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use com::oaut::{IDispatch, IEnumVARIANT};
 use dcerpc::SyntaxId;
-use ms_oaut::{IDispatch, IEnumVARIANT};
 use ms_pla::*;
 use rpc::Interface;
 use wire::{Guid, HResult};

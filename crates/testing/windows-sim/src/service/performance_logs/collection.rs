@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ms_oaut::Value;
+use com::oaut::Value;
 use ms_pla::collection::Selector;
 use ms_pla::{AnyVariant, Object, number_of};
 use wire::HResult;

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use ms_dcom::wire::Objref;
-use ms_oaut::{GetTypeInfoCountReply, GetTypeInfoCountRequest, IDispatchServer};
+use com::dcom::wire::Objref;
+use com::oaut::{GetTypeInfoCountReply, GetTypeInfoCountRequest, IDispatchServer};
 use ms_pla::Object;
 use rpc::ServerResult;
 use rpc::ndr::EnumForm;

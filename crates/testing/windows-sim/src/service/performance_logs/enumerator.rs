@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use dcerpc::FaultStatus;
-use ms_oaut::{
+use com::oaut::{
     CloneEnumeratorReply, CloneEnumeratorRequest, IEnumVARIANT, IEnumVARIANTServer, NextVariantsReply,
     NextVariantsRequest, ResetVariantsReply, ResetVariantsRequest, SkipVariantsReply, SkipVariantsRequest,
     Value, Variant,
 };
+use dcerpc::FaultStatus;
 use ms_pla::Object;
 use rpc::ServerResult;
 use rpc::ndr::ConformantVarying;

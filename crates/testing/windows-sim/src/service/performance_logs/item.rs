@@ -2,8 +2,8 @@
 
 use std::any::Any;
 
+use com::oaut::IDispatch;
 use dcerpc::FaultStatus;
-use ms_oaut::IDispatch;
 use ms_pla::Object;
 use rpc::CallInfo;
 use rpc::orpc::ObjectInterface;

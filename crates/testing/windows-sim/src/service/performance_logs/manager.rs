@@ -1,6 +1,6 @@
 //! Data managers: `IDataManager`.
 
-use ms_oaut::Bstr;
+use com::oaut::Bstr;
 use ms_pla::data_manager::*;
 use ms_pla::xml::{DataManager, Element, Limits, Node};
 use ms_pla::{IDataManager, IDataManagerServer};

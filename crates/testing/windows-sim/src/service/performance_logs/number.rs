@@ -1,6 +1,6 @@
 //! Numbers of maps: as XML has them, and as variants.
 
-use ms_oaut::{Bstr, Value, Variant};
+use com::oaut::{Bstr, Value, Variant};
 use ms_pla::{AnyVariant, ValueMapType, number_of};
 use wire::HResult;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ms_oaut::{ArrayParameter, Bstr, SafeArray, VariantBool};
+use com::oaut::{ArrayParameter, Bstr, SafeArray, VariantBool};
 use ms_pla::{
     AutoPathFormat, ClockType, FileFormat, FolderActionSteps, ResourcePolicy, StreamMode, ValueMapType,
     WeekDays,

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use ms_oaut::SafeArray;
+use com::oaut::SafeArray;
 use ms_pla::trace_data_provider::*;
 use ms_pla::xml::{TraceDataProvider, ValueMapItem};
 use ms_pla::{ITraceDataProvider, ITraceDataProviderServer, Object, ValueMapType, ids};

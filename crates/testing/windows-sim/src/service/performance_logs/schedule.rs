@@ -1,7 +1,7 @@
 //! Schedules: `ISchedule`.
 
+use com::oaut::{Date, Value, Variant};
 use jiff::civil;
-use ms_oaut::{Date, Value, Variant};
 use ms_pla::schedule::*;
 use ms_pla::xml::{self, Schedule};
 use ms_pla::{AnyVariant, ISchedule, IScheduleServer};

@@ -1,6 +1,6 @@
 //! Sets in the host's store: under which name, what of one is shown, and what the modes of a commit do.
 
-use ms_oaut::Bstr;
+use com::oaut::Bstr;
 use ms_pla::data_collector_set::CommitRequest;
 use ms_pla::xml::{DataCollectorSet, Finding};
 use ms_pla::{Category, CommitMode, DataCollectorSetStatus, Object};

@@ -1,6 +1,6 @@
 //! Maps: `IValueMap`.
 
-use ms_oaut::Value;
+use com::oaut::Value;
 use ms_pla::value_map::*;
 use ms_pla::{
     AnyVariant, ChosenValue, IValueMap, IValueMapServer, Object, ValueMap, ValueMapItem, ValueMapType,

@@ -5,12 +5,12 @@ mod directory;
 
 use std::sync::Arc;
 
-use dcerpc::FaultStatus;
-use ms_comt::{
+use com::comt::{
     DumpProcessReply, DumpProcessRequest, IProcessDump, IProcessDumpServer, IsSupportedReply,
     IsSupportedRequest, ids,
 };
-use ms_oaut::{Bstr, IDispatchServer};
+use com::oaut::{Bstr, IDispatchServer};
+use dcerpc::FaultStatus;
 use rpc::orpc::IUnknownServer;
 use rpc::{Interface, ServerResult};
 use ssp::ImpersonationLevel;

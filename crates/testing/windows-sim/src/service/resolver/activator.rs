@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
-use ms_dcom::activation::{Activation, ActivationRequest, ObjectExporter};
-use ms_dcom::activator::{
+use com::dcom::activation::{Activation, ActivationRequest, ObjectExporter};
+use com::dcom::activator::{
     IRemoteSCMActivator, IRemoteSCMActivatorServer, RemoteCreateInstanceReply, RemoteCreateInstanceRequest,
     RemoteGetClassObjectRequest,
 };
-use ms_dcom::types::Oid;
-use ms_dcom::wire::Objref;
+use com::dcom::types::Oid;
+use com::dcom::wire::Objref;
+use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
 use rpc::orpc::{ComVersion, OrpcThat};
 use rpc::{FromStub, Interface, Message, Request, ServerResult};
 use wire::{HResult, Win32Error};

@@ -1,11 +1,11 @@
 use std::sync::{Arc, Mutex};
 
-use dcerpc::{FaultStatus, SyntaxId};
-use ms_dcom::resolver::{
+use com::dcom::resolver::{
     ComplexPingReply, ComplexPingRequest, IObjectExporter, IObjectExporterServer, ResolveOxid2Reply,
     ResolveOxid2Request, ResolveOxidReply, ResolveOxidRequest, ServerAlive2Reply, ServerAlive2Request,
     ServerAliveReply, ServerAliveRequest, SimplePingReply, SimplePingRequest,
 };
+use dcerpc::{FaultStatus, SyntaxId};
 use rpc::ndr::Reserved;
 use rpc::orpc::ComVersion;
 use rpc::{FromStub, Interface, Message, Request, ServerResult};

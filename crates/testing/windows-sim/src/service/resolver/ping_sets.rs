@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ms_dcom::resolver::ComplexPingRequest;
-use ms_dcom::types::{Oid, SetId};
+use com::dcom::resolver::ComplexPingRequest;
+use com::dcom::types::{Oid, SetId};
 use wire::{FileTime, Win32Error};
 
 use crate::random;

@@ -1,6 +1,6 @@
 //! The model's figures as [MS-COMT] has them.
 
-use ms_comt::{ApplicationIdentifier, ComponentData, ContainerData, ContainerStatistics, Tracked};
+use com::comt::{ApplicationIdentifier, ComponentData, ContainerData, ContainerStatistics, Tracked};
 
 use crate::choices::{CallRate, ComPlusChoices, ContainerList};
 use crate::model::{CALL_SECONDS, ComComponent, ComContainer};

@@ -4,12 +4,12 @@ mod figures;
 
 use std::sync::Arc;
 
-use dcerpc::FaultStatus;
-use ms_comt::{
+use com::comt::{
     GetComponentDataByContainerAndClsidReply, GetComponentDataByContainerAndClsidRequest,
     GetComponentDataByContainerReply, GetComponentDataByContainerRequest, GetContainerDataReply,
     GetContainerDataRequest, IGetTrackingData, IGetTrackingDataServer, ids,
 };
+use dcerpc::FaultStatus;
 use rpc::orpc::IUnknownServer;
 use rpc::{Interface, ServerResult};
 use wire::{Guid, HResult};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use com::comt::{DumpProcessRequest, IProcessDump, IsSupportedRequest, ids};
+use com::oaut::{Bstr, IDispatch};
 use dcom_runtime::Object;
-use ms_comt::{DumpProcessRequest, IProcessDump, IsSupportedRequest, ids};
-use ms_oaut::{Bstr, IDispatch};
 use rpc::Error;
 use rpc::orpc::ObjectInterface;
 use transport::TcpConnector;

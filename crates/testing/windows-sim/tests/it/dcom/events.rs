@@ -3,18 +3,18 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use dcom_exporter::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
-use dcom_runtime::Object;
-use ms_comev::subscription::*;
-use ms_comev::{
+use com::comev::subscription::*;
+use com::comev::{
     GetCountRequest, GetItemRequest, GetVersionRequest, IEventObjectCollection, IEventSubscription3,
     IEventSystem, IEventSystem2, QueryRequest, QuerySRequest, RemoveRequest, StoreRequest,
     VERSION_WITH_PARTITIONS, VerifyTransientSubscribersRequest, ids, prog_id, query, status,
 };
-use ms_comt::tracking::{Component, Container, Dropped, Limits, Process, Visitor, read};
-use ms_comt::{IComTrackingInfoEvents, ids::EVENT_CLASS};
-use ms_dcom::wire::Objref;
-use ms_oaut::{Bstr, Value};
+use com::comt::tracking::{Component, Container, Dropped, Limits, Process, Visitor, read};
+use com::comt::{IComTrackingInfoEvents, ids::EVENT_CLASS};
+use com::dcom::wire::Objref;
+use com::oaut::{Bstr, Value};
+use dcom_exporter::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom_runtime::Object;
 use rpc::ndr::InterfacePointer;
 use rpc::orpc::ObjectInterface;
 use rpc_server::{Deadlines, Server, TcpListeners};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use com::dcom::resolver::{IObjectExporter, ResolveOxid2Request, ServerAlive2Request};
+use com::dcom::types::Oxid;
 use dcom_runtime::Object;
-use ms_dcom::resolver::{IObjectExporter, ResolveOxid2Request, ServerAlive2Request};
-use ms_dcom::types::Oxid;
 use rpc::orpc::ObjectInterface;
 use rpc::{Client, Error, FaultStatus, Interface};
 use wire::HResult;

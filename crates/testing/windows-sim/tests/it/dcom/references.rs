@@ -3,18 +3,18 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use host_session::TcpSession;
-use ms_dcom::activation::{Activation, ActivationRequest};
-use ms_dcom::activator::{IRemoteSCMActivator, RemoteCreateInstanceRequest};
-use ms_dcom::remote_unknown::{
+use com::dcom::activation::{Activation, ActivationRequest};
+use com::dcom::activator::{IRemoteSCMActivator, RemoteCreateInstanceRequest};
+use com::dcom::remote_unknown::{
     IRemUnknown, IRemUnknown2, RemAddRefRequest, RemQueryInterface2Request, RemQueryInterfaceRequest,
     RemReleaseRequest,
 };
-use ms_dcom::resolver::{
+use com::dcom::resolver::{
     ComplexPingRequest, IObjectExporter, ResolveOxid2Request, ServerAlive2Request, SimplePingRequest,
 };
-use ms_dcom::types::{Oid, ProtocolSequence, RemInterfaceRef, SetId, StdObjref};
-use ms_dcom::wire::DualStringArray;
+use com::dcom::types::{Oid, ProtocolSequence, RemInterfaceRef, SetId, StdObjref};
+use com::dcom::wire::DualStringArray;
+use host_session::TcpSession;
 use rpc::ndr::Conformant;
 use rpc::orpc::{ComVersion, ObjectInterface, OrpcThis, Proxy};
 use rpc::{Client, Interface};

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use dcom_runtime::Object;
-use ms_comt::{
+use com::comt::{
     Application, ComponentData, ContainerData, GetComponentDataByContainerAndClsidRequest,
     GetComponentDataByContainerRequest, GetContainerDataRequest, IGetTrackingData, applications, ids,
 };
+use dcom_runtime::Object;
 use rpc::orpc::ObjectInterface;
 use windows_sim::choices::{CallRate, ContainerList};
 use wire::Guid;

@@ -1,7 +1,7 @@
 //! What clients store, check and remove, where the host allows it.
 
+use com::oaut::{ArrayParameter, Bstr, Value, VariantBool};
 use dcom_runtime::{Object, Returned};
-use ms_oaut::{ArrayParameter, Bstr, Value, VariantBool};
 use ms_pla::data_collector_set::*;
 use ms_pla::xml::DataCollectorSet;
 use ms_pla::{
@@ -32,7 +32,7 @@ async fn commit(set: &mut Object, name: &str, mode: CommitMode) -> (HResult, Vec
     let reply = proxy.decode(&request, &stub).unwrap().1;
     let status = reply.status;
     let Some(pointer) = &reply.validation else { return (status, Vec::new()) };
-    let objref = ms_dcom::wire::Objref::from_pointer(pointer).unwrap().into_owned();
+    let objref = com::dcom::wire::Objref::from_pointer(pointer).unwrap().into_owned();
     let map = set.take_returned::<IValueMap>(&objref, soon()).await.unwrap();
     let mut results = Vec::new();
     for item in all_of::<_, IValueMapItem>(set, &map).await {
@@ -71,7 +71,7 @@ async fn a_set_with_an_alert_is_made_by_its_objects_and_stored() {
     let proxy = calls!(set, collection);
     let reply = proxy.decode(&request, &stub).unwrap().1;
     let pointer = reply.collector.unwrap();
-    let objref = ms_dcom::wire::Objref::from_pointer(&pointer).unwrap().into_owned();
+    let objref = com::dcom::wire::Objref::from_pointer(&pointer).unwrap().into_owned();
     let alert = set.take_returned::<IAlertDataCollector>(&objref, soon()).await.unwrap();
     let mut proxy = calls!(set, alert);
     let value = ArrayParameter::of_bstrs(vec![bstr(r"\Memory\Available MBytes<50")]).unwrap();
@@ -250,7 +250,7 @@ async fn object_of<I: ObjectInterface>(
     set: &mut Object,
     pointer: &rpc::ndr::InterfacePointer<'_>,
 ) -> Returned<I> {
-    let objref = ms_dcom::wire::Objref::from_pointer(pointer).unwrap().into_owned();
+    let objref = com::dcom::wire::Objref::from_pointer(pointer).unwrap().into_owned();
     set.take_returned(&objref, soon()).await.unwrap()
 }
 

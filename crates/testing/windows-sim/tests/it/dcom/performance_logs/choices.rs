@@ -1,6 +1,6 @@
 //! What a client reads is the same whatever the host chooses.
 
-use ms_oaut::{Bstr, Value, Variant};
+use com::oaut::{Bstr, Value, Variant};
 use ms_pla::data_collector_set::*;
 use ms_pla::{
     Category, CommitMode, DataCollectorSetStatus, IDataCollectorSet, IDataCollectorSetCollection, ids,
@@ -28,7 +28,7 @@ async fn a_set_reads_the_same_whatever_its_host_chooses() {
         let none = texts(&proxy.decode(&GetKeywordsRequest {}, &stub).unwrap().1.value);
         assert_eq!(none, [""; 0]);
         for keywords in [vec!["a".to_owned()], vec!["a".to_owned(), "ü".to_owned()]] {
-            let value = ms_oaut::ArrayParameter::of_bstrs(keywords.iter().map(|one| bstr(one)).collect());
+            let value = com::oaut::ArrayParameter::of_bstrs(keywords.iter().map(|one| bstr(one)).collect());
             proxy.call(&PutKeywordsRequest { value: value.unwrap() }).await.unwrap();
             let stub = proxy.stub(&GetKeywordsRequest {}).await.unwrap();
             assert_eq!(texts(&proxy.decode(&GetKeywordsRequest {}, &stub).unwrap().1.value), keywords);

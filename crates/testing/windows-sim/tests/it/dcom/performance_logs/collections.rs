@@ -1,10 +1,10 @@
 //! Collections: their items by index and by enumerator, and how they grow and shrink.
 
-use dcom_runtime::Object;
-use ms_oaut::{
+use com::oaut::{
     CloneEnumeratorRequest, IEnumVARIANT, NextVariantsRequest, ResetVariantsRequest, SkipVariantsRequest,
     Value, Variant,
 };
+use dcom_runtime::Object;
 use ms_pla::collection::objects_of;
 use ms_pla::data_collector_set::GetNameRequest;
 use ms_pla::data_collector_set_collection::*;
@@ -137,7 +137,7 @@ async fn sets_are_added_to_a_collection_and_removed_by_index_and_by_themselves()
     let mut collection = sets(&world).await;
     let mut other = sets(&world).await;
     let mut set = server_set(&world, "Low Memory").await;
-    let object = |objref: ms_dcom::wire::Objref<'_>| Some(Box::new(objref.to_pointer().unwrap()));
+    let object = |objref: com::dcom::wire::Objref<'_>| Some(Box::new(objref.to_pointer().unwrap()));
     let added = object(set.objref::<IDataCollectorSet>(soon()).await.unwrap());
     let removed = set.objref::<IDataCollectorSet>(soon()).await.unwrap().to_pointer().unwrap();
     let range = object(other.objref::<IDataCollectorSetCollection>(soon()).await.unwrap());

@@ -76,7 +76,7 @@ async fn a_collector_has_the_interface_of_its_kind_and_no_other() {
     let reference = references(&mut set).await.remove(0);
     let size = u32::try_from(reference.len()).unwrap();
     let pointer = rpc::ndr::InterfacePointer { size, data: reference.into() };
-    let objref = ms_dcom::wire::Objref::from_pointer(&pointer).unwrap().into_owned();
+    let objref = com::dcom::wire::Objref::from_pointer(&pointer).unwrap().into_owned();
     set.take_returned::<IAlertDataCollector>(&objref, soon()).await.unwrap();
     let refused = [
         set.take_returned::<IPerformanceCounterDataCollector>(&objref, soon()).await.map(drop),

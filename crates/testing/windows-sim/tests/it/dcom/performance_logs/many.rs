@@ -1,6 +1,6 @@
 //! A host with very many sets.
 
-use ms_oaut::Bstr;
+use com::oaut::Bstr;
 use ms_pla::collection::items;
 use ms_pla::data_collector_set_collection::GetDataCollectorSetsRequest;
 use ms_pla::{Category, IDataCollectorSet, IDataCollectorSetCollection};

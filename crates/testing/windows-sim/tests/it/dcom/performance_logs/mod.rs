@@ -10,9 +10,9 @@ mod providers;
 mod rules;
 mod sets;
 
+use com::dcom::wire::Objref;
+use com::oaut::{ArrayParameter, Bstr};
 use dcom_runtime::{Object, Returned};
-use ms_dcom::wire::Objref;
-use ms_oaut::{ArrayParameter, Bstr};
 use ms_pla::collection::{Collection, items};
 use ms_pla::data_collector_set::{GetXmlRequest, QueryRequest};
 use ms_pla::data_collector_set_collection::GetDataCollectorSetsRequest;
@@ -33,7 +33,7 @@ macro_rules! returned {
         let (_, reply) = proxy.decode(&request, &stub).unwrap();
         assert_eq!(reply.status, wire::HResult::S_OK, "{request:?}");
         let objref =
-            ms_dcom::wire::Objref::from_pointer(reply.$field.as_ref().unwrap()).unwrap().into_owned();
+            com::dcom::wire::Objref::from_pointer(reply.$field.as_ref().unwrap()).unwrap().into_owned();
         $object.take_returned::<$interface>(&objref, crate::dcom::soon()).await.unwrap()
     }};
 }

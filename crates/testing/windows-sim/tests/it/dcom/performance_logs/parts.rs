@@ -1,6 +1,6 @@
 //! Schedules, data managers, and what these do with folders.
 
-use ms_oaut::{Date, Value, Variant};
+use com::oaut::{Date, Value, Variant};
 use ms_pla::data_collector_set::{GetDataManagerRequest, GetSchedulesRequest};
 use ms_pla::data_manager::*;
 use ms_pla::xml::{self, Time};

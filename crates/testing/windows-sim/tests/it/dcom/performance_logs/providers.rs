@@ -1,7 +1,7 @@
 //! Providers of events, and the maps of their levels and keywords.
 
+use com::oaut::{Bstr, Value, Variant};
 use dcom_runtime::{Object, Returned};
-use ms_oaut::{Bstr, Value, Variant};
 use ms_pla::trace_data_provider::*;
 use ms_pla::value_map::{self, GetDescriptionRequest, GetValueMapTypeRequest, PutValueRequest};
 use ms_pla::{
@@ -118,7 +118,7 @@ async fn the_filter_of_a_provider_is_bytes_up_to_a_kilobyte() {
     let mut provider = provider(&world, "Orders-Service").await;
     let mut proxy = provider.proxy::<ITraceDataProvider>(soon()).await.unwrap();
     let put = |bytes: Vec<u8>| PutFilterDataRequest {
-        value: ms_oaut::ArrayParameter::of_bytes(ConformantBytes(bytes.into())).unwrap(),
+        value: com::oaut::ArrayParameter::of_bytes(ConformantBytes(bytes.into())).unwrap(),
     };
     proxy.call(&put(vec![0, 7, 255])).await.unwrap();
     assert_eq!(failed(proxy.call(&put(vec![1; 1025])).await), HResult::E_INVALIDARG);

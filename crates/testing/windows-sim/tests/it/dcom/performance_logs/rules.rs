@@ -1,6 +1,6 @@
 //! Rules for single calls, which refuse methods of each interface.
 
-use ms_oaut::{GetTypeInfoCountRequest, IDispatch};
+use com::oaut::{GetTypeInfoCountRequest, IDispatch};
 use ms_pla::data_collector_set::{GetDataCollectorsRequest, GetDataManagerRequest, GetStatusRequest};
 use ms_pla::{
     IDataCollectorCollection, IDataCollectorSet, IDataManager, data_collector_collection, data_manager,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use com::oaut::{Bstr, VariantBool};
 use dcom_runtime::Object;
-use ms_oaut::{Bstr, VariantBool};
 use ms_pla::collection::items;
 use ms_pla::data_collector_set::*;
 use ms_pla::xml::DataCollectorSet;
@@ -145,13 +145,13 @@ async fn what_is_set_of_a_set_is_read_again_and_not_stored() {
     proxy.call(&PutSubdirectoryFormatRequest { value }).await.unwrap();
     proxy.call(&PutStopOnCompletionRequest { value: VariantBool::TRUE }).await.unwrap();
     proxy.call(&PutTaskRunAsSelfRequest { value: VariantBool::TRUE }).await.unwrap();
-    let value = ms_oaut::ArrayParameter::of_bstrs(vec![bstr("Memory"), bstr("Größe")]).unwrap();
+    let value = com::oaut::ArrayParameter::of_bstrs(vec![bstr("Memory"), bstr("Größe")]).unwrap();
     proxy.call(&PutKeywordsRequest { value }).await.unwrap();
     proxy.call(&SetValueRequest { key: bstr("who"), value: bstr("me") }).await.unwrap();
     assert_eq!(text(&proxy.call(&GetValueRequest { key: bstr("who") }).await.unwrap().value), "me");
     assert_eq!(failed(proxy.call(&GetValueRequest { key: bstr("else") }).await), HResult::E_INVALIDARG);
     for keyword in ["", "a;b", &"x".repeat(1025)] {
-        let value = ms_oaut::ArrayParameter::of_bstrs(vec![bstr(keyword)]).unwrap();
+        let value = com::oaut::ArrayParameter::of_bstrs(vec![bstr(keyword)]).unwrap();
         assert_eq!(failed(proxy.call(&PutKeywordsRequest { value }).await), HResult::E_INVALIDARG);
     }
     let DataCollectorSet { description, description_unresolved, keywords, .. } = record(&mut set).await;

@@ -1,0 +1,180 @@
+mod alignment;
+mod safe_array;
+mod value;
+
+use rpc::ndr::{EncodeError, NdrDecode, NdrEncode, Reserved, Union, Writer};
+use wire::{EncodeResult, open_enum};
+
+pub use self::alignment::Hyper;
+pub use self::safe_array::{
+    Bound, BstrElements, ByteElements, DwordElements, Elements, Features, HyperElements, InterfaceElements,
+    ObjectElements, SafeArray, VariantElements, WordElements,
+};
+pub use self::value::Value;
+
+open_enum! {
+    /// [MS-OAUT] 2.2.7 `VARENUM`: the type of a value, perhaps with flags.
+    #[derive(NdrDecode, NdrEncode)]
+    pub struct VarType(u16) {
+        /// No value.
+        VT_EMPTY = 0x0000,
+        /// A value that is nothing.
+        VT_NULL = 0x0001,
+        /// 16 bits, signed.
+        VT_I2 = 0x0002,
+        /// 32 bits, signed.
+        VT_I4 = 0x0003,
+        /// A binary fraction of 32 bits.
+        VT_R4 = 0x0004,
+        /// A binary fraction of 64 bits.
+        VT_R8 = 0x0005,
+        /// [`Currency`](crate::oaut::Currency).
+        VT_CY = 0x0006,
+        /// [`Date`](crate::oaut::Date).
+        VT_DATE = 0x0007,
+        /// [`Bstr`](crate::oaut::Bstr).
+        VT_BSTR = 0x0008,
+        /// An object with [`IDispatch`](crate::oaut::IDispatch).
+        VT_DISPATCH = 0x0009,
+        /// A result.
+        VT_ERROR = 0x000a,
+        /// [`VariantBool`](crate::oaut::VariantBool).
+        VT_BOOL = 0x000b,
+        /// A variant; in variants only by reference.
+        VT_VARIANT = 0x000c,
+        /// An object.
+        VT_UNKNOWN = 0x000d,
+        /// [`Decimal`](crate::oaut::Decimal).
+        VT_DECIMAL = 0x000e,
+        /// 8 bits, signed.
+        VT_I1 = 0x0010,
+        /// 8 bits.
+        VT_UI1 = 0x0011,
+        /// 16 bits.
+        VT_UI2 = 0x0012,
+        /// 32 bits.
+        VT_UI4 = 0x0013,
+        /// 64 bits, signed.
+        VT_I8 = 0x0014,
+        /// 64 bits.
+        VT_UI8 = 0x0015,
+        /// 32 bits, signed.
+        VT_INT = 0x0016,
+        /// 32 bits.
+        VT_UINT = 0x0017,
+        /// The flag of arrays.
+        VT_ARRAY = 0x2000,
+        /// The flag of values behind a pointer.
+        VT_BYREF = 0x4000,
+    }
+}
+
+impl VarType {
+    /// The type with the flag of arrays.
+    #[must_use]
+    pub const fn array(self) -> Self {
+        Self(self.0 | Self::VT_ARRAY.0)
+    }
+
+    /// The type with the flag of values behind a pointer.
+    #[must_use]
+    pub const fn by_ref(self) -> Self {
+        Self(self.0 | Self::VT_BYREF.0)
+    }
+
+    /// [MS-OAUT] 2.2.29.1: what selects the arm of the union. Of arrays it says nothing of their elements.
+    const fn tag(self) -> u32 {
+        let flags = self.0 & (Self::VT_ARRAY.0 | Self::VT_BYREF.0);
+        let tag = if self.0 & Self::VT_ARRAY.0 == 0 { self.0 } else { flags };
+        tag as u32
+    }
+}
+
+/// [MS-OAUT] 2.2.29.1 `_wireVARIANT`: a value and its type. A parameter or an element is a pointer to one:
+/// `Option<Box<Variant>>`.
+#[doc(alias = "_wireVARIANT")]
+#[derive(Clone, Debug, PartialEq, NdrEncode, NdrDecode)]
+pub struct Variant<'stub> {
+    /// Nothing: the alignment of the largest value, which variants with smaller ones have, too.
+    pub alignment: Hyper,
+    /// Units of 8 bytes that the variant takes, with what its pointers point to. Readers ignore it, since some writers
+    /// send constants.
+    #[ndr(name = "clSize")]
+    pub size: u32,
+    /// Means nothing.
+    #[ndr(name = "rpcReserved")]
+    pub reserved: Reserved<u32>,
+    /// The type.
+    pub vt: VarType,
+    /// Means nothing.
+    #[ndr(name = "wReserved1")]
+    pub reserved1: Reserved<u16>,
+    /// Means nothing.
+    #[ndr(name = "wReserved2")]
+    pub reserved2: Reserved<u16>,
+    /// Means nothing.
+    #[ndr(name = "wReserved3")]
+    pub reserved3: Reserved<u16>,
+    /// The value.
+    #[ndr(name = "_varUnion", switch_is = vt.tag())]
+    pub value: Value<'stub>,
+}
+
+impl<'stub> Variant<'stub> {
+    /// A variant with this value, and with the type that follows from it.
+    ///
+    /// # Errors
+    /// When the value cannot be written, or is an array: [`Variant::of_array`].
+    pub fn new(value: Value<'stub>) -> EncodeResult<Self> {
+        let unsuited = EncodeError::new("_wireVARIANT", "vt", "an array needs the type of its elements");
+        let vt = value.tag().and_then(|tag| u16::try_from(tag).ok()).map(VarType);
+        match vt {
+            Some(vt) if vt.0 & VarType::VT_ARRAY.0 == 0 => Self::with_type(vt, value),
+            _ => Err(unsuited),
+        }
+    }
+
+    /// A variant with an array whose elements have this type.
+    ///
+    /// # Errors
+    /// When the value is no array, or cannot be written.
+    pub fn of_array(element: VarType, value: Value<'stub>) -> EncodeResult<Self> {
+        let flags = value.tag().and_then(|tag| u16::try_from(tag).ok()).unwrap_or(0);
+        Self::with_type(VarType(element.0 | flags), value)
+    }
+
+    fn with_type(vt: VarType, value: Value<'stub>) -> EncodeResult<Self> {
+        let [reserved1, reserved2, reserved3] = [Reserved::NEW; 3];
+        let mut variant = Self {
+            alignment: Hyper,
+            size: 0,
+            reserved: Reserved::NEW,
+            vt,
+            reserved1,
+            reserved2,
+            reserved3,
+            value,
+        };
+        let mut dst = Writer::new();
+        dst.write(&variant)?;
+        let units = dst.into_stub().len().div_ceil(8);
+        variant.size = u32::try_from(units)
+            .map_err(|_| EncodeError::new("_wireVARIANT", "clSize", "is above 32 bits"))?;
+        Ok(variant)
+    }
+
+    /// No value.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self {
+            alignment: Hyper,
+            size: 3,
+            reserved: Reserved::NEW,
+            vt: VarType::VT_EMPTY,
+            reserved1: Reserved::NEW,
+            reserved2: Reserved::NEW,
+            reserved3: Reserved::NEW,
+            value: Value::Empty,
+        }
+    }
+}
