@@ -1,7 +1,7 @@
 //! The TCP port of an interface: a fixed one, or what the host's endpoint mapper says.
 
 use dcerpc::SyntaxId;
-use epm::ept::EndpointMapper;
+use endpoints::epm::ept::EndpointMapper;
 use ssp::Credentials;
 use tokio::time::Instant;
 use transport::Connector;
@@ -17,7 +17,7 @@ pub enum TcpPort {
     Mapped {
         /// The interface.
         interface: SyntaxId,
-        /// The port of the mapper: [`epm::PORT`] on all hosts.
+        /// The port of the mapper: [`endpoints::epm::PORT`] on all hosts.
         mapper: u16,
     },
 }
@@ -26,7 +26,7 @@ impl TcpPort {
     /// The port that the mapper at its well-known port tells.
     #[must_use]
     pub const fn of(interface: SyntaxId) -> Self {
-        Self::Mapped { interface, mapper: epm::PORT }
+        Self::Mapped { interface, mapper: endpoints::epm::PORT }
     }
 }
 
@@ -77,7 +77,7 @@ impl TcpReached {
         connector: &dyn Connector,
         deadline: Instant,
     ) -> Result<(u16, Vec<StageReport>), SessionError> {
-        let interfaces = &[epm::SYNTAX_ID];
+        let interfaces = &[endpoints::epm::SYNTAX_ID];
         let mut session = match credentials {
             Some(credentials) => self.log_on(MAPPER, credentials, interfaces, connector, deadline).await?,
             None => self.bind(MAPPER, None, interfaces, deadline).await?,
@@ -92,7 +92,7 @@ impl TcpReached {
                 let detail = format!("the endpoint mapper knows no TCP port of {interface}");
                 SessionError::new(session.target(), Stage::Tcp, service.stopped, Recovery::Connection, detail)
             }
-            Err(epm::Error::Rpc(error)) => session.error_of_method(Stage::Tcp, &error),
+            Err(endpoints::epm::Error::Rpc(error)) => session.error_of_method(Stage::Tcp, &error),
             Err(error) => SessionError::of_answer(session.target(), Stage::Tcp, Reason::Internal, &error),
         };
         Err(failed.with_stages(stages))

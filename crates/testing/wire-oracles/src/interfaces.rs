@@ -9,8 +9,8 @@ use com::dcom::activator::IRemoteSCMActivator;
 use com::dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
 use com::dcom::resolver::IObjectExporter;
 use com::oaut::{IDispatch, IEnumVARIANT};
-use epm::ept::Ept;
-use mgmt::management::Mgmt;
+use endpoints::epm::ept::Ept;
+use endpoints::mgmt::management::Mgmt;
 use ms_pcq::perflibv2::methods::PerflibV2;
 use ms_pla::{
     IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,

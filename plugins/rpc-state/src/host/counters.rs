@@ -1,6 +1,6 @@
 //! Counters of 32 bits that wrap, as counters that do not.
 
-use mgmt::types::Statistics;
+use endpoints::mgmt::types::Statistics;
 
 /// What the server at one port has counted, over all of its wraps that were seen.
 #[derive(Debug, Default)]

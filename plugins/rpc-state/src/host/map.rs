@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits as MapLimits, Lookup};
-use epm::types::Entry;
-use epm::wire::Binding;
+use endpoints::epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits as MapLimits, Lookup};
+use endpoints::epm::types::Entry;
+use endpoints::epm::wire::Binding;
 use host_session::{SessionError, Stage, TcpSession};
 use one_line::one_line;
 use rpc::{Guid, SyntaxId};
@@ -85,7 +85,7 @@ pub(super) async fn read(
         }
     };
     Err(match failed {
-        epm::Error::Rpc(error) => session.error_of_method(Stage::Decode, &error),
+        endpoints::epm::Error::Rpc(error) => session.error_of_method(Stage::Decode, &error),
         error => {
             SessionError::of_answer(session.target(), Stage::Query, host_session::Reason::Internal, &error)
         }

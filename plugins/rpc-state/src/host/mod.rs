@@ -23,7 +23,7 @@ mod server;
 mod servers;
 mod services;
 
-use epm::ept::{EndpointMap, Lookup};
+use endpoints::epm::ept::{EndpointMap, Lookup};
 use host_session::{Recovery, Target as HostTarget};
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup, Source,
@@ -85,7 +85,7 @@ impl Source for RpcEndpointsSource {
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, .. } = setup;
-        let mapper_port = target.port.unwrap_or(epm::PORT);
+        let mapper_port = target.port.unwrap_or(endpoints::epm::PORT);
         let (filter, limits) = (settings.filter(), settings.limits());
         let mapper =
             PortConnection::new(HostTarget::new(target.host, mapper_port), MAPPER, settings.transport);

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
+use endpoints::mgmt::management::Management;
 use host_session::{SessionError, Stage, StageReport, TcpSession};
-use mgmt::management::Management;
 use plugin_sdk::{Collection, Failure, GeneralReason, Reason};
 use plugin_session::{DECLARED_REASONS, Pause, PortError, ReachedHost, failure_of};
 use tokio::time::Instant;
@@ -226,7 +226,11 @@ impl Asking<'_> {
 
     /// The result of a step. That a server refuses a call is its answer; that it breaks off or answers what nobody can read is
     /// a failure of the collection.
-    fn check<T>(&mut self, step: Step, result: Result<T, mgmt::Error<rpc_client::Error>>) -> Option<T> {
+    fn check<T>(
+        &mut self,
+        step: Step,
+        result: Result<T, endpoints::mgmt::Error<rpc_client::Error>>,
+    ) -> Option<T> {
         let error = match result {
             Ok(value) => return Some(value),
             Err(error) => error,

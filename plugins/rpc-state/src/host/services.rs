@@ -1,15 +1,15 @@
 //! What is used of a host.
 
-use epm::ept::Ept;
+use endpoints::epm::ept::Ept;
+use endpoints::mgmt::management::Mgmt;
 use host_session::{Reason, TcpService};
-use mgmt::management::Mgmt;
 use plugin_session::{InterfaceNames, PortService};
 use rpc::SyntaxId;
 
 const NAMES: &[InterfaceNames] = &[InterfaceNames::of::<Ept>(), InterfaceNames::of::<Mgmt>()];
 
-const MAPPER_INTERFACES: &[SyntaxId] = &[epm::SYNTAX_ID];
-const MANAGEMENT_INTERFACES: &[SyntaxId] = &[mgmt::SYNTAX_ID];
+const MAPPER_INTERFACES: &[SyntaxId] = &[endpoints::epm::SYNTAX_ID];
+const MANAGEMENT_INTERFACES: &[SyntaxId] = &[endpoints::mgmt::SYNTAX_ID];
 
 /// The endpoint mapper, which runs with the host.
 pub(super) const MAPPER: PortService = PortService {

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use dcerpc::server::IncomingCall;
 use dcerpc::{AuthLevel, Channel as _, FaultStatus, SyntaxId};
-use epm::ept::{EptMapReply, EptMapRequest, EptServer};
-use epm::types::Entry;
-use epm::wire::{Binding, Tower};
+use endpoints::epm::ept::{EptMapReply, EptMapRequest, EptServer};
+use endpoints::epm::types::Entry;
+use endpoints::epm::wire::{Binding, Tower};
 use host_session::{
     Options, Reason, SessionError, Stage, TcpPort, TcpReached, TcpService, TcpSession, Verdict,
 };
@@ -69,7 +69,7 @@ impl World {
     fn new(mapper: Mapper) -> Self {
         let (network, levels) = (MemoryNetwork::new(), Arc::<Mutex<Vec<AuthLevel>>>::default());
         let seen = Arc::clone(&levels);
-        listen(&network, 135, vec![epm::SYNTAX_ID], move |call: &IncomingCall| {
+        listen(&network, 135, vec![endpoints::epm::SYNTAX_ID], move |call: &IncomingCall| {
             seen.lock().unwrap().push(call.auth_level);
             if matches!(mapper, Mapper::Garbage) {
                 return Answer::Response(vec![1, 2, 3]);

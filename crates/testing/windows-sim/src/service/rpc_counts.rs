@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use mgmt::types::Statistics;
+use endpoints::mgmt::types::Statistics;
 
 /// What the RPC run time of a program counts over all of its associations, since the host was made. All of them wrap.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@ use com::dcom::activator::IRemoteSCMActivator;
 use com::dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
 use com::dcom::resolver::IObjectExporter;
 use com::oaut::{IDispatch, IEnumVARIANT};
-use epm::ept::Ept;
-use mgmt::management::Mgmt;
+use endpoints::epm::ept::Ept;
+use endpoints::mgmt::management::Mgmt;
 use ms_pcq::perflibv2::methods::{
     CloseQueryHandleRequest, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest,
     OpenQueryHandleRequest, PerflibV2, QueryCounterDataRequest, QueryCounterInfoRequest,

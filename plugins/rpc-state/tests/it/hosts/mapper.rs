@@ -3,12 +3,12 @@
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 
-use epm::ept::{
+use endpoints::epm::ept::{
     Ept, EptLookupHandleFreeReply, EptLookupHandleFreeRequest, EptLookupReply, EptLookupRequest, EptMapReply,
     EptMapRequest, EptServer,
 };
-use epm::types::Entry;
-use epm::wire::{Binding, Tower};
+use endpoints::epm::types::Entry;
+use endpoints::epm::wire::{Binding, Tower};
 use rpc::ndr::ContextHandle;
 use rpc::{CallInfo, ErrorStatus, FaultStatus, Interface as _, ServerResult, SyntaxId};
 use windows_sim::HostState;

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use epm::wire::Binding;
+use endpoints::epm::wire::Binding;
 use plugin_abi::CredentialVerdict::Accepted;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 use std::net::{IpAddr, SocketAddr};
 
-use epm::types::Entry;
-use epm::wire::{Binding, Tower};
+use endpoints::epm::types::Entry;
+use endpoints::epm::wire::{Binding, Tower};
 
 use crate::host_state::HostState;
 use crate::registered::{Place, Registered};

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dcerpc::{FaultStatus, SyntaxId};
-use epm::ept::{
+use endpoints::epm::ept::{
     Ept, EptLookupHandleFreeReply, EptLookupHandleFreeRequest, EptLookupReply, EptLookupRequest, EptMapReply,
     EptMapRequest, EptServer,
 };
-use epm::types::Entry;
+use endpoints::epm::types::Entry;
 use rpc::ndr::ContextHandle;
 use rpc::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
 use wire::Guid;

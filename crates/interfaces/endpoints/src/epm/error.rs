@@ -1,0 +1,19 @@
+use rpc::{ErrorStatus, Method};
+use wire::EncodeError;
+
+/// Why a method of [`crate::epm::ept::EndpointMapper`] failed; `E` is the channel's error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error<E: core::error::Error + 'static> {
+    /// A call failed.
+    #[error(transparent)]
+    Rpc(#[from] rpc::Error<E, ErrorStatus>),
+    /// The tower that is to be mapped cannot be written.
+    #[error("{method}: {source}")]
+    Tower {
+        /// The method.
+        method: &'static Method,
+        /// Where and why.
+        source: EncodeError,
+    },
+}

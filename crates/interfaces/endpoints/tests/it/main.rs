@@ -1,0 +1,4 @@
+#![allow(missing_docs, reason = "tests")]
+
+mod epm;
+mod mgmt;
