@@ -2,8 +2,8 @@
 //! one that hangs takes the pipe with it, not the values of the others.
 
 use counter_poll::SelectionPoller;
+use counters::rrp::winreg::Key;
 use host_session::{Reason, Recovery, SessionError};
-use ms_rrp::winreg::Key;
 use perflib_session::{PipeChannel, error_of_classic};
 use plugin_sdk::{Collection, Failure};
 use plugin_session::{Backoff, OpenSession};

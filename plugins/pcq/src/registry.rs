@@ -4,7 +4,7 @@
 //! read for a while, even over a new connection. This avoids repeated logons for a list that the
 //! host does not return.
 
-use ms_rrp::RegisteredCounterSets;
+use counters::rrp::RegisteredCounterSets;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::{Backoff, OpenSession, failure_of};
 use tokio::time::Instant;

@@ -1,8 +1,8 @@
 //! One collection, from any state after the last one.
 
 use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, clocks_of};
+use counters::pcq::perflibv2::CounterData;
 use host_session::Recovery;
-use ms_pcq::perflibv2::CounterData;
 use perflib_session::{PcqError, PerflibSession as _};
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem, Selects, Setup,
@@ -200,7 +200,7 @@ impl PcqSource {
         }
         let (guids, unlisted) = match open.session().perflib(deadline).enumerate_counter_set().await {
             Ok(guids) => (guids, None),
-            Err(ms_pcq::Error::LimitExceeded { .. }) => {
+            Err(counters::pcq::Error::LimitExceeded { .. }) => {
                 let read = self.registry.read(open, collection, deadline).await;
                 collection.enter(Stage::Query);
                 match read {

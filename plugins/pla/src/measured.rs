@@ -9,9 +9,9 @@ use std::time::Duration;
 use counter_poll::Pace;
 use counter_poll::paths::{PathPlan, PathQuery};
 use counter_types::CounterPath;
+use counters::pcq::perflibv2::CounterData;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use ms_pcq::perflibv2::CounterData;
 use tokio::time::Instant;
 
 use crate::board::{Board, Watched};

@@ -1,4 +1,4 @@
-use ms_pcq::types::InstanceType;
+use counters::pcq::types::InstanceType;
 use wire::Guid;
 
 /// A counterset to add.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counter_types::{NamePattern, same_name};
-use ms_pcq::types::{InstanceType, Lcid};
+use counters::pcq::types::{InstanceType, Lcid};
 use wire::Guid;
 
 mod shared;

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
+use counters::pcq::perflibv2::PerflibV2Client;
 use dcerpc::Channel;
-use ms_pcq::perflibv2::PerflibV2Client;
 use rpc::Error as Rpc;
 
 /// The calls of PerflibV2 to one host, with what a poller has to know of time and of errors: how the host is reached is
@@ -27,17 +27,17 @@ pub trait HostChannel: Channel {
 pub type Client<C> = PerflibV2Client<C>;
 
 /// Why a method of PerflibV2 over `C` failed.
-pub type Error<C> = ms_pcq::Error<<C as Channel>::Error>;
+pub type Error<C> = counters::pcq::Error<<C as Channel>::Error>;
 
 /// Whether an error is about what one call asked for alone, so that calls for other things may succeed over the same
 /// channel: a status, an answer that cannot be believed or is too large, or a fault.
 pub(crate) fn concerns_one_call<C: HostChannel>(error: &Error<C>) -> bool {
     match error {
-        ms_pcq::Error::Rpc(Rpc::Call { source, .. }) => C::concerns_one_call(source),
-        ms_pcq::Error::Rpc(Rpc::Status { .. } | Rpc::Stub { .. })
-        | ms_pcq::Error::Buffer { .. }
-        | ms_pcq::Error::LimitExceeded { .. }
-        | ms_pcq::Error::Unsettled { .. } => true,
+        counters::pcq::Error::Rpc(Rpc::Call { source, .. }) => C::concerns_one_call(source),
+        counters::pcq::Error::Rpc(Rpc::Status { .. } | Rpc::Stub { .. })
+        | counters::pcq::Error::Buffer { .. }
+        | counters::pcq::Error::LimitExceeded { .. }
+        | counters::pcq::Error::Unsettled { .. } => true,
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! The query that is open at a host: each counterset once, by wildcard.
 
-use ms_pcq::perflibv2::{BlockCountMismatch, BlockMapping, Change, CounterData, Query};
-use ms_pcq::wire::{Block, Body, CounterIdentifier, Layout, QueryData};
+use counters::pcq::perflibv2::{BlockCountMismatch, BlockMapping, Change, CounterData, Query};
+use counters::pcq::wire::{Block, Body, CounterIdentifier, Layout, QueryData};
 use rpc::Error as Rpc;
 use wire::Win32Error;
 
@@ -105,15 +105,15 @@ impl OpenQuery {
         client: &mut Client<C>,
     ) -> Result<Vec<Refusal>, Error<C>> {
         let identifiers: Vec<_> = self.taken.iter().map(|(_, identifier)| identifier.clone()).collect();
-        self.mapping =
-            match client.query_counter_info(&self.query).await {
-                Ok(listed) => BlockMapping::new(&identifiers, &listed),
-                // There is nothing to tell apart.
-                Err(
-                    ms_pcq::Error::Rpc(Rpc::Status { .. } | Rpc::Stub { .. }) | ms_pcq::Error::Buffer { .. },
-                ) if identifiers.len() == 1 => BlockMapping::single(),
-                Err(error) => return Err(error),
-            };
+        self.mapping = match client.query_counter_info(&self.query).await {
+            Ok(listed) => BlockMapping::new(&identifiers, &listed),
+            // There is nothing to tell apart.
+            Err(
+                counters::pcq::Error::Rpc(Rpc::Status { .. } | Rpc::Stub { .. })
+                | counters::pcq::Error::Buffer { .. },
+            ) if identifiers.len() == 1 => BlockMapping::single(),
+            Err(error) => return Err(error),
+        };
         let problems = self.mapping.problems().iter();
         Ok(problems
             .filter_map(|(which, problem)| {

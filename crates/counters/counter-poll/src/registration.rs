@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use ms_pcq::types::{CounterId, InstanceType, Lcid};
-use ms_pcq::wire::{CounterRegInfo, CounterStrings};
+use counters::pcq::types::{CounterId, InstanceType, Lcid};
+use counters::pcq::wire::{CounterRegInfo, CounterStrings};
 use wire::{Guid, Win32Error};
 
 use crate::channel::{Client, Error, HostChannel, concerns_one_call};
@@ -87,9 +87,11 @@ impl Name {
 pub fn own<C: HostChannel, T>(answer: Result<T, Error<C>>) -> Result<Answer<T>, Error<C>> {
     match answer {
         Ok(value) => Ok(Ok(value)),
-        Err(ms_pcq::Error::Rpc(rpc::Error::Status { status, .. })) => Ok(Err(Trouble::Refused(status))),
+        Err(counters::pcq::Error::Rpc(rpc::Error::Status { status, .. })) => {
+            Ok(Err(Trouble::Refused(status)))
+        }
         Err(error) if !concerns_one_call::<C>(&error) => Err(error),
-        Err(error @ ms_pcq::Error::Rpc(rpc::Error::Call { .. })) => {
+        Err(error @ counters::pcq::Error::Rpc(rpc::Error::Call { .. })) => {
             Ok(Err(Trouble::Failed(error.to_string())))
         }
         Err(error) => Ok(Err(Trouble::Malformed(error.to_string()))),

@@ -2,10 +2,10 @@ use std::error::Error as StdError;
 use std::time::Duration;
 
 use counter_types::RawClocks;
-use ms_pcq::perflibv2::CounterData;
-use ms_pcq::types::Lcid;
-use ms_pcq::wire::Layout;
-use ms_rrp::winreg::{Key, RegistryClient};
+use counters::pcq::perflibv2::CounterData;
+use counters::pcq::types::Lcid;
+use counters::pcq::wire::Layout;
+use counters::rrp::winreg::{Key, RegistryClient};
 use rpc::Pause;
 use wire::Guid;
 
@@ -51,13 +51,13 @@ pub struct SelectionPoller<I: SeriesIds> {
 #[derive(Debug)]
 pub enum FetchError<E: StdError + 'static> {
     /// A call failed.
-    Call(ms_pcq::Error<E>),
+    Call(counters::pcq::Error<E>),
     /// The host has none of the countersets in version 2. What [`SelectionPoller::emit`] returns says why.
     Missing,
 }
 
-impl<E: StdError + 'static> From<ms_pcq::Error<E>> for FetchError<E> {
-    fn from(error: ms_pcq::Error<E>) -> Self {
+impl<E: StdError + 'static> From<counters::pcq::Error<E>> for FetchError<E> {
+    fn from(error: counters::pcq::Error<E>) -> Self {
         Self::Call(error)
     }
 }

@@ -78,7 +78,7 @@ impl<K: Copy + Eq + Hash> Stalls<K> {
             Ok(_) => {
                 self.stalled.remove(&key);
             }
-            Err(ms_pcq::Error::Rpc(rpc::Error::Call { source, .. }))
+            Err(counters::pcq::Error::Rpc(rpc::Error::Call { source, .. }))
                 if C::is_timeout(source) && !client.channel().time_left().is_zero() =>
             {
                 self.add(key);

@@ -1,7 +1,7 @@
 //! What a host offers, as far as it tells.
 
-use ms_pcq::types::{Attrib, CounterId, InstanceType, Lcid};
-use ms_pcq::wire::{CounterRegInfo, InstanceInfo};
+use counters::pcq::types::{Attrib, CounterId, InstanceType, Lcid};
+use counters::pcq::wire::{CounterRegInfo, InstanceInfo};
 use wire::Guid;
 
 use crate::Provider;

@@ -1,6 +1,6 @@
 //! Counters whose value is a text (`PERF_COUNTER_TEXT`).
 
-use ms_pcq::wire::RawValue;
+use counters::pcq::wire::RawValue;
 
 /// The bytes of a text, whatever its width: a short one is as wide as a number.
 pub(crate) enum TextBytes<'a> {

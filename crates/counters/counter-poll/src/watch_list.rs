@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counter_types::nearest;
-use ms_pcq::wire::{Body, QueryData};
+use counters::pcq::wire::{Body, QueryData};
 use rpc::Pause;
 use wire::{Guid, Win32Error};
 

@@ -1,4 +1,4 @@
-use ms_pcq::types::CounterType;
+use counters::pcq::types::CounterType;
 
 use crate::clocks::RawClocks;
 use crate::formula::Formula;

@@ -1,4 +1,4 @@
-use ms_pcq::types::{Attrib, CounterType};
+use counters::pcq::types::{Attrib, CounterType};
 
 /// A cooked value as text for people, in the form that `attrib` selects.
 ///
@@ -14,7 +14,7 @@ use ms_pcq::types::{Attrib, CounterType};
 ///
 /// ```
 /// use counter_types::display;
-/// use ms_pcq::types::Attrib;
+/// use counters::pcq::types::Attrib;
 ///
 /// assert_eq!(display(1000.0, Attrib(0)), "1,000");
 /// assert_eq!(display(1234.5678, Attrib::NO_GROUP_SEPARATOR), "1234.568");

@@ -190,7 +190,8 @@ impl Exposition {
 const MICROSECONDS_PER_SECOND: u64 = 1_000_000;
 const HERTZ_PER_MEGAHERTZ: u64 = 1_000_000;
 const BYTES_PER_MEGABYTE: u64 = 1 << 20;
-const AVERAGE_TIMER: ms_pcq::types::CounterType = ms_pcq::types::CounterType::PERF_AVERAGE_TIMER;
+const AVERAGE_TIMER: counters::pcq::types::CounterType =
+    counters::pcq::types::CounterType::PERF_AVERAGE_TIMER;
 
 /// The scale from ticks to seconds.
 const fn ticks(clock: Clock) -> Scale {

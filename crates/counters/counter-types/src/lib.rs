@@ -25,8 +25,8 @@
 //!
 //! ```
 //! use counter_types::{Kind, Part, RawClocks, Unit, Value, plan};
-//! use ms_pcq::types::{CounterId, CounterType};
-//! use ms_pcq::wire::CounterRegInfo;
+//! use counters::pcq::types::{CounterId, CounterType};
+//! use counters::pcq::wire::CounterRegInfo;
 //!
 //! let processor_time = CounterRegInfo::new(CounterId(0), CounterType::PERF_100NSEC_TIMER_INV);
 //! let families = plan(&[processor_time], |_| Some("% Processor Time"));
@@ -82,7 +82,7 @@ mod selection;
 mod unit;
 mod widen;
 
-pub use ms_pcq::types::CounterType;
+pub use counters::pcq::types::CounterType;
 
 pub use self::clocks::{RawClocks, boot_time};
 pub use self::cook::{Cooked, Reading, cook};

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
-use ms_pcq::types::{Attrib, CounterId};
-use ms_pcq::wire::CounterRegInfo;
+use counters::pcq::types::{Attrib, CounterId};
+use counters::pcq::wire::CounterRegInfo;
 
 use crate::exposition::{Exposition, Part};
 use crate::formula::Formula;

@@ -703,8 +703,8 @@ mod tests {
     use crate::exposition::Value;
     use crate::plan::plan_of;
     use crate::{Kind, Unit};
-    use ms_pcq::types::{CounterId, CounterType as T};
-    use ms_pcq::wire::CounterRegInfo;
+    use counters::pcq::types::{CounterId, CounterType as T};
+    use counters::pcq::wire::CounterRegInfo;
 
     fn exported(counterset: &str, counter: &str, raw: u64) -> (String, Option<Value>) {
         let info = CounterRegInfo::new(CounterId(0), T::PERF_COUNTER_LARGE_RAWCOUNT);

@@ -1,4 +1,4 @@
-use ms_pcq::types::DetailLevel;
+use counters::pcq::types::DetailLevel;
 
 use crate::pattern::{NamePattern, PatternError, PatternText};
 

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use counters::rrp::winreg::RegistryClient;
 use dcerpc::SyntaxId;
 use endpoints::epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits};
 use endpoints::epm::types::VersionOption;
@@ -21,7 +22,6 @@ use endpoints::epm::wire::Binding;
 use endpoints::mgmt::management::Management;
 use endpoints::mgmt::types::AuthenticationService;
 use host_session::{Options, Reason, Target, TcpPort, TcpReached, TcpService, TcpSession};
-use ms_rrp::winreg::RegistryClient;
 use ssp::{Credentials, Mechanism, Secret};
 use tokio::time::Instant;
 use transport::TcpConnector;
@@ -75,9 +75,9 @@ async fn run(arguments: &Arguments) -> Result<()> {
         let part = list(&mut session, limits, &host).await?;
         println!("map {name}, 10 entries at most: {} whole {}", part.entries.len(), part.is_whole);
         let mut mapper = EndpointMapper::new(session.channel(0, host.deadline));
-        let exact = Inquiry::Interface(ms_rrp::SYNTAX_ID, VersionOption::RPC_C_VERS_EXACT);
+        let exact = Inquiry::Interface(counters::rrp::SYNTAX_ID, VersionOption::RPC_C_VERS_EXACT);
         println!("map {name}, winreg: {}", describe(&mapper.lookup(exact).await?));
-        println!("winreg {name}: {:?}", mapper.tcp_port(ms_rrp::SYNTAX_ID).await?);
+        println!("winreg {name}: {:?}", mapper.tcp_port(counters::rrp::SYNTAX_ID).await?);
         let nowhere = SyntaxId::new(wire::Guid::from_u128(1), 1, 0);
         println!("nobody {name}: {:?}", mapper.tcp_port(nowhere).await?);
     }
@@ -86,7 +86,7 @@ async fn run(arguments: &Arguments) -> Result<()> {
 
 /// The remote registry at the port that the mapper tells.
 async fn registry(host: &Host) -> Result<()> {
-    let mut session = host.service(&[ms_rrp::SYNTAX_ID], Some(&host.credentials)).await?;
+    let mut session = host.service(&[counters::rrp::SYNTAX_ID], Some(&host.credentials)).await?;
     println!("session: {}", session.target());
     let stages: Vec<&str> = session.stages().iter().map(|report| report.stage.as_str()).collect();
     println!("stages: {}", stages.join(" "));
@@ -180,7 +180,7 @@ impl Host {
         interfaces: &[SyntaxId],
         credentials: Option<&Credentials>,
     ) -> Result<TcpSession> {
-        let port = TcpPort::Mapped { interface: ms_rrp::SYNTAX_ID, mapper: self.mapper_port };
+        let port = TcpPort::Mapped { interface: counters::rrp::SYNTAX_ID, mapper: self.mapper_port };
         let (connector, deadline) = (&self.connector, self.deadline);
         let options = self.options.clone();
         let reached =

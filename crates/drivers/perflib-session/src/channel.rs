@@ -42,7 +42,7 @@ impl<'a> PipeChannel<'a> {
 pub type Client<'a> = counter_poll::Client<PipeChannel<'a>>;
 
 /// Why a method of PerflibV2 failed.
-pub type PcqError = ms_pcq::Error<Error>;
+pub type PcqError = counters::pcq::Error<Error>;
 
 impl Channel for PipeChannel<'_> {
     type Error = Error;

@@ -1,11 +1,11 @@
 //! The interfaces of a host that give its counters.
 
 use counter_poll::ClassicError;
+use counters::pcq::perflibv2::methods::PerflibV2;
+use counters::rrp::RegisteredCounterSets;
+use counters::rrp::winreg::{RegistryClient, Winreg};
 use dcerpc::SyntaxId;
 use host_session::{Endpoint, Reason, Session, SessionError, Stage, Target, call_error};
-use ms_pcq::perflibv2::methods::PerflibV2;
-use ms_rrp::RegisteredCounterSets;
-use ms_rrp::winreg::{RegistryClient, Winreg};
 use rpc_client::{Association, NamedPipe};
 use rpc_recorder::InterfaceNames;
 use tokio::time::Instant;
@@ -17,10 +17,10 @@ use crate::channel::{Client, PcqError, PipeChannel};
 pub const WINREG: Endpoint = Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };
 
 /// What an association has that is asked for counters of version 2.
-pub const PERFLIB_INTERFACES: &[SyntaxId] = &[ms_pcq::SYNTAX_ID];
+pub const PERFLIB_INTERFACES: &[SyntaxId] = &[counters::pcq::SYNTAX_ID];
 
 /// What an association has that is asked for classic objects, and for the list of countersets.
-pub const REGISTRY_INTERFACES: &[SyntaxId] = &[ms_rrp::SYNTAX_ID];
+pub const REGISTRY_INTERFACES: &[SyntaxId] = &[counters::rrp::SYNTAX_ID];
 
 /// The methods of both, with names.
 pub const NAMES: &[InterfaceNames] = &[InterfaceNames::of::<PerflibV2>(), InterfaceNames::of::<Winreg>()];
@@ -58,7 +58,7 @@ pub async fn registered_counter_sets(
     deadline: Instant,
 ) -> Result<RegisteredCounterSets, SessionError> {
     let mut association = open_registry(session, deadline).await?;
-    let listed = ms_rrp::enumerate_counter_sets(&mut registry(&mut association, deadline)).await;
+    let listed = counters::rrp::enumerate_counter_sets(&mut registry(&mut association, deadline)).await;
     let listed = listed.map_err(|error| error_of_registry(session.target(), &error))?;
     if let Err(error) = association.into_transport().close(deadline).await {
         debug!(target = %session.target(), %error, "Pipe of the registry not closed");
@@ -69,7 +69,7 @@ pub async fn registered_counter_sets(
 /// What went wrong with a method of [`PerflibSession::perflib`].
 #[must_use]
 pub fn error_of_perflib(target: &Target, error: &PcqError) -> SessionError {
-    use ms_pcq::Error as Pcq;
+    use counters::pcq::Error as Pcq;
     let (stage, reason) = match error {
         Pcq::Rpc(error) => return call_error(target, WINREG, error),
         Pcq::Buffer { .. } => (Stage::Decode, Reason::MalformedReply),
@@ -110,8 +110,8 @@ pub fn error_of_classic(target: &Target, error: &ClassicError<rpc_client::Error>
 }
 
 /// What went wrong with a method of [`registry`].
-pub fn error_of_registry(target: &Target, error: &ms_rrp::Error<rpc_client::Error>) -> SessionError {
-    use ms_rrp::Error as Rrp;
+pub fn error_of_registry(target: &Target, error: &counters::rrp::Error<rpc_client::Error>) -> SessionError {
+    use counters::rrp::Error as Rrp;
     let (stage, reason) = match error {
         Rrp::Rpc(error) => return call_error(target, WINREG, error),
         Rrp::LimitExceeded { .. } => (Stage::Query, Reason::LimitExceeded),
@@ -122,9 +122,9 @@ pub fn error_of_registry(target: &Target, error: &ms_rrp::Error<rpc_client::Erro
 
 #[cfg(test)]
 mod tests {
+    use counters::pcq::perflibv2::methods::EnumerateCountersetsRequest;
     use dcerpc::FaultStatus;
     use host_session::Recovery;
-    use ms_pcq::perflibv2::methods::EnumerateCountersetsRequest;
     use rpc::{Error as Rpc, Message, Method};
     use wire::Win32Error;
 
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn an_error_of_a_method_names_the_method_and_says_what_is_left() {
-        let status = |status| ms_pcq::Error::from(Rpc::Status { method: METHOD, status });
+        let status = |status| counters::pcq::Error::from(Rpc::Status { method: METHOD, status });
         let table = [
             (status(Win32Error::ERROR_WMI_GUID_NOT_FOUND), Reason::NotFound, Recovery::Nothing),
             (status(Win32Error::ERROR_INVALID_HANDLE), Reason::ServerFault, Recovery::Handle),

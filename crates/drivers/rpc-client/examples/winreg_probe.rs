@@ -17,10 +17,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use counters::perflib_v1::{CounterBlock, DataBlock, Instances, NameTable, ObjectType};
 use dcerpc::client::ClientConfig;
 use dcerpc::{Channel, SyntaxId};
 use ms_smb2::client::Encryption;
-use perflib_v1::{CounterBlock, DataBlock, Instances, NameTable, ObjectType};
 use rpc::ndr::{ContextHandle, Reader, Writer};
 use rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
 use ssp::{Credentials, Mechanism, Secret};
@@ -150,7 +150,7 @@ async fn probe(arguments: &Arguments) -> Result<serde_json::Value, Box<dyn Error
         let names = NameTable::decode(&query_value(&mut winreg, root, "Counter 009", arguments).await?);
         objects = DataBlock::decode(&data)?
             .objects()
-            .map(|object| Ok::<_, perflib_v1::BadObject>(described(&object?, &names)))
+            .map(|object| Ok::<_, counters::perflib_v1::BadObject>(described(&object?, &names)))
             .collect::<Result<Vec<_>, _>>()?;
     }
     #[expect(clippy::cast_precision_loss, reason = "a number of calls is far below 2^52")]

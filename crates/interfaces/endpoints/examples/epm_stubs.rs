@@ -1,7 +1,7 @@
 //! Prints a stub of each method that is declared, both ways, for readers that are not ours: the method's name, the
 //! direction, and bytes in hexadecimal digits.
 //!
-//! `cargo run -p epm --example epm_stubs`
+//! `cargo run -p endpoints --example epm_stubs`
 
 use std::error::Error;
 use std::net::Ipv4Addr;

@@ -1,7 +1,7 @@
 //! Prints a stub of each method that is declared, both ways, for readers that are not ours: the method's name, the
 //! direction, and bytes in hexadecimal digits.
 //!
-//! `cargo run -p mgmt --example mgmt_stubs`
+//! `cargo run -p endpoints --example mgmt_stubs`
 
 use std::error::Error;
 

@@ -14,9 +14,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use counters::pcq::perflibv2::{Change, PerflibV2Client, PerflibV2Service, Query};
+use counters::pcq::wire::CounterIdentifier;
 use dcerpc::AuthLevel;
-use ms_pcq::perflibv2::{Change, PerflibV2Client, PerflibV2Service, Query};
-use ms_pcq::wire::CounterIdentifier;
 use ms_smb2::client::{ClientConfig, Encryption};
 use ssp::{Credentials, Secret};
 use test_support::race::thread_cpu_time;

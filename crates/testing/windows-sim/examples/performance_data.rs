@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use counters::perflib_v1::{CounterBlock, DataBlock, Instances, NameTable, ObjectType, Value as Number};
+use counters::rrp::types::ValueType;
+use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 use dcerpc::Channel;
 use dcerpc::client::{CallRequest, ClientConfig};
-use ms_rrp::types::ValueType;
-use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
-use perflib_v1::{CounterBlock, DataBlock, Instances, NameTable, ObjectType, Value as Number};
 use rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
 use serde_json::{Map, Value, json};
 use ssp::{Credentials, Secret};
@@ -108,7 +108,7 @@ async fn connect(arguments: &Arguments) -> Result<Calls> {
     let security = Security::sealed(credentials, format!("cifs/{host}"));
     let config = ClientConfig::default();
     let association =
-        Association::bind(pipe, &[ms_rrp::SYNTAX_ID], Some(&security), config, deadline).await?;
+        Association::bind(pipe, &[counters::rrp::SYNTAX_ID], Some(&security), config, deadline).await?;
     Ok(Calls { association, deadline })
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ms_pcq::perflibv2::methods::QueryCounterDataRequest;
+use counters::pcq::perflibv2::methods::QueryCounterDataRequest;
 use rpc::Message;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
@@ -82,7 +82,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Error> {
     }
     if let Some(path) = &options.pipe_socket {
         let listener = bind_socket(path)?;
-        lines += &format!("serving {} on {}\n", ms_pcq::ENDPOINT, path.display());
+        lines += &format!("serving {} on {}\n", counters::pcq::ENDPOINT, path.display());
         let (host, limits) = (Arc::clone(&hosts[0]), server::Limits::default());
         tasks.spawn(server::listen_pipe_socket(host, winreg::PIPE, listener, limits));
     }
@@ -211,7 +211,7 @@ fn hosts(
                 slots: options.slots.unwrap_or(slots),
                 synthetic: options.countersets,
                 aggregates: options.aggregates.into(),
-                language: ms_pcq::types::Lcid(options.language),
+                language: counters::pcq::types::Lcid(options.language),
                 changes: options.faults.change.clone(),
                 ..HostOptions::default()
             }))

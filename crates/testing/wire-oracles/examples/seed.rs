@@ -13,7 +13,7 @@ use wire_oracles::seeds::{self, chunk, frames};
 fn main() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let mut all = seeds::seeds();
-    let pcq = crates.join("interfaces/ms-pcq/tests/data");
+    let pcq = crates.join("interfaces/counters/tests/data/pcq");
     let windows = hex(&fs::read_to_string(pcq.join("windows11_query_counter_data.hex")).unwrap());
     all.push(("pcq_query_data", "windows11".to_owned(), windows));
     for path in files(&pcq) {
@@ -45,10 +45,10 @@ fn main() {
     }
     // A list of countersets as Samba would begin to tell it.
     let samba = ["open_local_machine", "open_key", "close_key", "query_info_key", "enum_key", "enum_key_end"]
-        .map(|name| crates.join(format!("interfaces/ms-rrp/tests/data/response_{name}.hex")))
+        .map(|name| crates.join(format!("interfaces/counters/tests/data/rrp/response_{name}.hex")))
         .map(|path| chunk(&hex(&fs::read_to_string(path).unwrap())));
     all.push(("rrp_responses", "samba".to_owned(), samba.concat()));
-    for path in files(&crates.join("interfaces/ms-rrp/tests/data")) {
+    for path in files(&crates.join("interfaces/counters/tests/data/rrp")) {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let opnum = match &name[..] {
             "request_open_local_machine" => 2,
@@ -61,7 +61,7 @@ fn main() {
         let stub = chunk(&hex(&fs::read_to_string(&path).unwrap()));
         all.push(("rrp_requests", name, [vec![opnum], stub].concat()));
     }
-    for path in files(&crates.join("interfaces/ms-dcom/tests/data")) {
+    for path in files(&crates.join("interfaces/com/tests/data/dcom")) {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let bytes = hex(&fs::read_to_string(&path).unwrap());
         // What stands before the OBJREF in the response: ORPCTHAT, a pointer, and two lengths.
@@ -72,7 +72,7 @@ fn main() {
     }
     // Samba's map in two pages, and where its registry is.
     let samba = ["lookup", "lookup_rest", "map_tcp"]
-        .map(|name| crates.join(format!("interfaces/epm/tests/data/response_{name}.hex")))
+        .map(|name| crates.join(format!("interfaces/endpoints/tests/data/epm/response_{name}.hex")))
         .map(|path| chunk(&hex(&fs::read_to_string(path).unwrap())));
     all.push(("epm_responses", "samba".to_owned(), samba.concat()));
     for path in files(&crates.join("rpc/ms-smb2/tests/data")) {

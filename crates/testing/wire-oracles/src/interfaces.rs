@@ -9,16 +9,16 @@ use com::dcom::activator::IRemoteSCMActivator;
 use com::dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
 use com::dcom::resolver::IObjectExporter;
 use com::oaut::{IDispatch, IEnumVARIANT};
+use counters::pcq::perflibv2::methods::PerflibV2;
+use counters::rrp::winreg::Winreg;
 use endpoints::epm::ept::Ept;
 use endpoints::mgmt::management::Mgmt;
-use ms_pcq::perflibv2::methods::PerflibV2;
 use ms_pla::{
     IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
     IDataCollectorCollection, IDataCollectorSet, IDataCollectorSetCollection, IDataManager, IFolderAction,
     IFolderActionCollection, IPerformanceCounterDataCollector, ISchedule, IScheduleCollection,
     ITraceDataCollector, ITraceDataProvider, ITraceDataProviderCollection, IValueMap, IValueMapItem,
 };
-use ms_rrp::winreg::Winreg;
 use rpc::ndr::Error;
 use rpc::{Direction, Interface, Method};
 use wire::EncodeResult;

@@ -3,17 +3,17 @@
 use core::convert::Infallible;
 use core::future::{Future, ready};
 
-use dcerpc::{Channel, FaultStatus};
-use ms_rrp::enumerate_counter_sets;
-use ms_rrp::types::{AccessMask, KeyHandle, Room, UnicodeString, ValueType};
-use ms_rrp::winreg::{
+use counters::rrp::enumerate_counter_sets;
+use counters::rrp::types::{AccessMask, KeyHandle, Room, UnicodeString, ValueType};
+use counters::rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
     EnumerateRegistryValueReply, EnumerateRegistryValueRequest, Limits, OpenLocalMachineReply,
     OpenLocalMachineRequest, OpenPerformanceDataReply, OpenPerformanceDataRequest, OpenRegistryKeyReply,
     OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest,
     QueryRegistryValueReply, QueryRegistryValueRequest, RegistryClient, ValueRoom, Winreg, WinregServer,
 };
-use ms_rrp::wire::{MemoryRange, ResourceList};
+use counters::rrp::wire::{MemoryRange, ResourceList};
+use dcerpc::{Channel, FaultStatus};
 use rpc::ndr::ConformantVaryingBytes;
 use rpc::{CallInfo, Direction, Interface, Message, Request, ServerResult};
 use test_support::future::now;
@@ -277,15 +277,15 @@ impl Channel for Watched<'_> {
 /// The bytes of a value, read as each type: what is read is not larger than they are, and reads the same after it was
 /// written again.
 pub fn values(bytes: &[u8]) {
-    if let Ok(text) = ms_rrp::wire::text(ValueType::REG_SZ, bytes) {
+    if let Ok(text) = counters::rrp::wire::text(ValueType::REG_SZ, bytes) {
         assert!(!text.contains('\0') && text.chars().count() <= bytes.len() / 2);
-        assert_eq!(ms_rrp::wire::text(ValueType::REG_SZ, &wire::encode_utf16(&text)), Ok(text));
+        assert_eq!(counters::rrp::wire::text(ValueType::REG_SZ, &wire::encode_utf16(&text)), Ok(text));
     }
-    if let Ok(texts) = ms_rrp::wire::texts(ValueType::REG_MULTI_SZ, bytes) {
+    if let Ok(texts) = counters::rrp::wire::texts(ValueType::REG_MULTI_SZ, bytes) {
         let again: Vec<u8> =
             texts.iter().flat_map(|text| [&wire::encode_utf16(text)[..], &[0, 0]].concat()).collect();
         assert!(again.len() <= bytes.len() + 2 /* a NUL that was not there */);
-        assert_eq!(ms_rrp::wire::texts(ValueType::REG_MULTI_SZ, &again), Ok(texts));
+        assert_eq!(counters::rrp::wire::texts(ValueType::REG_MULTI_SZ, &again), Ok(texts));
     }
     if let Ok(list) = ResourceList::decode(bytes) {
         assert!(list.memory.len() <= bytes.len() / 16, "each range has its bytes");

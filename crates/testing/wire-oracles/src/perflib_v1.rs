@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ms_pcq::types::CounterType;
-use perflib_v1::write::{Counter, Data, Header, Instance, Object, encode, encode_names};
-use perflib_v1::{CounterBlock, DataBlock, Instances, NameTable, ObjectType, Parent};
+use counters::pcq::types::CounterType;
+use counters::perflib_v1::write::{Counter, Data, Header, Instance, Object, encode, encode_names};
+use counters::perflib_v1::{CounterBlock, DataBlock, Instances, NameTable, ObjectType, Parent};
 
 /// A data block: an object that is read has the values that stand at its positions, and an error lies within the block.
 pub fn block(bytes: &[u8]) {
@@ -72,7 +72,7 @@ fn check_values(
             }
             _ => None,
         };
-        assert_eq!(value.and_then(perflib_v1::Value::number), expected);
+        assert_eq!(value.and_then(counters::perflib_v1::Value::number), expected);
     }
 }
 
@@ -89,7 +89,7 @@ pub fn names(bytes: &[u8]) {
     assert_eq!(table.len(), table.iter().count());
     let again = NameTable::decode(&encode_names(table.iter()));
     assert_eq!(sorted(&again), sorted(&table));
-    assert_eq!(again.faults(), perflib_v1::NameTableFaults::default());
+    assert_eq!(again.faults(), counters::perflib_v1::NameTableFaults::default());
 }
 
 /// An object without instances, one with two of them and parents, and one that came without data.

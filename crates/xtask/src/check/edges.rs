@@ -50,7 +50,7 @@ const FORBIDDEN: [(&str, &[&str]); 7] = [
             "ssp",
             "dcerpc",
             "ms-smb2",
-            "ms-pcq",
+            "counters",
             "plugin-sdk",
             "plugin-pcq",
             "plugin-comt",
@@ -59,14 +59,14 @@ const FORBIDDEN: [(&str, &[&str]); 7] = [
         ],
     ),
     ("plugin-pcq", &["plugin-host", "perfmon-exporter", "hyper"]),
-    ("plugin-comt", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "ms-pcq"]),
+    ("plugin-comt", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "counters"]),
     ("plugin-rpc-state", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "plugin-comt"]),
     (
         "plugin-pla",
         &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "plugin-comt", "plugin-rpc-state"],
     ),
     ("windows-sim", &["rpc-client", "host-session", "dcom-runtime", "plugin-sdk"]),
-    ("ms-pcq", &["tokio", "mio", "socket2"]),
+    ("counters", &["tokio", "mio", "socket2"]),
 ];
 
 pub(crate) fn check(workspace: &Workspace) -> Vec<String> {

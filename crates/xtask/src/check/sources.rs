@@ -16,7 +16,7 @@ const WITHOUT_IO: [&str; 12] = [
     "crates/rpc/rpc/src/ndr/lib.rs",
     "crates/rpc/dcerpc/src/lib.rs",
     "crates/rpc/ms-smb2/src/lib.rs",
-    "crates/interfaces/ms-pcq/src/lib.rs",
+    "crates/interfaces/counters/src/pcq/lib.rs",
     "crates/counters/counter-types/src/lib.rs",
     "crates/drivers/rpc-cells-view/src/lib.rs",
     "plugin-api/abi/src/lib.rs",

@@ -28,6 +28,6 @@ pub(crate) fn by_impacket(workspace: &Workspace) -> Result<Outcome> {
 /// What the example prints; with a file of stubs, those as the crates write them.
 fn example(workspace: &Workspace, file: Option<&str>) -> Result<String> {
     let mut example = cargo();
-    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "ms-comev"]);
+    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "com"]);
     capture(example.args(["--example", "com_plus_stubs", "--"]).args(file))
 }

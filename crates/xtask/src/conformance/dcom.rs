@@ -156,6 +156,6 @@ pub(crate) fn by_impacket(workspace: &Workspace) -> Result<Outcome> {
 /// What the example of the crate prints; with a file of stubs, those as the crate writes them.
 fn example(workspace: &Workspace, file: Option<&str>) -> Result<String> {
     let mut example = cargo();
-    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "ms-dcom"]);
+    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "com"]);
     capture(example.args(["--example", "dcom_stubs", "--"]).args(file))
 }

@@ -65,7 +65,7 @@ const METHODS: [(&str, &str, &[&str], &[&str]); 8] = [
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let mut example = cargo();
-    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "ms-rrp"]);
+    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "counters"]);
     let printed = capture(example.args(["--example", "winreg_stubs"]))?;
     let folder = tempfile::tempdir()?;
     let mut bytes = 0;

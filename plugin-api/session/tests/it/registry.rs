@@ -1,7 +1,7 @@
 //! A source of the registry's interface, which knows no counterset: it keeps a key open and asks how many subkeys it has.
 
+use counters::rrp::winreg::{Key, RegistryClient};
 use host_session::{Endpoint, Reason, Session, SessionError, Stage, call_error};
-use ms_rrp::winreg::{Key, RegistryClient};
 use plugin_sdk::{Collection, Coverage, DeclaredReason, Failure, Problem, Setup, Source};
 use plugin_session::{
     AttemptError, DECLARED_REASONS, HostConnection, HostSource, Retry, Service, TransportSettings, failure_of,
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 const ENDPOINT: Endpoint = Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };
-const REGISTRY: Service = Service { endpoint: ENDPOINT, interfaces: &[ms_rrp::SYNTAX_ID], names: &[] };
+const REGISTRY: Service = Service { endpoint: ENDPOINT, interfaces: &[counters::rrp::SYNTAX_ID], names: &[] };
 
 /// Methods of the registry, by opnum.
 pub(crate) const OPEN_LOCAL_MACHINE: u16 = 2;
@@ -80,7 +80,8 @@ impl HostSource for RegistrySource {
         }
         if self.settings.reads_beside {
             let lease = open.lease(collection, deadline).await?;
-            let beside = open.session().open_association(ENDPOINT, &[ms_rrp::SYNTAX_ID], deadline).await;
+            let beside =
+                open.session().open_association(ENDPOINT, &[counters::rrp::SYNTAX_ID], deadline).await;
             lease.settle(&beside);
             beside.map_err(|error| failure_of(&error))?;
         }
@@ -117,8 +118,8 @@ async fn count_sub_keys(
         let info = client.query_info_key(kept.insert(key)).await?;
         Ok(info.sub_keys)
     };
-    counted.await.map_err(|error: ms_rrp::Error<rpc_client::Error>| match &error {
-        ms_rrp::Error::Rpc(error) => call_error(&target, ENDPOINT, error),
+    counted.await.map_err(|error: counters::rrp::Error<rpc_client::Error>| match &error {
+        counters::rrp::Error::Rpc(error) => call_error(&target, ENDPOINT, error),
         _ => SessionError::of_answer(&target, Stage::Decode, Reason::MalformedReply, &error),
     })
 }

@@ -8,8 +8,8 @@ use counter_poll::Provider;
 use counter_poll::registration::Counter;
 use counter_poll::survey::Counterset;
 use counter_types::{Selection, same_name};
-use ms_pcq::types::{CounterId, InstanceType};
-use ms_pcq::wire::InstanceInfo;
+use counters::pcq::types::{CounterId, InstanceType};
+use counters::pcq::wire::InstanceInfo;
 use one_line::one_line;
 use serde_json::{Value, json};
 

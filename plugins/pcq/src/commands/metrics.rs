@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use counter_poll::survey::Counterset;
-use ms_pcq::types::CounterId;
-use ms_pcq::wire::CounterRegInfo;
+use counters::pcq::types::CounterId;
+use counters::pcq::wire::CounterRegInfo;
 use plugin_sdk::{Display, FamilyDef, Run, ValueKind};
 
 use crate::series::kind_of;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use counter_poll::paths::{ClassicQuery, PathPlan, PathQuery};
+use counters::pcq::perflibv2::CounterData;
+use counters::rrp::winreg::RegistryValue;
 use host_session::{Recovery, Session, SessionError};
-use ms_pcq::perflibv2::CounterData;
-use ms_rrp::winreg::RegistryValue;
 use perflib_session::PerflibSession as _;
 use plugin_session::command::CommandError;
 use rpc_client::{Association, NamedPipe};

@@ -8,7 +8,7 @@ mod wanted;
 use std::fmt;
 
 use counter_poll::Aggregate;
-use ms_pcq::types::DetailLevel;
+use counters::pcq::types::DetailLevel;
 use plugin_session::TransportSettings;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};

@@ -2,7 +2,7 @@
 
 use counter_poll::{Aggregate, FamilyGroup, Wanted, Which};
 use counter_types::{Choice, Selection, same_name};
-use ms_pcq::types::DetailLevel;
+use counters::pcq::types::DetailLevel;
 use plugin_sdk::{FamilyKey, Problem, Selects};
 
 use super::names::NameSettings;

@@ -2,7 +2,7 @@
 
 use counter_poll::{TopN, Wanted, Which};
 use counter_types::{NamePattern, PatternText, Selection, SelectionRules, Totals, same_name};
-use ms_pcq::types::Lcid;
+use counters::pcq::types::Lcid;
 use plugin_sdk::Problem;
 
 use super::names::NameSettings;

@@ -1,8 +1,8 @@
 //! Keys and values of the host's registry, each read for itself: what is missing or malformed costs nothing else.
 
+use counters::rrp::winreg::{Key, Limits, RegistryClient, RegistryValue, ValueRoom};
+use counters::rrp::wire::InvalidValue;
 use host_session::concerns_one_call;
-use ms_rrp::winreg::{Key, Limits, RegistryClient, RegistryValue, ValueRoom};
-use ms_rrp::wire::InvalidValue;
 use perflib_session::PipeChannel;
 use tokio::time::Instant;
 use wire::Win32Error;
@@ -10,7 +10,7 @@ use wire::Win32Error;
 use super::fact::Unread;
 
 /// A failure after which the pipe takes no other call.
-pub(crate) type Lost = ms_rrp::Error<rpc_client::Error>;
+pub(crate) type Lost = counters::rrp::Error<rpc_client::Error>;
 
 /// A result of one key or value, if the pipe is still usable.
 pub(crate) type Read<T> = Result<Result<T, Unread>, Lost>;
@@ -124,10 +124,12 @@ fn settle<T>(result: Result<T, Lost>) -> Read<T> {
 /// What an error says of one key or value, unless it is about the pipe.
 fn unread(error: Lost) -> Result<Unread, Lost> {
     let why = match &error {
-        ms_rrp::Error::LimitExceeded { .. } => Unread::LimitExceeded,
-        ms_rrp::Error::Rpc(rpc::Error::Call { source, .. }) if concerns_one_call(source) => Unread::Refused,
-        ms_rrp::Error::Rpc(rpc::Error::Stub { .. }) => Unread::Malformed,
-        ms_rrp::Error::Rpc(rpc::Error::Status { status, .. }) => match *status {
+        counters::rrp::Error::LimitExceeded { .. } => Unread::LimitExceeded,
+        counters::rrp::Error::Rpc(rpc::Error::Call { source, .. }) if concerns_one_call(source) => {
+            Unread::Refused
+        }
+        counters::rrp::Error::Rpc(rpc::Error::Stub { .. }) => Unread::Malformed,
+        counters::rrp::Error::Rpc(rpc::Error::Status { status, .. }) => match *status {
             Win32Error::ERROR_FILE_NOT_FOUND | Win32Error::ERROR_KEY_DELETED => Unread::NotFound,
             Win32Error::ERROR_ACCESS_DENIED => Unread::AccessDenied,
             _ => Unread::Refused,

@@ -1,7 +1,7 @@
 //! The facts in the registry, in groups that share a key.
 
-use ms_rrp::winreg::{Key, RegistryValue};
-use ms_rrp::wire::InvalidValue;
+use counters::rrp::winreg::{Key, RegistryValue};
+use counters::rrp::wire::InvalidValue;
 
 use super::fact::{Fact, Found, Sample, Unread, Value};
 use super::reader::{Lost, Read, Reader, bounded, optional};

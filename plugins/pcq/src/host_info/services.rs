@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use ms_rrp::winreg::{Key, RegistryValue};
+use counters::rrp::winreg::{Key, RegistryValue};
 
 use super::fact::{Fact, Found, Sample, Unread};
 use super::reader::{Lost, Read, Reader, bounded};

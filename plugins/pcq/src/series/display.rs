@@ -34,8 +34,8 @@ pub(super) fn display_of(family: &counter_types::Family) -> Display<'static> {
 #[cfg(test)]
 mod tests {
     use counter_types::{ALL, CounterType, plan};
-    use ms_pcq::types::CounterId;
-    use ms_pcq::wire::CounterRegInfo;
+    use counters::pcq::types::CounterId;
+    use counters::pcq::wire::CounterRegInfo;
 
     use super::*;
 

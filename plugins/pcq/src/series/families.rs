@@ -3,7 +3,7 @@
 use counter_poll::registration::Counter;
 use counter_poll::{Counterset, FamilyGroup, PolledFamily};
 use counter_types::{Exposition, Kind};
-use ms_pcq::types::InstanceType;
+use counters::pcq::types::InstanceType;
 use plugin_sdk::{Display, FamilyDef, FamilyId, Output, ValueKind};
 
 use super::display::display_of;

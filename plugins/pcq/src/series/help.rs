@@ -91,8 +91,8 @@ fn momentary(family: &Family) -> String {
 #[cfg(test)]
 mod tests {
     use counter_types::{CounterType as T, plan_of, properties};
-    use ms_pcq::types::{CounterId, CounterType};
-    use ms_pcq::wire::CounterRegInfo;
+    use counters::pcq::types::{CounterId, CounterType};
+    use counters::pcq::wire::CounterRegInfo;
 
     use super::*;
 

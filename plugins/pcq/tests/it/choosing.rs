@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ms_pcq::types::Lcid;
+use counters::pcq::types::Lcid;
 use plugin_abi::{Level, Start};
 use plugin_host::testing::{RecordedOutcome, RecordedSeries, Value};
 use serde_json::{Value as Json, json};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
+use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use serde_json::{Value as Json, json};
 use test_support::perflib::{Gaps, RawValue, buffer, read};
 use windows_sim::RecordedCall;

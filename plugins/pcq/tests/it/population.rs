@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ms_pcq::types::{CounterType, DetailLevel, InstanceType};
+use counters::pcq::types::{CounterType, DetailLevel, InstanceType};
 use plugin_abi::Level;
 use plugin_host::testing::{RecordedOutcome, Value as Shown};
 use serde_json::json;

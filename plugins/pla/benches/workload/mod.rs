@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use counter_poll::paths::{PathPlan, PathQuery};
 use counter_poll::{Client, HostChannel};
-use ms_pcq::perflibv2::{CallInfo, CounterData};
-use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
+use counters::pcq::perflibv2::{CallInfo, CounterData};
+use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use plugin_pla::measured::Alerts;
 use test_support::future::now;
 use windows_sim::model::{Counter, Counterset, Moment, Provider, Sample, ValueSource};

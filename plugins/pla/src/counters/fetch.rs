@@ -3,8 +3,8 @@
 use counter_poll::ClassicError;
 use counter_poll::classic::Questions;
 use counter_poll::paths::{ClassicQuery, PathPlan, PathQuery};
+use counters::rrp::winreg::RegistryClient;
 use host_session::{Reason, Recovery, SessionError};
-use ms_rrp::winreg::RegistryClient;
 use perflib_session::{PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, Stage};
 use rpc::Pause;

@@ -1,6 +1,6 @@
 use counter_poll::paths::{OpenPath, PathMatch, PathPlan, PathProblem};
 use counter_poll::survey::Counterset;
-use ms_pcq::wire::CounterRegInfo;
+use counters::pcq::wire::CounterRegInfo;
 use pla_engine::AlertState;
 use plugin_sdk::Failure;
 

@@ -1,7 +1,7 @@
 //! Which countersets the host has.
 
 use counter_poll::WELL_KNOWN;
-use ms_rrp::RegisteredCounterSets;
+use counters::rrp::RegisteredCounterSets;
 use perflib_session::{PcqError, PerflibSession as _, error_of_registry, registry};
 use plugin_sdk::{Collection, Failure, Stage};
 use tokio::time::Instant;
@@ -20,7 +20,7 @@ impl Counters {
     ) -> Result<Vec<Guid>, PcqError> {
         self.unlisted = None;
         match open.session().perflib(deadline).enumerate_counter_set().await {
-            Err(ms_pcq::Error::LimitExceeded { .. }) => {}
+            Err(counters::pcq::Error::LimitExceeded { .. }) => {}
             listed => return listed,
         }
         let listed = self.list_registered(open, collection, share(deadline)).await;
@@ -60,7 +60,7 @@ async fn registered(
     deadline: Instant,
 ) -> Result<RegisteredCounterSets, Failure> {
     let pipe = open.side_pipe(REGISTRY, collection, deadline).await?;
-    let listed = ms_rrp::enumerate_counter_sets(&mut registry(pipe.association, deadline)).await;
+    let listed = counters::rrp::enumerate_counter_sets(&mut registry(pipe.association, deadline)).await;
     listed.map_err(|error| {
         let error = error_of_registry(open.session().target(), &error);
         open.side_pipe_failed(&error)

@@ -5,8 +5,8 @@ use std::time::Duration;
 use counter_poll::classic::{self, Reach};
 use counter_poll::{registration, survey};
 use counter_types::{NamePattern, same_name};
+use counters::pcq::wire::InstanceInfo;
 use host_session::{Session, SessionError};
-use ms_pcq::wire::InstanceInfo;
 use perflib_session::{
     PcqError, PerflibSession as _, error_of_classic, error_of_perflib, open_registry,
     registered_counter_sets, registry,
@@ -72,7 +72,7 @@ async fn version_2(
     let listed = session.perflib(deadline()).enumerate_counter_set().await;
     let guids: Vec<Guid> = match listed {
         // There are more than fit into the answer.
-        Err(ms_pcq::Error::LimitExceeded { .. }) => {
+        Err(counters::pcq::Error::LimitExceeded { .. }) => {
             registered_counter_sets(session, Instant::now() + CLASSIC_MAX).await?.counter_sets
         }
         listed => listed.map_err(|error| failed(&error))?,

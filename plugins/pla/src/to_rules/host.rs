@@ -5,8 +5,8 @@ use counter_poll::{InstanceLabels, Provider, survey};
 use counter_types::{
     CounterPath, CounterType, Family, NamePattern, PatternText, nearest, plan_of, same_name,
 };
-use ms_pcq::types::{AggregateFunc, Attrib, CounterId, InstanceType};
-use ms_pcq::wire::{CounterRegInfo, InstanceInfo};
+use counters::pcq::types::{AggregateFunc, Attrib, CounterId, InstanceType};
+use counters::pcq::wire::{CounterRegInfo, InstanceInfo};
 use serde::Deserialize;
 
 /// A host, as far as its counters are concerned.

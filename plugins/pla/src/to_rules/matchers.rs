@@ -4,7 +4,7 @@ use core::fmt;
 
 use counter_types::aggregate::Scope;
 use counter_types::{InstanceIndex, InstancePath, same_name};
-use ms_pcq::types::InstanceType;
+use counters::pcq::types::InstanceType;
 
 use super::host::Counterset;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
+use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use windows_sim::model::{
     Clock, Counter, Counterset, Data, Instance, Moment, PerfCounter, PerfObject, Provider, Sample, Value,
     ValueSource,

@@ -34,7 +34,7 @@ impl Counterset {
 
 #[cfg(test)]
 mod tests {
-    use ms_pcq::types::InstanceType;
+    use counters::pcq::types::InstanceType;
 
     use super::*;
 

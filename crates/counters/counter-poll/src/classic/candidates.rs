@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use counter_types::same_name;
-use perflib_v1::NameTable;
+use counters::perflib_v1::NameTable;
 
 use super::search::{Search, Unmet};
 use crate::Which;

@@ -1,8 +1,8 @@
 //! A classic object as a counterset.
 
-use ms_pcq::types::{CounterId, InstanceType};
-use ms_pcq::wire::CounterRegInfo;
-use perflib_v1::{CounterDefinition, Instances, NameTable, ObjectType};
+use counters::pcq::types::{CounterId, InstanceType};
+use counters::pcq::wire::CounterRegInfo;
+use counters::perflib_v1::{CounterDefinition, Instances, NameTable, ObjectType};
 
 use super::tables::Tables;
 use crate::reading::id_of;

@@ -8,13 +8,13 @@ use crate::channel::HostChannel;
 #[derive(Debug)]
 pub enum ClassicError<E: StdError + 'static> {
     /// A call failed.
-    Call(ms_rrp::Error<E>),
+    Call(counters::rrp::Error<E>),
     /// A reply is no performance data.
     Malformed(DecodeError),
 }
 
-impl<E: StdError + 'static> From<ms_rrp::Error<E>> for ClassicError<E> {
-    fn from(error: ms_rrp::Error<E>) -> Self {
+impl<E: StdError + 'static> From<counters::rrp::Error<E>> for ClassicError<E> {
+    fn from(error: counters::rrp::Error<E>) -> Self {
         Self::Call(error)
     }
 }
@@ -22,6 +22,6 @@ impl<E: StdError + 'static> From<ms_rrp::Error<E>> for ClassicError<E> {
 impl<E: StdError + 'static> ClassicError<E> {
     /// Whether a call got no answer in time over `C`.
     pub fn is_timeout<C: HostChannel<Error = E>>(&self) -> bool {
-        matches!(self, Self::Call(ms_rrp::Error::Rpc(rpc::Error::Call { source, .. })) if C::is_timeout(source))
+        matches!(self, Self::Call(counters::rrp::Error::Rpc(rpc::Error::Call { source, .. })) if C::is_timeout(source))
     }
 }

@@ -3,9 +3,9 @@ use std::error::Error as StdError;
 use std::time::Duration;
 
 use counter_types::RawClocks;
-use ms_pcq::types::Lcid;
-use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
-use perflib_v1::{BadObject, DataBlock, ObjectType};
+use counters::pcq::types::Lcid;
+use counters::perflib_v1::{BadObject, DataBlock, ObjectType};
+use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 use wire::FileTime;
 
 use super::candidates::{Candidate, candidates, choose};

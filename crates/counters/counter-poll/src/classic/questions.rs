@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use ms_rrp::winreg::{Key, RegistryClient, RegistryValue, ValueRoom};
-use perflib_v1::value_name;
+use counters::perflib_v1::value_name;
+use counters::rrp::winreg::{Key, RegistryClient, RegistryValue, ValueRoom};
 
 use super::error::ClassicError;
 use crate::channel::HostChannel;

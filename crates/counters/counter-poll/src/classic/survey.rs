@@ -1,9 +1,9 @@
 //! Classic objects for people: with their instances now, and all that the host says of them.
 
-use ms_pcq::types::{InstanceType, Lcid};
-use ms_pcq::wire::InstanceInfo;
-use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
-use perflib_v1::{DataBlock, Definitions, GLOBAL, NameTable, ObjectType, value_name};
+use counters::pcq::types::{InstanceType, Lcid};
+use counters::pcq::wire::InstanceInfo;
+use counters::perflib_v1::{DataBlock, Definitions, GLOBAL, NameTable, ObjectType, value_name};
+use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 
 use super::candidates::CANDIDATES_MAX;
 use super::counterset::{counterset_of, text};

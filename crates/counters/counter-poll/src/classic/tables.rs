@@ -1,9 +1,9 @@
 //! The tables of names of a host, read when something has to be found or named, and not kept: they take megabytes.
 
-use ms_pcq::types::Lcid;
-use ms_rrp::Error;
-use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
-use perflib_v1::{NameKind, NameTable};
+use counters::pcq::types::Lcid;
+use counters::perflib_v1::{NameKind, NameTable};
+use counters::rrp::Error;
+use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 use wire::FileTime;
 
 use crate::channel::HostChannel;

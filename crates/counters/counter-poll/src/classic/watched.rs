@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use counter_types::RawClocks;
-use perflib_v1::{BadObject, DataBlock, Definitions, Instances, ObjectType};
+use counters::perflib_v1::{BadObject, DataBlock, Definitions, Instances, ObjectType};
 
 use super::candidates::Candidate;
 use super::counterset::counterset_of;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use counter_types::aggregate::{Accumulator, Share};
 use counter_types::{RawClocks, Selection, plan_of};
-use ms_pcq::types::{CounterId, InstanceType};
-use ms_pcq::wire::CounterRegInfo;
+use counters::pcq::types::{CounterId, InstanceType};
+use counters::pcq::wire::CounterRegInfo;
 
 use super::plan::{Instance, PathPlan, is_aggregated};
 use crate::Provider;
@@ -129,7 +129,7 @@ impl Aggregate {
 
 #[cfg(test)]
 mod tests {
-    use ms_pcq::types::{AggregateFunc, CounterType};
+    use counters::pcq::types::{AggregateFunc, CounterType};
     use wire::Guid;
 
     use super::*;

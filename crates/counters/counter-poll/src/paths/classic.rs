@@ -1,7 +1,7 @@
 //! Counter paths whose countersets are classic objects.
 
-use ms_rrp::winreg::{Key, RegistryClient, RegistryValue, ValueRoom};
-use perflib_v1::{DataBlock, value_name};
+use counters::perflib_v1::{DataBlock, value_name};
+use counters::rrp::winreg::{Key, RegistryClient, RegistryValue, ValueRoom};
 
 use super::PathPlan;
 use super::plan::{OpenPath, compiled, pick};

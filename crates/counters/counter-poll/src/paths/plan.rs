@@ -2,8 +2,8 @@
 
 use counter_types::aggregate::Scope;
 use counter_types::{CounterPath, NamePattern, PatternText, nearest, same_name};
-use ms_pcq::types::InstanceType;
-use ms_pcq::wire::CounterIdentifier;
+use counters::pcq::types::InstanceType;
+use counters::pcq::wire::CounterIdentifier;
 
 use super::problem::PathProblem;
 use crate::survey::Counterset;

@@ -10,7 +10,7 @@ use crate::registration::Trouble;
 #[derive(Debug)]
 pub enum FindError<E: Error + 'static> {
     /// A call failed.
-    Call(ms_pcq::Error<E>),
+    Call(counters::pcq::Error<E>),
     /// A call for classic objects failed.
     Classic(ClassicError<E>),
     /// The host has no such thing.
@@ -88,8 +88,8 @@ impl<E: Error + 'static> From<ClassicError<E>> for FindError<E> {
     }
 }
 
-impl<E: Error + 'static> From<ms_pcq::Error<E>> for FindError<E> {
-    fn from(error: ms_pcq::Error<E>) -> Self {
+impl<E: Error + 'static> From<counters::pcq::Error<E>> for FindError<E> {
+    fn from(error: counters::pcq::Error<E>) -> Self {
         Self::Call(error)
     }
 }

@@ -1,5 +1,5 @@
-use ms_pcq::perflibv2::{BlockMapping, Change, CounterData, MappingProblem, Query};
-use ms_pcq::wire::CounterIdentifier;
+use counters::pcq::perflibv2::{BlockMapping, Change, CounterData, MappingProblem, Query};
+use counters::pcq::wire::CounterIdentifier;
 
 use super::PathPlan;
 use crate::channel::{Client, Error, HostChannel};

@@ -1,10 +1,10 @@
 //! The replies for a plan, counterset by counterset.
 
 use counter_types::RawClocks;
-use ms_pcq::types::InstanceType;
-use ms_pcq::wire::Block;
-use ms_rrp::winreg::RegistryValue;
-use perflib_v1::{BadObject, DataBlock, Definitions, ObjectType};
+use counters::pcq::types::InstanceType;
+use counters::pcq::wire::Block;
+use counters::perflib_v1::{BadObject, DataBlock, Definitions, ObjectType};
+use counters::rrp::winreg::RegistryValue;
 use wire::{DecodeResult, Win32Error};
 
 use super::{PathPlan, PathQuery};

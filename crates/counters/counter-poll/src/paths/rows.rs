@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use counter_types::{Measure, RawClocks, Reading, properties};
-use ms_pcq::perflibv2::CounterData;
-use ms_pcq::types::{CounterId, InstanceId};
-use ms_pcq::wire::{CounterRegInfo, QueryData, RawValue};
-use ms_rrp::winreg::RegistryValue;
-use perflib_v1::DataBlock;
+use counters::pcq::perflibv2::CounterData;
+use counters::pcq::types::{CounterId, InstanceId};
+use counters::pcq::wire::{CounterRegInfo, QueryData, RawValue};
+use counters::perflib_v1::DataBlock;
+use counters::rrp::winreg::RegistryValue;
 use wire::FileTime;
 
 use super::aggregate::{Aggregate, Aggregates};

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use counter_types::{Cooked, Formula, Measure, RawClocks, Reading, cook, properties};
-use ms_pcq::perflibv2::CounterData;
-use ms_pcq::wire::CounterRegInfo;
-use ms_rrp::winreg::RegistryValue;
+use counters::pcq::perflibv2::CounterData;
+use counters::pcq::wire::CounterRegInfo;
+use counters::rrp::winreg::RegistryValue;
 use wire::FileTime;
 
 use super::aggregate::Aggregates;

@@ -5,8 +5,8 @@ use std::collections::hash_map::{Entry, HashMap};
 
 use counter_types::aggregate::Scope;
 use counter_types::{Choice, Kind, Part, RawClocks, Selection, Value, Widen};
-use ms_pcq::types::InstanceId;
-use ms_pcq::wire::RawValue;
+use counters::pcq::types::InstanceId;
+use counters::pcq::wire::RawValue;
 
 use super::aggregated::Aggregated;
 use super::{Cell, Column, CountersetPoller, Instance, Standing};

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 
 use counter_types::aggregate::Share;
 use counter_types::{RawClocks, Widen};
-use ms_pcq::types::{CounterId, InstanceId, InstanceType};
+use counters::pcq::types::{CounterId, InstanceId, InstanceType};
 
 use self::aggregated::Aggregated;
 pub use self::labels::InstanceLabels;

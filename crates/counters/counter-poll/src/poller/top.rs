@@ -5,8 +5,8 @@
 //! more than it has.
 
 use counter_types::{Kind, Width, properties};
-use ms_pcq::types::CounterId;
-use ms_pcq::wire::RawValue;
+use counters::pcq::types::CounterId;
+use counters::pcq::wire::RawValue;
 
 use super::{CountersetPoller, Standing};
 use crate::pace::Pace;

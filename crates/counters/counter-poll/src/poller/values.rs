@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use counter_types::aggregate::Share;
 use counter_types::{Exposition, Kind, RawClocks, boot_time};
-use ms_pcq::types::CounterId;
-use ms_pcq::wire::RawValue;
+use counters::pcq::types::CounterId;
+use counters::pcq::wire::RawValue;
 
 use super::{Cell, Column, CountersetPoller};
 use crate::Wanted;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use perflib_v1::{DataBlock, Instances, Many, ObjectType, Parent};
+use counters::perflib_v1::{DataBlock, Instances, Many, ObjectType, Parent};
 use wire::WideStr;
 
 use crate::pace::Pace;
@@ -136,7 +136,7 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use perflib_v1::write::{Counter, Data, Header, Instance, Object, encode};
+    use counters::perflib_v1::write::{Counter, Data, Header, Instance, Object, encode};
     use test_support::future::now;
 
     use super::*;

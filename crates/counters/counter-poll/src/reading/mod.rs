@@ -1,8 +1,8 @@
 //! What a reply holds of one counterset, whichever provider sent it.
 
 use counter_types::RawClocks;
-use ms_pcq::types::{CounterId, InstanceId};
-use ms_pcq::wire::{self, Block, DataHeader, RawValue};
+use counters::pcq::types::{CounterId, InstanceId};
+use counters::pcq::wire::{self, Block, DataHeader, RawValue};
 use wire::WideStr;
 
 mod identities;

@@ -1,9 +1,9 @@
 //! The values of a classic object in a reply.
 
 use counter_types::RawClocks;
-use ms_pcq::types::{CounterId, InstanceId};
-use ms_pcq::wire::RawValue;
-use perflib_v1::{CounterBlock, DataBlock, Field, Instances, Many, ObjectType, Value};
+use counters::pcq::types::{CounterId, InstanceId};
+use counters::pcq::wire::RawValue;
+use counters::perflib_v1::{CounterBlock, DataBlock, Field, Instances, Many, ObjectType, Value};
 use wire::WideStr;
 
 use super::InstanceReading;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use counter_poll::paths::{Aggregates, Frame, Instance, PathPlan, PathQuery, Rows};
 use counter_types::{CounterPath, Reading};
-use ms_pcq::perflibv2::CounterData;
+use counters::pcq::perflibv2::CounterData;
 use test_support::future::now;
 
 use crate::host::client_and_model;

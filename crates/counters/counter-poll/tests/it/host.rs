@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counter_poll::{Client, HostChannel};
+use counters::pcq::perflibv2::CallInfo;
 use dcerpc::{AuthLevel, Channel, FaultStatus};
-use ms_pcq::perflibv2::CallInfo;
 use windows_sim::model::{Clock, Host, HostOptions};
 use windows_sim::service::pcq::PerflibService;
 use wire::{FileTime, Guid};

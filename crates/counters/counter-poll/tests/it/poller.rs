@@ -9,9 +9,9 @@ use counter_poll::{
     OpenQuery, Reading, Wanted, Which, clocks_of,
 };
 use counter_types::{Filter, PatternText, RawClocks, Selection, SelectionRules, Totals, boot_time};
-use ms_pcq::perflibv2::CounterData;
-use ms_pcq::types::{CounterId, InstanceId};
-use ms_pcq::wire::{Clocks, InstanceInfo, QueryData, QueryDataWriter, RawValue};
+use counters::pcq::perflibv2::CounterData;
+use counters::pcq::types::{CounterId, InstanceId};
+use counters::pcq::wire::{Clocks, InstanceInfo, QueryData, QueryDataWriter, RawValue};
 use test_support::future::now;
 
 use crate::host::{MemoryHost, client_and_clock};
@@ -41,7 +41,7 @@ fn open(client: &mut Client<MemoryHost>, wanted: &Wanted) -> (std::sync::Arc<Cou
     let Counterset { instance_type, is_type_inferred, .. } = **counterset;
     let guid = counterset.provider.guid().unwrap();
     let addition = Addition { watched: 0, guid, instance_type, is_type_inferred };
-    let mut query = now(OpenQuery::open(client, ms_pcq::wire::Layout::default())).unwrap();
+    let mut query = now(OpenQuery::open(client, counters::pcq::wire::Layout::default())).unwrap();
     assert!(now(query.fill(client, &[addition], &mut Forms::default())).unwrap().is_empty());
     (std::sync::Arc::clone(counterset), query)
 }

@@ -1,7 +1,7 @@
 //! A query is filled with countersets, and each block of its data is found.
 
 use counter_poll::{Addition, Catalog, Forms, Lookup, OpenQuery, Which};
-use ms_pcq::types::InstanceType;
+use counters::pcq::types::InstanceType;
 use test_support::future::now;
 use wire::Guid;
 
@@ -26,7 +26,7 @@ fn a_query_tells_of_each_block_which_counterset_it_is_and_of_refused_ones_why() 
         ..additions[0]
     };
     additions.push(nobodys);
-    let mut query = now(OpenQuery::open(&mut client, ms_pcq::wire::Layout::default())).unwrap();
+    let mut query = now(OpenQuery::open(&mut client, counters::pcq::wire::Layout::default())).unwrap();
     let refused = now(query.fill(&mut client, &additions, &mut Forms::default())).unwrap();
     assert_eq!(refused.iter().map(|refusal| refusal.watched).collect::<Vec<_>>(), [7]);
     let data = now(query.fetch(&mut client)).unwrap();

@@ -41,7 +41,7 @@ impl Watch {
         self.catalog.enumerated(now(client.enumerate_counter_set()).unwrap());
         let Self { wanted, catalog, list, kept } = self;
         let additions = now(list.search(catalog, client, wanted, None, kept)).unwrap();
-        let mut query = now(OpenQuery::open(client, ms_pcq::wire::Layout::default())).unwrap();
+        let mut query = now(OpenQuery::open(client, counters::pcq::wire::Layout::default())).unwrap();
         let refusals = now(query.fill(client, &additions, &mut Forms::default())).unwrap();
         for refusal in refusals {
             list.refuse(refusal.watched, refusal.trouble);

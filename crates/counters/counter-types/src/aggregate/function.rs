@@ -1,5 +1,5 @@
-use ms_pcq::types::{AggregateFunc, CounterType};
-use ms_pcq::wire::CounterRegInfo;
+use counters::pcq::types::{AggregateFunc, CounterType};
+use counters::pcq::wire::CounterRegInfo;
 
 use crate::exposition::{Exposition, Part};
 use crate::properties::properties;

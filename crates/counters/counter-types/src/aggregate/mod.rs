@@ -41,8 +41,8 @@
 //! ```
 //! use counter_types::aggregate::{Accumulator, Share};
 //! use counter_types::{CounterType, RawClocks, Value, plan};
-//! use ms_pcq::types::{AggregateFunc, CounterId, InstanceType};
-//! use ms_pcq::wire::CounterRegInfo;
+//! use counters::pcq::types::{AggregateFunc, CounterId, InstanceType};
+//! use counters::pcq::wire::CounterRegInfo;
 //!
 //! let read = CounterRegInfo {
 //!     aggregate_func: AggregateFunc::TOTAL,
@@ -65,8 +65,8 @@
 mod amounts;
 mod function;
 
-use ms_pcq::types::InstanceType;
-use ms_pcq::wire::CounterRegInfo;
+use counters::pcq::types::InstanceType;
+use counters::pcq::wire::CounterRegInfo;
 
 use self::amounts::Amounts;
 use self::function::Function;

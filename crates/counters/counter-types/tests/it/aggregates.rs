@@ -2,8 +2,8 @@
 
 use counter_types::aggregate::{Accumulator, Scope, Share};
 use counter_types::{CounterType, Family, Part, RawClocks, Value, plan};
-use ms_pcq::types::{AggregateFunc, CounterId, InstanceType};
-use ms_pcq::wire::CounterRegInfo;
+use counters::pcq::types::{AggregateFunc, CounterId, InstanceType};
+use counters::pcq::wire::CounterRegInfo;
 use proptest::prelude::*;
 
 use AggregateFunc as A;

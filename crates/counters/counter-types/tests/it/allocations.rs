@@ -5,8 +5,8 @@ use counter_types::aggregate::{Accumulator, Share};
 use counter_types::{
     Cooked, CounterType, NamePattern, PatternText, RawClocks, Reading, Selection, Widen, Width, cook, plan,
 };
-use ms_pcq::types::{AggregateFunc, CounterId, InstanceType};
-use ms_pcq::wire::CounterRegInfo;
+use counters::pcq::types::{AggregateFunc, CounterId, InstanceType};
+use counters::pcq::wire::CounterRegInfo;
 
 #[test]
 fn values_are_widened_scaled_cooked_and_aggregated_without_an_allocation() {

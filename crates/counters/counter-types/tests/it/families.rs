@@ -1,9 +1,9 @@
 //! The families of countersets.
 
 use counter_types::{CounterType as T, Kind, Part, Scale, Unit, plan};
+use counters::pcq::types::{Attrib, CounterId, CounterType};
+use counters::pcq::wire::CounterRegInfo;
 use expect_test::{Expect, expect};
-use ms_pcq::types::{Attrib, CounterId, CounterType};
-use ms_pcq::wire::CounterRegInfo;
 
 fn counter(id: u32, counter_type: CounterType) -> CounterRegInfo {
     CounterRegInfo::new(CounterId(id), counter_type)

@@ -3,7 +3,7 @@
 use counter_types::{
     Choice, Filter, NamePattern, PatternError, PatternText, Selection, SelectionRules, Totals, same_name,
 };
-use ms_pcq::types::DetailLevel;
+use counters::pcq::types::DetailLevel;
 use proptest::prelude::*;
 
 fn plain(text: &str) -> PatternText {

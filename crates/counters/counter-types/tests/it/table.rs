@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use counter_types::{ALL, Clock, Exposition, Formula, Kind, Properties, Size, Unit, plan};
+use counters::pcq::types::CounterId;
+use counters::pcq::wire::CounterRegInfo;
 use expect_test::expect_file;
-use ms_pcq::types::CounterId;
-use ms_pcq::wire::CounterRegInfo;
 
 fn size(row: &Properties) -> &'static str {
     match row.size {

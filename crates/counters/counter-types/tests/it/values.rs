@@ -1,8 +1,8 @@
 //! From raw values to exported values.
 
 use counter_types::{CounterType, Exposition, Kind, Part, RawClocks, Unit, Value, plan};
-use ms_pcq::types::CounterId;
-use ms_pcq::wire::CounterRegInfo;
+use counters::pcq::types::CounterId;
+use counters::pcq::wire::CounterRegInfo;
 
 const CLOCKS: RawClocks = RawClocks {
     perf_time: 900,

@@ -1,8 +1,8 @@
 //! What a host chooses about performance counters of version 2: their layout, and what it refuses.
 
 use clap::ValueEnum;
-use ms_pcq::types::RequestCode;
-use ms_pcq::wire::{OffsetBase, Padding};
+use counters::pcq::types::RequestCode;
+use counters::pcq::wire::{OffsetBase, Padding};
 use wire::Win32Error;
 
 question! {

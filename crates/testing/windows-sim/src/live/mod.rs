@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use wire::{FileTime, Guid};
 
 use self::procfs::{parse_diskstats, parse_process_stat, parse_stat, parse_uptime, value_of};
-use perflib_v1::write::Data;
+use counters::perflib_v1::write::Data;
 
 use crate::model::catalog::objects::{process, processor};
 use crate::model::catalog::{

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ms_pcq::types::Lcid;
-use perflib_v1::write::Data;
+use counters::pcq::types::Lcid;
+use counters::perflib_v1::write::Data;
 use wire::{FileTime, Guid, Win32Error};
 
 use super::catalog::aggregates::AggregateForm;

@@ -21,4 +21,4 @@ pub use self::host::{Host, HostOptions};
 pub use self::object::{BASE_INDEX_LAST, NameIndexes, PerfCounter, PerfObject};
 pub use self::schema::{Counter, Counterset, Provider, Sample, Value};
 pub use self::source::{Hardware, ValueSource};
-pub use perflib_v1::write::{Data, Instance};
+pub use counters::perflib_v1::write::{Data, Instance};

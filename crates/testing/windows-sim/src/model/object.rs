@@ -1,4 +1,4 @@
-use ms_pcq::types::{CounterType, DetailLevel};
+use counters::pcq::types::{CounterType, DetailLevel};
 use wire::FileTime;
 
 /// The last index that every Windows has. Those above belong to what was installed later.

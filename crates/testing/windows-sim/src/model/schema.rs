@@ -1,5 +1,5 @@
-use ms_pcq::types::{AggregateFunc, Attrib, CounterType, DetailLevel, InstanceId, InstanceType};
-use ms_pcq::wire::{InstanceInfo, RawValue};
+use counters::pcq::types::{AggregateFunc, Attrib, CounterType, DetailLevel, InstanceId, InstanceType};
+use counters::pcq::wire::{InstanceInfo, RawValue};
 use wire::Guid;
 
 /// Who updates the values of a counterset.

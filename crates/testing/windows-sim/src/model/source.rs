@@ -1,5 +1,5 @@
-use ms_pcq::types::Lcid;
-use perflib_v1::write::Data;
+use counters::pcq::types::Lcid;
+use counters::perflib_v1::write::Data;
 use wire::{Guid, Win32Error};
 
 use super::clock::Moment;

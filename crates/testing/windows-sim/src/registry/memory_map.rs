@@ -1,6 +1,6 @@
 //! Where a host's physical memory is, as its hardware tells the registry.
 
-use ms_rrp::types::ValueType;
+use counters::rrp::types::ValueType;
 
 use super::RegistryValue;
 

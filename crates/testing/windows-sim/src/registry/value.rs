@@ -1,4 +1,4 @@
-use ms_rrp::types::ValueType;
+use counters::rrp::types::ValueType;
 use wire::encode_utf16;
 
 /// A value of a key.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use counters::pcq::perflibv2::Change;
+use counters::pcq::types::{BlockType, CounterId};
+use counters::pcq::wire::{Body, CounterIdentifier};
 use dcerpc::AuthLevel;
-use ms_pcq::perflibv2::Change;
-use ms_pcq::types::{BlockType, CounterId};
-use ms_pcq::wire::{Body, CounterIdentifier};
 use windows_sim::model::aggregates::{GLOBAL_AGGREGATE, GLOBAL_AGGREGATE_HISTORY, aggregated, workers};
 use windows_sim::model::{AggregateForm, Clock, Host, HostOptions, Value, ValueSource};
 

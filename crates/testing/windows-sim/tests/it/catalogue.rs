@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ms_pcq::types::CounterType;
-use perflib_v1::{CounterDefinition, DataBlock, Instances, ObjectType};
+use counters::pcq::types::CounterType;
+use counters::perflib_v1::{CounterDefinition, DataBlock, Instances, ObjectType};
 use windows_sim::model::{BASE_INDEX_LAST, Clock, ValueSource};
 
 use crate::host::{NOON, host, model};
@@ -16,10 +16,10 @@ const NAMES: &str = include_str!("data/counter-009.txt");
 /// say follows from the counter's type. Taken from Go types that github.com/microsoft/wmi generated of these classes.
 const PROPERTY_BYTES: &str = include_str!("data/property-bytes.txt");
 
-/// Blocks that a host with Windows has answered, see `golden.rs` of `perflib-v1`.
+/// Blocks that a host with Windows has answered, see `tests/it/perflib_v1/golden.rs` of `counters`.
 macro_rules! genuine {
     ($($file:literal)*) => {
-        [$(include_str!(concat!("../../../../counters/perflib-v1/tests/it/data/windows/", $file, ".hex"))),*]
+        [$(include_str!(concat!("../../../../interfaces/counters/tests/it/perflib_v1/data/windows/", $file, ".hex"))),*]
     };
 }
 const GENUINE: [&str; 7] = genuine![

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use counters::pcq::perflibv2::{BlockMapping, Change as AddOrRemove, PerflibV2Client};
+use counters::pcq::types::{CounterId, InstanceId};
+use counters::pcq::wire::{Body, CounterIdentifier, RawValue};
 use dcerpc::{AuthLevel, Channel};
-use ms_pcq::perflibv2::{BlockMapping, Change as AddOrRemove, PerflibV2Client};
-use ms_pcq::types::{CounterId, InstanceId};
-use ms_pcq::wire::{Body, CounterIdentifier, RawValue};
 use windows_sim::model::{Change, Clock, Host, HostOptions, ValueSource};
 use wire::{Guid, Win32Error};
 
@@ -167,7 +167,8 @@ async fn names_with_wild_cards_and_numbers_choose_among_instances_of_one_name() 
         |wanted| blocks.iter().find(|block| mapping.identifier_of(block.index) == Some(wanted)).unwrap();
     let places = |wanted: usize| {
         let block = block_of(wanted);
-        let of = |values: ms_pcq::wire::Values<'_>| values.filter_map(RawValue::to_u64).collect::<Vec<_>>();
+        let of =
+            |values: counters::pcq::wire::Values<'_>| values.filter_map(RawValue::to_u64).collect::<Vec<_>>();
         block.instances().flat_map(|instance| of(instance.values)).collect::<Vec<_>>()
     };
     assert_eq!(places(0), [1, 2, 3, 4, 5, 6, 7]);

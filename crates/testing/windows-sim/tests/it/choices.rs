@@ -5,10 +5,10 @@ use core::future::{Future, ready};
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use counters::pcq::perflibv2::{BlockMapping, CallInfo, Change, CounterData, PerflibV2Client};
+use counters::pcq::types::CounterId;
+use counters::pcq::wire::{Body, CounterIdentifier, RawValue};
 use dcerpc::{AuthLevel, Channel, FaultStatus};
-use ms_pcq::perflibv2::{BlockMapping, CallInfo, Change, CounterData, PerflibV2Client};
-use ms_pcq::types::CounterId;
-use ms_pcq::wire::{Body, CounterIdentifier, RawValue};
 use test_support::future::now;
 use test_support::perflib::{Gaps, RawValue as Published, read};
 use windows_sim::choices::{

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use counters::pcq::perflibv2::PerflibV2Client;
+use counters::rrp::winreg::RegistryClient;
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig as RpcConfig, Event as RpcEvent};
 use dcerpc::{Auth, AuthLevel, AuthService, Channel, FaultStatus, SyntaxId};
-use ms_pcq::perflibv2::PerflibV2Client;
-use ms_rrp::winreg::RegistryClient;
 use ms_smb2::client::{ClientConfig, ClientConnection, Event, FileId, Reply, RequestId, TreeId};
 use ssp::{ClientOptions, Credentials, Mechanism, OsVersion, SecurityContext, Step, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
@@ -207,7 +207,9 @@ impl Rpc {
         smb.log_on(credentials).await?;
         let file = smb.open("winreg").await?;
         let level = AuthLevel::PKT_PRIVACY;
-        Ok(RegistryClient::new(Self::bind_to(ms_rrp::SYNTAX_ID, smb, file, credentials, level, 0).await?))
+        Ok(RegistryClient::new(
+            Self::bind_to(counters::rrp::SYNTAX_ID, smb, file, credentials, level, 0).await?,
+        ))
     }
 
     /// Binds in an association group; 0 for a new one.
@@ -218,7 +220,7 @@ impl Rpc {
         level: AuthLevel,
         assoc_group_id: u32,
     ) -> Result<Self, Failure> {
-        Self::bind_to(ms_pcq::SYNTAX_ID, smb, file, credentials, level, assoc_group_id).await
+        Self::bind_to(counters::pcq::SYNTAX_ID, smb, file, credentials, level, assoc_group_id).await
     }
 
     async fn bind_to(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use counter_types::{Cooked, RawClocks, cook, properties};
-use ms_pcq::types::CounterType as T;
+use counters::pcq::types::CounterType as T;
 use windows_sim::model::counter_types::{COUNTER_TYPES, INSTANCE_COUNT, cooked};
 use windows_sim::model::{Clock, Counter, Host, HostOptions};
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ms_pcq::types::CounterType as T;
+use counters::pcq::types::CounterType as T;
 use windows_sim::model::counter_types::{COUNTER_TYPES, INSTANCE_COUNT, cooked};
 use windows_sim::model::{Clock, Counter, Host, HostOptions, Moment, Value, ValueSource};
 

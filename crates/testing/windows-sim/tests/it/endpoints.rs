@@ -128,7 +128,7 @@ async fn the_port_of_the_tracker_is_that_of_the_hosts_objects_and_the_registry_h
     let world = World::new().await;
     let session = world.session(TRACKER).await.unwrap();
     assert_eq!(session.target().port, world.objects.port());
-    let error = world.session(ms_rrp::SYNTAX_ID).await.unwrap_err();
+    let error = world.session(counters::rrp::SYNTAX_ID).await.unwrap_err();
     assert!(error.detail().contains("knows no TCP port of 338cd001"), "{error}");
     assert_eq!((world.host.counts().calls("epm", 3), world.host.counts().calls("epm", 4)), (2, 0));
 }
@@ -217,7 +217,7 @@ async fn a_pipe_says_what_it_offers_and_counts_for_itself() {
     let mut association = bound.await.unwrap();
     let mut server = Management::new(association.channel(0, soon()));
     let interfaces = server.interfaces().await.unwrap();
-    assert_eq!(interfaces, [ms_pcq::SYNTAX_ID, ms_rrp::SYNTAX_ID, endpoints::mgmt::SYNTAX_ID]);
+    assert_eq!(interfaces, [counters::pcq::SYNTAX_ID, counters::rrp::SYNTAX_ID, endpoints::mgmt::SYNTAX_ID]);
     let before = server.statistics().await.unwrap();
     let after = server.statistics().await.unwrap();
     assert_eq!(after.to_array(), [3, 0, before.packets_in + 1, before.packets_out + 1]);

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use counters::pcq::perflibv2::{Change, PerflibV2Client};
+use counters::pcq::types::{CounterId, CounterType, Lcid};
+use counters::pcq::wire::{CounterIdentifier, RawValue};
 use dcerpc::AuthLevel;
-use ms_pcq::perflibv2::{Change, PerflibV2Client};
-use ms_pcq::types::{CounterId, CounterType, Lcid};
-use ms_pcq::wire::{CounterIdentifier, RawValue};
 use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
 use wire::Guid;
 

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ms_pcq::types::CounterType;
-use ms_rrp::types::ValueType;
-use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
-use perflib_v1::{CounterBlock, CounterDefinition, DataBlock, Instances, NameTable, ObjectType, Value};
+use counters::pcq::types::CounterType;
+use counters::perflib_v1::{
+    CounterBlock, CounterDefinition, DataBlock, Instances, NameTable, ObjectType, Value,
+};
+use counters::rrp::types::ValueType;
+use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 use windows_sim::WindowsHost;
 use windows_sim::model::{Clock, Host, HostOptions, Sample, ValueSource};
 use wire::Win32Error;
@@ -111,7 +113,7 @@ async fn global_has_all_objects_with_names_for_everything() {
     assert!(classic.iter().all(|index| indexes.contains(index)), "{indexes:?}");
     assert_eq!(names.get(238), Some("Processor"));
     assert_eq!(names.get(6), Some("% Processor Time"));
-    assert_eq!(names.faults(), perflib_v1::NameTableFaults::default());
+    assert_eq!(names.faults(), counters::perflib_v1::NameTableFaults::default());
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use counters::perflib_v1::{DataBlock, Instances};
+use counters::rrp::types::{UnicodeString, ValueType};
+use counters::rrp::winreg::{QueryRegistryValueReply, QueryRegistryValueRequest, ValueRoom};
 use dcerpc::Channel;
-use ms_rrp::types::{UnicodeString, ValueType};
-use ms_rrp::winreg::{QueryRegistryValueReply, QueryRegistryValueRequest, ValueRoom};
-use perflib_v1::{DataBlock, Instances};
 use rpc::ndr::ConformantVaryingBytes;
 use rpc::{FromStub, Message};
 use windows_sim::choices::{NameTables, ObjectCorruption, PerformanceDataChoices, Translation};
@@ -45,7 +45,7 @@ async fn a_query_that_calls_a_provider_which_hangs_is_never_answered() {
         let mut registry = Registry::connect(&host).await;
         let answer = registry.client.query_value(&registry.data, query, &mut ValueRoom::new(1 << 20)).await;
         let error = answer.unwrap_err();
-        let ms_rrp::Error::Rpc(rpc::Error::Call { source, .. }) = error else { panic!("{error}") };
+        let counters::rrp::Error::Rpc(rpc::Error::Call { source, .. }) = error else { panic!("{error}") };
         assert_eq!(source, Failure::Silence, "{query}");
         assert!(!objects(&healthy.query("2 238").await.unwrap()).is_empty(), "others are answered");
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ms_rrp::types::ValueType;
-use ms_rrp::winreg::{Key, RegistryClient, ValueRoom};
+use counters::rrp::types::ValueType;
+use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 use ssp::OsVersion;
 use windows_sim::model::Clock;
 use windows_sim::registry::RegistryValue;
@@ -174,7 +174,7 @@ async fn the_key_of_the_library_has_the_tables_and_says_when_they_were_written()
         machine.value(&format!(r"{perflib}\009"), "Counter").await.unwrap(),
         data.names("Counter 009").await,
     );
-    assert_eq!(perflib_v1::NameTable::decode(&table.bytes).len(), names.len());
+    assert_eq!(counters::perflib_v1::NameTable::decode(&table.bytes).len(), names.len());
     let last = names.iter().map(|(index, _)| index).max().unwrap();
     assert_eq!(last_counter, RegistryValue::dword(last));
 

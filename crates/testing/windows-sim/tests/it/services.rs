@@ -110,11 +110,13 @@ async fn a_made_up_service_is_called_through_a_pipe_of_its_own() {
 #[tokio::test(start_paused = true)]
 async fn a_pipe_refuses_to_bind_what_another_one_offers() {
     let host = host();
-    for (pipe, interface) in [("tally", ms_pcq::SYNTAX_ID), ("tally", ms_rrp::SYNTAX_ID), ("winreg", TALLY)] {
+    for (pipe, interface) in
+        [("tally", counters::pcq::SYNTAX_ID), ("tally", counters::rrp::SYNTAX_ID), ("winreg", TALLY)]
+    {
         let refused = bind(&host, pipe, interface).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::InterfaceRefused, "{pipe}: {refused}");
     }
-    for interface in [ms_pcq::SYNTAX_ID, ms_rrp::SYNTAX_ID] {
+    for interface in [counters::pcq::SYNTAX_ID, counters::rrp::SYNTAX_ID] {
         bind(&host, "winreg", interface).await.unwrap();
     }
 }
@@ -141,6 +143,6 @@ async fn the_remote_registry_stops_without_the_services_behind_other_pipes() {
     host.stop_service();
     count(&mut tally).await.unwrap();
     bind(&host, "tally", TALLY).await.unwrap();
-    let refused = bind(&host, "winreg", ms_pcq::SYNTAX_ID).await.unwrap_err();
+    let refused = bind(&host, "winreg", counters::pcq::SYNTAX_ID).await.unwrap_err();
     assert!(matches!(refused.kind(), ErrorKind::Refused(_)), "{refused}");
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use counters::pcq::perflibv2::Change;
+use counters::pcq::types::{CounterId, Lcid};
+use counters::pcq::wire::{Body, CounterIdentifier};
 use dcerpc::{AuthLevel, FaultStatus};
-use ms_pcq::perflibv2::Change;
-use ms_pcq::types::{CounterId, Lcid};
-use ms_pcq::wire::{Body, CounterIdentifier};
 use ms_smb2::Dialect;
 use ms_smb2::client::Encryption as ClientEncryption;
 use ms_smb2::client::{ClientConfig, ClientConnection};

@@ -27,7 +27,7 @@ const LIMITS: Limits = Limits {
     auth_legs_max: 3,
 };
 
-pub(crate) const INTERFACE: SyntaxId = ms_pcq::SYNTAX_ID;
+pub(crate) const INTERFACE: SyntaxId = counters::pcq::SYNTAX_ID;
 
 /// The protection that the first two bits of an input choose.
 fn auth(mode: u8) -> Option<Auth> {

@@ -1,5 +1,5 @@
-use ms_pcq::types::{BlockType, CounterId};
-use ms_pcq::wire::{
+use counters::pcq::types::{BlockType, CounterId};
+use counters::pcq::wire::{
     Block, Clocks, CounterHeader, DataHeader, Layout, Padding, QueryData, QueryDataWriter, RawValue,
 };
 
@@ -57,7 +57,7 @@ fn found(block: &Block<'_>) -> Vec<Plain> {
         RawValue::U64(value) => value.to_le_bytes().to_vec(),
         RawValue::Other(bytes) => bytes.to_vec(),
     };
-    let instance = |one: ms_pcq::wire::InstanceValues<'_>| {
+    let instance = |one: counters::pcq::wire::InstanceValues<'_>| {
         (one.instance_id.0, one.name.as_bytes().to_vec(), one.values.map(values).collect())
     };
     block.instances().map(instance).collect()

@@ -1,16 +1,16 @@
 use core::convert::Infallible;
 use core::future::{Future, ready};
 
-use dcerpc::{AuthLevel, Channel, FaultStatus};
-use ms_pcq::perflibv2::methods::{
+use counters::pcq::perflibv2::methods::{
     CloseQueryHandleReply, EnumerateCountersetInstancesRequest, EnumerateCountersetsReply,
     EnumerateCountersetsRequest, PerflibV2, QueryCounterDataReply, QueryCounterDataRequest,
     QueryCounterInfoRequest, QueryCountersetRegistrationInfoRequest, ValidateCountersReply,
     ValidateCountersRequest,
 };
-use ms_pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, dispatch};
-use ms_pcq::types::{CounterId, Lcid};
-use ms_pcq::wire::CounterIdentifier;
+use counters::pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, dispatch};
+use counters::pcq::types::{CounterId, Lcid};
+use counters::pcq::wire::CounterIdentifier;
+use dcerpc::{AuthLevel, Channel, FaultStatus};
 use rpc::{Direction, FromStub, Interface};
 use test_support::future::now;
 use wire::{Guid, Win32Error};
@@ -142,7 +142,7 @@ pub(super) const fn calls_max(limits: Limits) -> u32 {
 }
 
 fn parsed_blocks(bytes: &[u8]) -> usize {
-    ms_pcq::wire::QueryData::parse(bytes).map_or(0, |data| data.blocks().count())
+    counters::pcq::wire::QueryData::parse(bytes).map_or(0, |data| data.blocks().count())
 }
 
 fn check<T, E>(result: Result<T, E>, count: impl FnOnce(&T) -> usize, limit: u32) {

@@ -1,11 +1,11 @@
 use core::convert::Infallible;
 use core::future::{Future, ready};
 
+use counters::pcq::perflibv2::methods::{PerflibV2, QueryCounterDataReply};
+use counters::pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, RegistrationInfo, dispatch};
+use counters::pcq::types::{CounterId, Lcid};
+use counters::pcq::wire::CounterIdentifier;
 use dcerpc::{AuthLevel, Channel};
-use ms_pcq::perflibv2::methods::{PerflibV2, QueryCounterDataReply};
-use ms_pcq::perflibv2::{CallInfo, Change, Limits, PerflibV2Client, RegistrationInfo, dispatch};
-use ms_pcq::types::{CounterId, Lcid};
-use ms_pcq::wire::CounterIdentifier;
 use rpc::ndr::ConformantVaryingBytes;
 use rpc::{Interface, Message};
 use test_support::future::now;

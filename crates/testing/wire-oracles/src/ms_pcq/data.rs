@@ -1,5 +1,5 @@
-use ms_pcq::types::{CounterId, InstanceId};
-use ms_pcq::wire::{Block, Body, Clocks, InstanceInfo, Layout, QueryData, QueryDataWriter, RawValue};
+use counters::pcq::types::{CounterId, InstanceId};
+use counters::pcq::wire::{Block, Body, Clocks, InstanceInfo, Layout, QueryData, QueryDataWriter, RawValue};
 use wire::Win32Error;
 
 use crate::input::Input;

@@ -1,4 +1,4 @@
-use ms_pcq::wire::{
+use counters::pcq::wire::{
     CounterHeader, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration,
     CounterStrings, DataHeader, InstanceInfo, MultiCounters, MultiInstances, RawValue, StringBufferHeader,
     StringCounterHeader,

@@ -1,6 +1,6 @@
-use ms_pcq::perflibv2::{Change, PerflibV2Service, RegistrationInfo, RegistrationRequest};
-use ms_pcq::types::{CounterId, CounterType, DetailLevel, InstanceId, InstanceType, QueryHandle};
-use ms_pcq::wire::{
+use counters::pcq::perflibv2::{Change, PerflibV2Service, RegistrationInfo, RegistrationRequest};
+use counters::pcq::types::{CounterId, CounterType, DetailLevel, InstanceId, InstanceType, QueryHandle};
+use counters::pcq::wire::{
     Clocks, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings,
     InstanceInfo, QueryDataWriter, RawValue,
 };

@@ -1,11 +1,11 @@
 //! Buffers and calls of performance counters, and calls of the registry.
 
-use ms_pcq::perflibv2::methods::{
+use counters::pcq::perflibv2::methods::{
     CloseQueryHandleRequest, OpenQueryHandleRequest, QueryCounterDataRequest, ValidateCountersRequest,
 };
-use ms_pcq::perflibv2::{CallInfo, Change, dispatch};
-use ms_pcq::types::{CounterId, CounterType, DetailLevel, InstanceId, InstanceType};
-use ms_pcq::wire::{
+use counters::pcq::perflibv2::{CallInfo, Change, dispatch};
+use counters::pcq::types::{CounterId, CounterType, DetailLevel, InstanceId, InstanceType};
+use counters::pcq::wire::{
     Clocks, CounterHeader, CounterIdentifier, CounterRegInfo, CounterSetRegInfo, CounterSetRegistration,
     CounterStrings, DataHeader, InstanceInfo, Padding, QueryDataWriter, RawValue,
 };
@@ -134,11 +134,11 @@ pub(super) fn calls() -> Vec<Seed> {
     }
     seeds.push(("pcq_requests", "query".to_owned(), requests));
     seeds.push(("pcq_conversation", "honest".to_owned(), honest_conversation()));
-    seeds.push(("rrp_requests", "honest".to_owned(), ms_rrp::honest_requests()));
-    seeds.push(("perflib_block", "honest".to_owned(), perflib_v1::honest_block()));
-    seeds.push(("perflib_names", "honest".to_owned(), perflib_v1::honest_names()));
-    seeds.push(("rrp_values", "memory".to_owned(), ms_rrp::honest_resource_list()));
+    seeds.push(("rrp_requests", "honest".to_owned(), counters::rrp::honest_requests()));
+    seeds.push(("perflib_block", "honest".to_owned(), counters::perflib_v1::honest_block()));
+    seeds.push(("perflib_names", "honest".to_owned(), counters::perflib_v1::honest_names()));
+    seeds.push(("rrp_values", "memory".to_owned(), counters::rrp::honest_resource_list()));
     seeds.push(("rrp_values", "texts".to_owned(), wire::encode_utf16("C:\\a 1 2\0D:\\b 0 0\0\0")));
-    seeds.push(("rrp_responses", "honest".to_owned(), ms_rrp::honest_responses()));
+    seeds.push(("rrp_responses", "honest".to_owned(), counters::rrp::honest_responses()));
     seeds
 }

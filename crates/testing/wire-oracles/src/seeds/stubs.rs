@@ -7,17 +7,17 @@ use com::dcom::activator::IRemoteSCMActivator;
 use com::dcom::remote_unknown::{IRemUnknown, IRemUnknown2};
 use com::dcom::resolver::IObjectExporter;
 use com::oaut::{IDispatch, IEnumVARIANT};
-use endpoints::epm::ept::Ept;
-use endpoints::mgmt::management::Mgmt;
-use ms_pcq::perflibv2::methods::{
+use counters::pcq::perflibv2::methods::{
     CloseQueryHandleRequest, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest,
     OpenQueryHandleRequest, PerflibV2, QueryCounterDataRequest, QueryCounterInfoRequest,
     QueryCountersetRegistrationInfoRequest, ValidateCountersRequest,
 };
-use ms_pcq::perflibv2::{CallInfo, Change, dispatch};
-use ms_pcq::types::RequestCode;
-use ms_pcq::wire::CounterIdentifier;
-use ms_rrp::winreg::Winreg;
+use counters::pcq::perflibv2::{CallInfo, Change, dispatch};
+use counters::pcq::types::RequestCode;
+use counters::pcq::wire::CounterIdentifier;
+use counters::rrp::winreg::Winreg;
+use endpoints::epm::ept::Ept;
+use endpoints::mgmt::management::Mgmt;
 use rpc::ndr::{ConformantBytes, WideString};
 use rpc::{Direction, Interface, Message};
 

@@ -5,8 +5,8 @@ use std::task::{Context, Waker};
 
 use allocation_counter::measure;
 use counter_types::{CounterType, Selection, Value};
-use perflib_v1::NameTable;
-use perflib_v1::write::{Counter, Data, Header, Instance, Object, encode};
+use counters::perflib_v1::NameTable;
+use counters::perflib_v1::write::{Counter, Data, Header, Instance, Object, encode};
 use test_support::future::now;
 
 use super::*;
@@ -242,7 +242,7 @@ fn threads(threads: &[(&str, u64, u32)]) -> Vec<u8> {
     };
     let thread = |(name, id, position): &(&str, u64, u32)| Instance {
         name: (*name).to_owned(),
-        parent: Some(perflib_v1::Parent { object: 230, position: *position }),
+        parent: Some(counters::perflib_v1::Parent { object: 230, position: *position }),
         values: vec![PROCESSES[*position as usize].1, *id],
         ..Instance::default()
     };

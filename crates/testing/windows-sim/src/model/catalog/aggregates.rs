@@ -8,7 +8,7 @@
 //! documentation says that each process adds an instance and that the *consumer* adds them up, so one identifier
 //! without a name is answered with every instance: a block MULTI_INSTANCES for one counter, COUNTERSET for all.
 
-use ms_pcq::types::{AggregateFunc as F, CounterType as T, DetailLevel, InstanceType};
+use counters::pcq::types::{AggregateFunc as F, CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
 use super::super::clock::{Moment, scale};

@@ -5,7 +5,7 @@
 //! Raw values are rounded down to whole numbers, so a cooked value is exact up to one unit of the raw one in
 //! the interval.
 
-use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
+use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::{FileTime, Guid};
 
 use super::super::clock::{Moment, scale};

@@ -1,4 +1,4 @@
-use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
+use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
 use super::super::clock::{Moment, scale};

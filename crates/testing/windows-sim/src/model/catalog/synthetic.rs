@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use ms_pcq::types::{CounterType as T, DetailLevel, InstanceType};
+use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
 use super::super::clock::{Moment, scale};

@@ -1,10 +1,10 @@
-use ms_pcq::perflibv2::methods::{
+use counters::pcq::perflibv2::methods::{
     BUFFER_OFFSET, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest, OpenQueryHandleRequest,
     QueryCounterDataReply, QueryCounterDataRequest, QueryCounterInfoRequest,
     QueryCountersetRegistrationInfoRequest,
 };
-use ms_pcq::types::BlockType;
-use ms_pcq::wire::{CounterHeader, CounterIdentifier, DataHeader, MultiCounters, StringBufferHeader};
+use counters::pcq::types::BlockType;
+use counters::pcq::wire::{CounterHeader, CounterIdentifier, DataHeader, MultiCounters, StringBufferHeader};
 use rpc::ndr::{ConformantVaryingBytes, WithRoom as _};
 use rpc::{Message, Method};
 use wire::{Guid, Win32Error};

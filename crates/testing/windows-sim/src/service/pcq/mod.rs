@@ -9,13 +9,13 @@ mod small_buffer;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dcerpc::{FaultStatus, SyntaxId};
-use ms_pcq::perflibv2::methods::QueryCountersetRegistrationInfoRequest;
-use ms_pcq::perflibv2::{
+use counters::pcq::perflibv2::methods::QueryCountersetRegistrationInfoRequest;
+use counters::pcq::perflibv2::{
     CallInfo, Change, PerflibV2Service, RegistrationInfo, RegistrationRequest, dispatch,
 };
-use ms_pcq::types::QueryHandle;
-use ms_pcq::wire::{CounterIdentifier, InstanceInfo};
+use counters::pcq::types::QueryHandle;
+use counters::pcq::wire::{CounterIdentifier, InstanceInfo};
+use dcerpc::{FaultStatus, SyntaxId};
 use rpc::{FromStub, Message};
 use wire::{Guid, Win32Error};
 
@@ -39,7 +39,7 @@ impl Service for Pcq {
     }
 
     fn syntax_id(&self) -> SyntaxId {
-        ms_pcq::SYNTAX_ID
+        counters::pcq::SYNTAX_ID
     }
 
     /// [MS-PCQ] 2.1: shared with the remote registry.

@@ -1,5 +1,5 @@
-use ms_pcq::types::{CounterId, InstanceId};
-use ms_pcq::wire::{Clocks, CounterIdentifier, QueryDataWriter, RawValue};
+use counters::pcq::types::{CounterId, InstanceId};
+use counters::pcq::wire::{Clocks, CounterIdentifier, QueryDataWriter, RawValue};
 use wire::{EncodeResult, Win32Error};
 
 use super::pattern::Pattern;

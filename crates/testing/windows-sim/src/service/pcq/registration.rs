@@ -1,6 +1,6 @@
-use ms_pcq::perflibv2::{RegistrationInfo, RegistrationRequest};
-use ms_pcq::types::{CounterId, Lcid};
-use ms_pcq::wire::{CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings};
+use counters::pcq::perflibv2::{RegistrationInfo, RegistrationRequest};
+use counters::pcq::types::{CounterId, Lcid};
+use counters::pcq::wire::{CounterRegInfo, CounterSetRegInfo, CounterSetRegistration, CounterStrings};
 use wire::{Win32Error, WriteCursor};
 
 use crate::choices::{OddAnswer, StringOffsets};

@@ -1,6 +1,6 @@
 //! Performance data whose lengths lie.
 
-use perflib_v1::{CounterDefinition, ObjectType};
+use counters::perflib_v1::{CounterDefinition, ObjectType};
 
 use crate::choices::ObjectCorruption;
 

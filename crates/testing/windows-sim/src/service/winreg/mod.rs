@@ -13,16 +13,16 @@ mod tree;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dcerpc::pdu::BindNakReason;
-use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
-use ms_rrp::types::KeyHandle;
-use ms_rrp::winreg::{
+use counters::rrp::types::KeyHandle;
+use counters::rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
     EnumerateRegistryValueReply, EnumerateRegistryValueRequest, OpenLocalMachineReply,
     OpenLocalMachineRequest, OpenPerformanceDataReply, OpenPerformanceDataRequest, OpenRegistryKeyReply,
     OpenRegistryKeyRequest, QueryInfoOfRegistryKeyReply, QueryInfoOfRegistryKeyRequest,
     QueryRegistryValueReply, QueryRegistryValueRequest, WinregServer,
 };
+use dcerpc::pdu::BindNakReason;
+use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
 use rpc::{CallInfo, FromStub, Message, Request, ServerResult};
 use wire::{Guid, Win32Error};
 
@@ -47,7 +47,7 @@ impl Service for Winreg {
     }
 
     fn syntax_id(&self) -> SyntaxId {
-        ms_rrp::SYNTAX_ID
+        counters::rrp::SYNTAX_ID
     }
 
     fn endpoints(&self) -> &[Endpoint] {

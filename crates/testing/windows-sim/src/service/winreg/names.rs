@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perflib_v1::NameKind;
+use counters::perflib_v1::NameKind;
 
 use super::translation;
 use crate::choices::{Choices, NameTables};

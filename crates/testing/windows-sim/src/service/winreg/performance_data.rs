@@ -1,8 +1,8 @@
 //! The values of `HKEY_PERFORMANCE_DATA`: objects with their counters, and the tables of their names.
 
-use ms_rrp::types::ValueType;
-use perflib_v1::write::{Counter, Header, Object, encode};
-use perflib_v1::{COSTLY, GLOBAL, NameKind};
+use counters::perflib_v1::write::{Counter, Header, Object, encode};
+use counters::perflib_v1::{COSTLY, GLOBAL, NameKind};
+use counters::rrp::types::ValueType;
 use wire::Win32Error;
 
 use super::{corrupt, names, translation};

@@ -1,7 +1,7 @@
 //! Answers that a rule replaces.
 
-use ms_rrp::types::ValueType;
-use ms_rrp::winreg::{
+use counters::rrp::types::ValueType;
+use counters::rrp::winreg::{
     EnumerateRegistryKeyRequest, EnumerateRegistryValueRequest, OpenLocalMachineRequest,
     OpenPerformanceDataRequest, OpenRegistryKeyRequest, QueryInfoOfRegistryKeyRequest,
     QueryRegistryValueRequest,

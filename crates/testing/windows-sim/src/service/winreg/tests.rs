@@ -1,7 +1,7 @@
 use core::future::{Future, ready};
 
+use counters::rrp::winreg::RegistryClient;
 use dcerpc::{Channel, FaultStatus};
-use ms_rrp::winreg::RegistryClient;
 use test_support::future::now;
 
 use super::*;
@@ -36,7 +36,7 @@ fn client(is_granted: bool) -> (Vec<Guid>, RegistryClient<Loop>) {
 #[test]
 fn the_registry_lists_what_the_host_counts() {
     let (guids, mut client) = client(true);
-    let found = now(ms_rrp::enumerate_counter_sets(&mut client));
+    let found = now(counters::rrp::enumerate_counter_sets(&mut client));
     assert_eq!(found.map(|found| found.counter_sets).ok(), Some(guids));
     assert!(client.channel().0.keys.is_empty(), "the client closed all keys");
 }

@@ -1,7 +1,7 @@
 //! The countersets of version 2 as objects: what Windows offers to clients that know version 1 alone.
 
-use ms_pcq::types::CounterType;
-use perflib_v1::write::{Counter as WriteCounter, Data, Instance, Object};
+use counters::pcq::types::CounterType;
+use counters::perflib_v1::write::{Counter as WriteCounter, Data, Instance, Object};
 
 use crate::choices::{Choices, Translation};
 use crate::model::{Counter, Counterset, Moment, Sample, Value, ValueSource};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use perflib_v1::NameKind;
+use counters::perflib_v1::NameKind;
 use wire::Guid;
 
 use super::names;

@@ -1,5 +1,5 @@
-use ms_pcq::types::CounterType as T;
-use perflib_v1::write::Data;
+use counters::pcq::types::CounterType as T;
+use counters::perflib_v1::write::Data;
 
 use super::super::super::object::{PerfCounter as C, PerfObject};
 use super::figures::Figures;

@@ -25,7 +25,7 @@ mod thread;
 mod time_service;
 mod udp;
 
-use perflib_v1::write::Data;
+use counters::perflib_v1::write::Data;
 
 pub(crate) use self::figures::Figures;
 use super::super::object::PerfObject;

@@ -1,4 +1,4 @@
-use perflib_v1::write::Data;
+use counters::perflib_v1::write::Data;
 
 use super::super::super::object::PerfObject;
 use super::disk_io::{DISKS, IO_COUNTERS, Io, volumes};

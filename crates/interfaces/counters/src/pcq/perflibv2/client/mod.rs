@@ -1,0 +1,223 @@
+mod buffer;
+mod limits;
+mod query;
+mod registration;
+mod room;
+
+use dcerpc::Channel;
+use rpc::ndr::{ConformantBytes, WideString};
+use rpc::{Client, Message, Method, Reply, StatusOf};
+use wire::{DecodeError, DecodeResult, Guid, Win32Error};
+
+use crate::pcq::Error;
+use crate::pcq::perflibv2::Change;
+use crate::pcq::perflibv2::client::buffer::Buffer;
+use crate::pcq::perflibv2::client::room::{Growth, Room, is_too_small, with_slack};
+use crate::pcq::perflibv2::methods::{
+    BUFFER_OFFSET, CloseQueryHandleRequest, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest,
+    OpenQueryHandleRequest, PerflibV2, QueryCounterDataRequest, QueryCounterInfoRequest, SizedRequest,
+    ValidateCountersRequest,
+};
+use crate::pcq::wire::{CounterIdentifier, InstanceInfo, Layout, QueryData};
+
+pub use self::limits::Limits;
+pub use self::query::{CounterData, Query};
+
+/// What is done with the methods of [`PerflibV2`], on a channel that is bound to [`crate::pcq::SYNTAX_ID`] at PKT_PRIVACY.
+///
+/// Methods that return a buffer find its size themselves: they offer room, and where that is too small, as much
+/// as the server asks for and some more, a few times over; where it does not say how much, twice as much up to the limit.
+#[derive(Debug)]
+pub struct PerflibV2Client<C> {
+    client: Client<C, PerflibV2>,
+    machine: WideString,
+    limits: Limits,
+}
+
+impl<C: Channel> PerflibV2Client<C> {
+    /// A client; `machine` is the host's name for providers.
+    pub fn new(channel: C, machine: impl Into<String>) -> Self {
+        Self { client: Client::new(channel), machine: WideString(machine.into()), limits: Limits::default() }
+    }
+
+    /// The same client with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The channel below.
+    pub const fn channel(&mut self) -> &mut C {
+        self.client.channel()
+    }
+
+    /// Gives the channel back.
+    pub fn into_channel(self) -> C {
+        self.client.into_channel()
+    }
+
+    /// Opnum 0: the countersets.
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] when there are more than the 256 that the method can return.
+    pub async fn enumerate_counter_set(&mut self) -> Result<Vec<Guid>, Error<C::Error>> {
+        let (method, in_size) =
+            (EnumerateCountersetsRequest::METHOD, EnumerateCountersetsRequest::IN_SIZE_MAX);
+        let request = EnumerateCountersetsRequest { machine: self.machine.clone(), in_size };
+        let reply = self.client.reply(&request).await?;
+        match reply.status {
+            Win32Error::ERROR_SUCCESS => Ok(reply.guids.elements),
+            // As much room as the method allows was offered.
+            status if is_too_small(status) => Err(Error::LimitExceeded {
+                method,
+                needed: reply.rtn_size.max(in_size.saturating_add(1)),
+                unit: "countersets",
+                limit: in_size,
+            }),
+            status => Err(failed(method, status)),
+        }
+    }
+
+    /// Opnum 2: the instances of a counterset that are there now.
+    ///
+    /// # Errors
+    /// `ERROR_WMI_INSTANCE_NOT_FOUND` when there are none.
+    pub async fn enumerate_counter_set_instances(
+        &mut self,
+        set: Guid,
+    ) -> Result<Vec<InstanceInfo>, Error<C::Error>> {
+        let instances_max = self.limits.instances_max;
+        let machine = self.machine.clone();
+        let request = EnumerateCountersetInstancesRequest { machine, counterset: set, in_size: 0 };
+        let buffer = self.call_sized(request, self.limits.first_reply_bytes).await?;
+        buffer.decode(|bytes| InstanceInfo::decode_list(bytes, instances_max))
+    }
+
+    /// Opnum 3: opens a query.
+    ///
+    /// # Errors
+    /// When the server lacks resources.
+    pub async fn open_query_handle(&mut self) -> Result<Query, Error<C::Error>> {
+        let opened = self.client.call(&OpenQueryHandleRequest { machine: self.machine.clone() }).await?;
+        let handle = opened.query;
+        Ok(Query { handle, data_bytes: self.limits.first_reply_bytes, layout: Layout::default() })
+    }
+
+    /// Opnum 4: closes a query.
+    ///
+    /// # Errors
+    /// When the server does not know it any more.
+    pub async fn close_query_handle(&mut self, query: Query) -> Result<(), Error<C::Error>> {
+        self.client.call(&CloseQueryHandleRequest { query: query.handle }).await?;
+        Ok(())
+    }
+
+    /// Opnum 5: what a query will fetch, with the index of each block.
+    ///
+    /// # Errors
+    /// When the server does not know the query any more.
+    pub async fn query_counter_info(
+        &mut self,
+        query: &Query,
+    ) -> Result<Vec<CounterIdentifier>, Error<C::Error>> {
+        let counters_max = self.limits.counters_max;
+        let request = QueryCounterInfoRequest { query: query.handle, in_size: 0 };
+        let buffer = self.call_sized(request, self.limits.first_reply_bytes).await?;
+        buffer.decode(|bytes| CounterIdentifier::decode_list(bytes, counters_max))
+    }
+
+    /// Opnum 6: the values.
+    ///
+    /// # Errors
+    /// A fault `nca_s_fault_context_mismatch` from the channel when the server dropped the query; open a new one.
+    pub async fn query_counter_data(&mut self, query: &mut Query) -> Result<CounterData, Error<C::Error>> {
+        let request = QueryCounterDataRequest { query: query.handle, in_size: 0 };
+        let buffer = self.call_sized(request, query.data_bytes).await?;
+        let needed = u32::try_from(buffer.bytes().len()).unwrap_or(u32::MAX);
+        query.data_bytes = query.data_bytes.max(with_slack(needed, 0));
+        let layout = &mut query.layout;
+        let (header, reading) = buffer.decode(|bytes| {
+            QueryData::parse_with(bytes, layout).map(|data| (*data.header(), data.reading()))
+        })?;
+        Ok(CounterData { buffer, header, reading })
+    }
+
+    /// Opnum 7: adds counters to a query or removes them, and answers them with their status, in order. Whether a host
+    /// fills in their index is not known: ask [`PerflibV2Client::query_counter_info`] for that.
+    ///
+    /// # Errors
+    /// If the whole call failed; a counter that could not be added has a status that says why.
+    pub async fn validate_counters(
+        &mut self,
+        query: &Query,
+        identifiers: &[CounterIdentifier],
+        change: Change,
+    ) -> Result<Vec<CounterIdentifier>, Error<C::Error>> {
+        let method = ValidateCountersRequest::METHOD;
+        let data = CounterIdentifier::encode_list(identifiers)
+            .map_err(|source| rpc::Error::Request { method, source })?;
+        let in_size = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        let data = ConformantBytes(data.into());
+        let request = ValidateCountersRequest { query: query.handle, in_size, data, change };
+        let stub = self.client.stub(&request).await?;
+        let reply = self.client.decode(&request, &stub)?;
+        if !reply.status.is_success() {
+            return Err(failed(method, reply.status));
+        }
+        let count = u32::try_from(identifiers.len()).unwrap_or(u32::MAX);
+        let answered = CounterIdentifier::decode_list(&reply.data.0, count);
+        answered
+            .and_then(|answered| same_count(answered, identifiers.len()))
+            .map_err(|source| Error::Buffer { method, source })
+    }
+
+    /// Calls with room for `in_size` bytes, and with more as long as the server asks for more.
+    async fn call_sized<R>(&mut self, mut request: R, in_size: u32) -> Result<Buffer, Error<C::Error>>
+    where
+        R: SizedRequest<Interface = PerflibV2> + Sync + Send,
+    {
+        let method = R::METHOD;
+        let limit = self.limits.reply_bytes_max.min(*R::IN_SIZE.end());
+        let mut room = Room::new(in_size, limit, self.limits.retries_max);
+        let mut calls = 0;
+        loop {
+            calls += 1;
+            request.set_in_size(room.offered);
+            let stub = self.client.stub(&request).await?;
+            let reply = self.client.decode(&request, &stub)?;
+            let status: StatusOf<R> = reply.status();
+            let (rtn_size, bytes) = R::buffer(&reply);
+            let data = BUFFER_OFFSET..BUFFER_OFFSET + bytes.len();
+            match status {
+                Win32Error::ERROR_SUCCESS => {
+                    drop(reply);
+                    return Ok(Buffer { method, stub, data });
+                }
+                status if !is_too_small(status) => return Err(failed(method, status)),
+                status => match room.grow(status, rtn_size) {
+                    Growth::Again => {}
+                    Growth::AboveLimit => {
+                        let needed = rtn_size;
+                        return Err(Error::LimitExceeded { method, needed, unit: "bytes", limit });
+                    }
+                    Growth::GiveUp => return Err(Error::Unsettled { method, calls }),
+                },
+            }
+        }
+    }
+}
+
+fn failed<E: core::error::Error + 'static>(method: &'static Method, status: Win32Error) -> Error<E> {
+    rpc::Error::Status { method, status }.into()
+}
+
+fn same_count(answered: Vec<CounterIdentifier>, asked: usize) -> DecodeResult<Vec<CounterIdentifier>> {
+    if answered.len() == asked {
+        Ok(answered)
+    } else {
+        let (context, reason) =
+            (ValidateCountersRequest::METHOD.name, "not as many identifiers as were sent");
+        Err(DecodeError::invalid_field(context, "lpData", 0, reason))
+    }
+}

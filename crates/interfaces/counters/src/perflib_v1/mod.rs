@@ -1,0 +1,50 @@
+//! Performance data of the registry, version 1 of the performance library: the values of `HKEY_PERFORMANCE_DATA`.
+//! The crate has no input or output, and no clock.
+//!
+//! A client asks for objects by their indexes ([`value_name`]) and gets a [`DataBlock`]: a header with the host's
+//! clocks, and one [`ObjectType`] for each object, with its counters, instances and values. It has no names. A
+//! [`NameTable`], another value of the same key, maps indexes to names.
+//!
+//! The layout is that of winperf.h, which is public documentation: `PERF_DATA_BLOCK`, `PERF_OBJECT_TYPE`,
+//! `PERF_COUNTER_DEFINITION`, `PERF_INSTANCE_DEFINITION`, `PERF_COUNTER_BLOCK`.
+//!
+//! # Checks
+//!
+//! Providers are libraries of many authors, and the host does not check what they write. Each structure ends where
+//! its length field says, and no length may exceed its container. Inconsistent lengths in an object are an error of
+//! that object only; the next one begins where its length says. If that is impossible, the block ends there with an
+//! error. Reading borrows from the bytes and allocates nothing.
+//!
+//! ```
+//! use counters::pcq::types::CounterType;
+//! use counters::perflib_v1::write::{Counter, Data, Header, Object, encode};
+//! use counters::perflib_v1::{DataBlock, Instances, Value};
+//!
+//! let uptime = Counter { name_index: 674, counter_type: CounterType::PERF_ELAPSED_TIME, ..Counter::default() };
+//! let system = Object { name_index: 2, counters: vec![uptime], data: Data::Single(vec![7]), ..Object::default() };
+//! let bytes = encode(&Header::default(), &[system]).unwrap();
+//!
+//! let block = DataBlock::decode(&bytes).unwrap();
+//! let object = block.objects().next().unwrap().unwrap();
+//! let counter = object.counters().next().unwrap();
+//! let Instances::Single(values) = object.instances() else { panic!("the object has no instances") };
+//! assert_eq!(values.value(&counter), Some(Value::Number(7)));
+//! ```
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod counter;
+mod data_block;
+mod definitions;
+mod instance;
+mod names;
+mod object;
+mod value_name;
+pub mod write;
+
+pub use self::counter::{CounterBlock, CounterDefinition, Counters, Field, Value};
+pub use self::data_block::{BadObject, DataBlock, DataHeader, Objects};
+pub use self::definitions::Definitions;
+pub use self::instance::{Instance, Instances, Many, Parent};
+pub use self::names::{NameTable, NameTableFaults};
+pub use self::object::ObjectType;
+pub use self::value_name::{COSTLY, GLOBAL, NameKind, value_name};

@@ -1,0 +1,5 @@
+#![allow(missing_docs, reason = "tests")]
+
+mod pcq;
+mod perflib_v1;
+mod rrp;
