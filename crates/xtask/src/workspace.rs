@@ -133,11 +133,11 @@ impl Workspace {
     /// they need would change what the programs are built with.
     pub(crate) fn build_for_conformance(&self) -> Result<()> {
         self.build_programs()?;
-        self.build(&["-p", "rpc-client", "--example", "winreg_probe"])?;
+        self.build(&["-p", "host-session", "--example", "winreg_probe"])?;
         self.build(&["-p", "host-session", "--example", "endpoint_map"])?;
-        self.build(&["-p", "dcom-exporter", "--example", "subscriber"])?;
+        self.build(&["-p", "dcom", "--example", "subscriber"])?;
         self.build(&["-p", "log-database", "--example", "invented_tables"])?;
-        self.build(&["-p", "rpc-server", "--example", "com_plus_tracker"])
+        self.build(&["-p", "dcom", "--example", "com_plus_tracker"])
     }
 
     fn build(&self, what: &[&str]) -> Result<()> {

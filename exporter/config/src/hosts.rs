@@ -152,7 +152,7 @@ fn network_meant(entry: &str) -> Option<IpNet> {
 #[must_use]
 pub fn address(host: &str) -> Option<IpAddr> {
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-    resolver::literal(bare)
+    transport::resolver::literal(bare)
 }
 
 /// Whether a text may be a host's name or address.

@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use resolver::{LookupError, Resolver as Names};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
+use transport::resolver::{LookupError, Resolver as Names};
 
 use crate::credentials::{Resolved, Resolver};
 

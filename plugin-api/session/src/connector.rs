@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use host_session::PinnedConnector;
-use resolver::Resolver;
 use transport::TcpConnector;
+use transport::resolver::Resolver;
 
 use crate::TransportSettings;
 

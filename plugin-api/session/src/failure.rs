@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use host_session::{SessionError, StageReport};
 use plugin_sdk::{Collection, DeclaredReason, Failure, GeneralReason, Reason, Stage};
-use resolver::LookupErrorKind;
+use transport::resolver::LookupErrorKind;
 
 /// Reasons of sessions beyond the general ones. [`plugin_sdk::Source::REASONS`] of a plugin begins with these.
 pub const DECLARED_REASONS: [DeclaredReason; 2] =

@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
+use host_session::rpc_client::{Association, NamedPipe};
 use host_session::{Reason, Recovery, Session, SessionError, StageTimer};
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
-use rpc_client::{Association, NamedPipe};
 use ssp::Credentials;
 use tokio::time::Instant;
 

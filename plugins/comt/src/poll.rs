@@ -28,7 +28,7 @@ const CONTAINERS_MAX: usize = 64;
 /// read before is shown.
 const CALL_PARTS: u32 = 4;
 
-type CallError = rpc::Error<rpc_client::Error, HResult>;
+type CallError = rpc::Error<host_session::rpc_client::Error, HResult>;
 
 /// Which components of a container are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use counter_poll::SelectionPoller;
 use counters::rrp::winreg::Key;
+use host_session::perflib::{PipeChannel, error_of_classic};
 use host_session::{Reason, Recovery, SessionError};
-use perflib_session::{PipeChannel, error_of_classic};
 use plugin_sdk::{Collection, Failure};
 use plugin_session::{Backoff, OpenSession};
 use tokio::time::Instant;
@@ -50,7 +50,7 @@ impl Classic {
                 self.key = None;
             }
             let calls = pipe.association.calls();
-            let mut client = perflib_session::registry(pipe.association, deadline);
+            let mut client = host_session::perflib::registry(pipe.association, deadline);
             let fetched = poller.fetch_classic(&mut client, &mut self.key, collection.output()).await;
             let call = client.channel().last_call();
             let calls = pipe.association.calls() - calls;

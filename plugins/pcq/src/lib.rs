@@ -2,7 +2,7 @@
 //!
 //! For each target the plugin connects and logs on, finds the selected countersets by their English names, opens
 //! one query and adds each counterset with a wildcard. After that each collection is one call. `plugin-session`
-//! keeps the connection and reopens it, `perflib-session` makes the calls; `counter-poll` finds countersets, fetches and reads their
+//! keeps the connection and reopens it, its `perflib` makes the calls; `counter-poll` finds countersets, fetches and reads their
 //! data.
 //!
 //! | module | job |

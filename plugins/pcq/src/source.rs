@@ -3,7 +3,7 @@
 use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, clocks_of};
 use counters::pcq::perflibv2::CounterData;
 use host_session::Recovery;
-use perflib_session::{PcqError, PerflibSession as _};
+use host_session::perflib::{PcqError, PerflibSession as _};
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem, Selects, Setup,
     Source, Stage, Target, Transport,

@@ -14,7 +14,7 @@ use counter_poll::paths::{ClassicQuery, Frame, OpenPath, PathPlan, PathQuery, Pa
 use counter_types::CounterPath;
 use counters::pcq::perflibv2::CounterData;
 use host_session::SessionError;
-use perflib_session::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
+use host_session::perflib::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, Stage};
 use plugin_session::{Backoff, OpenSession, Pause};
 use tokio::time::Instant;

@@ -23,9 +23,12 @@ impl Outcome for wire::Win32Error {
 }
 
 /// What went wrong in a method that was called over `session`.
-pub(crate) fn of_method<S: Outcome>(session: &TcpSession, error: &Error<rpc_client::Error, S>) -> SessionError
+pub(crate) fn of_method<S: Outcome>(
+    session: &TcpSession,
+    error: &Error<host_session::rpc_client::Error, S>,
+) -> SessionError
 where
-    Error<rpc_client::Error, S>: StdError,
+    Error<host_session::rpc_client::Error, S>: StdError,
 {
     let (stage, reason) = match error {
         Error::Call { source, method } => return session.error_of_call(method, source),

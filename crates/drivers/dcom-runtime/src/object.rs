@@ -12,9 +12,9 @@ use com::dcom::remote_unknown::{
 use com::dcom::types::{Oid, Oxid, RemInterfaceRef, StdObjref};
 use com::dcom::wire::{DualStringArray, Objref};
 use dcerpc::ContextId;
+use host_session::rpc_client::{Interface as BoundInterface, TcpTransport};
 use host_session::{SessionError, Stage, StageReport, StageTimer, TcpSession};
 use rpc::orpc::{ComVersion, ObjectInterface, Proxy};
-use rpc_client::{Interface as BoundInterface, TcpTransport};
 use tokio::time::Instant;
 use tracing::debug;
 use transport::Connector;
@@ -287,7 +287,7 @@ impl Object {
 
     /// What went wrong in a method of the object.
     #[must_use]
-    pub fn error_of(&self, error: &rpc::Error<rpc_client::Error, HResult>) -> SessionError {
+    pub fn error_of(&self, error: &rpc::Error<host_session::rpc_client::Error, HResult>) -> SessionError {
         failure::of_method(self.program(), error)
     }
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use com::dcom::types::{Oxid, RemInterfaceRef, StdObjref};
 use com::dcom::wire::Objref;
 use host_session::SessionError;
+use host_session::rpc_client::{Interface as BoundInterface, TcpTransport};
 use rpc::orpc::{ObjectInterface, Proxy};
-use rpc_client::{Interface as BoundInterface, TcpTransport};
 use tokio::time::Instant;
 
 use crate::failure::{self, Sentence};

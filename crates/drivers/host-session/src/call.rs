@@ -10,7 +10,7 @@ use crate::{Endpoint, Reason, SessionError, Stage, Target};
 pub fn call_error(
     target: &Target,
     endpoint: Endpoint,
-    error: &Error<rpc_client::Error, Win32Error>,
+    error: &Error<crate::rpc_client::Error, Win32Error>,
 ) -> SessionError {
     let (stage, reason) = match error {
         Error::Call { source, method } => return SessionError::of_call(target, endpoint, method, source),

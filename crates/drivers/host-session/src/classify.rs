@@ -1,13 +1,13 @@
 //! Maps statuses and errors to reasons and recoveries.
 
+use crate::rpc_client::{ErrorKind, Operation};
 use dcerpc::FaultStatus;
-use rpc_client::{ErrorKind, Operation};
 use wire::{HResult, NtStatus, Win32Error};
 
 use crate::{Reason, Recovery};
 
 /// The reason of an error; `stopped` is the reason if the service behind the endpoint does not run.
-pub(crate) fn reason_of(error: &rpc_client::Error, stopped: Reason) -> Reason {
+pub(crate) fn reason_of(error: &crate::rpc_client::Error, stopped: Reason) -> Reason {
     match error.kind() {
         // What was dropped was given up for its time.
         ErrorKind::Timeout | ErrorKind::Abandoned => Reason::Timeout,
@@ -102,8 +102,8 @@ fn reason_of_fault(status: FaultStatus, stopped: Reason) -> Reason {
 }
 
 /// What has to be opened again after an error.
-pub(crate) fn recovery_of(error: &rpc_client::Error) -> Recovery {
-    if matches!(error, rpc_client::Error::Ended { .. }) {
+pub(crate) fn recovery_of(error: &crate::rpc_client::Error) -> Recovery {
+    if matches!(error, crate::rpc_client::Error::Ended { .. }) {
         return Recovery::Connection;
     }
     match error.kind() {

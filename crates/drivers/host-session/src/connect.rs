@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use crate::rpc_client::SmbConnection;
 use dcerpc::SyntaxId;
-use rpc_client::SmbConnection;
 use ssp::Credentials;
 use tokio::sync::Mutex;
 use tokio::time::Instant;

@@ -1,8 +1,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use crate::rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection, TcpTransport};
 use dcerpc::{AssociationInfo, Observer, Role, SyntaxId, Transport};
-use rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection, TcpTransport};
 use ssp::{Credentials, Mechanism};
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::debug;
@@ -204,7 +204,7 @@ impl<'a> Connecting<'a> {
                 Ok(pipe) => return Ok(pipe),
                 Err(error) => error,
             };
-            let may_change = matches!(&error, rpc_client::Error::Status { status, .. }
+            let may_change = matches!(&error, crate::rpc_client::Error::Status { status, .. }
                 if is_service_stopped(*status) || *status == NtStatus::STATUS_PIPE_BUSY);
             let in_time = Instant::now() + retry.pause < self.deadline;
             if !(may_change && in_time && attempt < retry.attempts_max) {
@@ -237,7 +237,7 @@ impl<'a> Connecting<'a> {
         self.deadline.min(Instant::now() + self.options.connect_timeout)
     }
 
-    fn check<T>(&self, outcome: Result<T, rpc_client::Error>) -> Result<T, SessionError> {
+    fn check<T>(&self, outcome: Result<T, crate::rpc_client::Error>) -> Result<T, SessionError> {
         outcome.map_err(|error| SessionError::of_rpc(self.target, Reason::NotFound, &error))
     }
 

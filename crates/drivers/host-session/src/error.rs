@@ -64,17 +64,19 @@ impl SessionError {
     }
 
     /// `stopped` is the reason if the service does not run.
-    pub(crate) fn of_rpc(target: &Target, stopped: Reason, error: &rpc_client::Error) -> Self {
+    pub(crate) fn of_rpc(target: &Target, stopped: Reason, error: &crate::rpc_client::Error) -> Self {
         let stage = match error.stage() {
-            rpc_client::Stage::Smb => Stage::Smb,
-            rpc_client::Stage::Auth => Stage::Auth,
-            rpc_client::Stage::Pipe => Stage::Pipe,
-            rpc_client::Stage::Bind => Stage::Bind,
-            rpc_client::Stage::Query => Stage::Query,
+            crate::rpc_client::Stage::Smb => Stage::Smb,
+            crate::rpc_client::Stage::Auth => Stage::Auth,
+            crate::rpc_client::Stage::Pipe => Stage::Pipe,
+            crate::rpc_client::Stage::Bind => Stage::Bind,
+            crate::rpc_client::Stage::Query => Stage::Query,
         };
         let reason = reason_of(error, stopped);
         let nak = match error {
-            rpc_client::Error::Rpc { source: dcerpc::Error::BindRefused { reason }, .. } => Some(*reason),
+            crate::rpc_client::Error::Rpc { source: dcerpc::Error::BindRefused { reason }, .. } => {
+                Some(*reason)
+            }
             _ => None,
         };
         Self { nak, ..Self::new(target, stage, reason, recovery_of(error), chain(error)) }
@@ -87,7 +89,7 @@ impl SessionError {
         target: &Target,
         endpoint: Endpoint,
         method: &dyn fmt::Display,
-        error: &rpc_client::Error,
+        error: &crate::rpc_client::Error,
     ) -> Self {
         Self::of_call_to(target, endpoint.stopped(), method, error)
     }
@@ -96,7 +98,7 @@ impl SessionError {
         target: &Target,
         stopped: Reason,
         method: &dyn fmt::Display,
-        error: &rpc_client::Error,
+        error: &crate::rpc_client::Error,
     ) -> Self {
         let mut failure = Self::of_rpc(target, stopped, error);
         failure.detail = format!("{method}: {}", failure.detail);
@@ -104,7 +106,12 @@ impl SessionError {
     }
 
     /// The error of a bind over TCP, of which the logon is a part where `stage` is auth.
-    pub(crate) fn of_bind(target: &Target, stage: Stage, stopped: Reason, error: &rpc_client::Error) -> Self {
+    pub(crate) fn of_bind(
+        target: &Target,
+        stage: Stage,
+        stopped: Reason,
+        error: &crate::rpc_client::Error,
+    ) -> Self {
         let failure = Self::of_rpc(target, stopped, error);
         let reason = match failure.reason {
             // How a server of RPC says that it did not accept the password.

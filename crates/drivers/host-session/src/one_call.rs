@@ -1,12 +1,12 @@
+use crate::rpc_client::{ErrorKind, Operation};
 use dcerpc::FaultStatus;
-use rpc_client::{ErrorKind, Operation};
 
 /// Whether an error concerns only the data of one call, so that other calls may succeed over the same association.
 ///
 /// A fault PDU ends its call and nothing else (C706 12.6.4.7). But some faults concern more than the call: the
 /// caller's rights, the interface, the service behind it, or a server that is too busy to execute anything.
 #[must_use]
-pub fn concerns_one_call(error: &rpc_client::Error) -> bool {
+pub fn concerns_one_call(error: &crate::rpc_client::Error) -> bool {
     match error.kind() {
         ErrorKind::Fault(status) => error.operation() == Operation::Call && !is_for_all_calls(status),
         _ => false,
@@ -37,8 +37,8 @@ const fn is_for_all_calls(status: FaultStatus) -> bool {
 mod tests {
     use super::*;
 
-    fn fault(status: FaultStatus) -> rpc_client::Error {
-        rpc_client::Error::Fault { opnum: 1, status }
+    fn fault(status: FaultStatus) -> crate::rpc_client::Error {
+        crate::rpc_client::Error::Fault { opnum: 1, status }
     }
 
     #[test]
@@ -57,6 +57,6 @@ mod tests {
 
     #[test]
     fn a_lost_connection_concerns_all_calls() {
-        assert!(!concerns_one_call(&rpc_client::Error::Timeout { operation: Operation::Call }));
+        assert!(!concerns_one_call(&crate::rpc_client::Error::Timeout { operation: Operation::Call }));
     }
 }

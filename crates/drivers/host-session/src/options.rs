@@ -1,9 +1,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::rpc_client::SmbOptions;
 use dcerpc::Observers;
 use dcerpc::client::ClientConfig;
-use rpc_client::SmbOptions;
 use ssp::{ImpersonationLevel, Mechanism};
 
 /// Which host.

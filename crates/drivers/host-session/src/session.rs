@@ -1,6 +1,6 @@
+use crate::rpc_client::{Association, Interface, NamedPipe, SharedSmbConnection};
 use dcerpc::client::PresentationContext;
 use dcerpc::{ContextId, SyntaxId};
-use rpc_client::{Association, Interface, NamedPipe, SharedSmbConnection};
 use ssp::Credentials;
 use tokio::time::{Instant, timeout_at};
 use transport::ByteCounter;
@@ -91,10 +91,10 @@ impl Session {
     /// # Errors
     /// If no answer comes in time.
     pub async fn echo(&mut self, deadline: Instant) -> Result<(), SessionError> {
-        let operation = rpc_client::Operation::Echo;
+        let operation = crate::rpc_client::Operation::Echo;
         let outcome = match timeout_at(deadline, self.connection.lock()).await {
             Ok(mut smb) => smb.echo(deadline).await,
-            Err(_) => Err(rpc_client::Error::Timeout { operation }),
+            Err(_) => Err(crate::rpc_client::Error::Timeout { operation }),
         };
         outcome.map_err(|error| SessionError::of_rpc(&self.target, Reason::NotFound, &error))
     }

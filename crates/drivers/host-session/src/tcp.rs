@@ -2,10 +2,10 @@
 
 use core::fmt;
 
+use crate::rpc_client::{Association, Interface, TcpTransport};
 use dcerpc::client::PresentationContext;
 use dcerpc::{ContextId, SyntaxId};
 use rpc::ErrorStatus;
-use rpc_client::{Association, Interface, TcpTransport};
 use ssp::{Credentials, Mechanism};
 use tokio::time::Instant;
 use tracing::debug;
@@ -154,7 +154,7 @@ impl TcpSession {
 
     /// The error of a call without an answer, or with a fault. The message begins with `method`.
     #[must_use]
-    pub fn error_of_call(&self, method: &dyn fmt::Display, error: &rpc_client::Error) -> SessionError {
+    pub fn error_of_call(&self, method: &dyn fmt::Display, error: &crate::rpc_client::Error) -> SessionError {
         SessionError::of_call_to(&self.target, self.service.stopped, method, error)
     }
 
@@ -164,7 +164,7 @@ impl TcpSession {
     pub fn error_of_method(
         &self,
         stage: Stage,
-        error: &rpc::Error<rpc_client::Error, ErrorStatus>,
+        error: &rpc::Error<crate::rpc_client::Error, ErrorStatus>,
     ) -> SessionError {
         let reason = match error {
             rpc::Error::Call { method, source } => return self.error_of_call(method, source),

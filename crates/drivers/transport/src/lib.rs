@@ -42,6 +42,7 @@ mod memory;
 mod pcap;
 mod race;
 mod read;
+pub mod resolver;
 mod tcp;
 mod traced;
 

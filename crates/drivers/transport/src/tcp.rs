@@ -2,7 +2,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use resolver::{LookupErrorKind, Resolver};
+use crate::resolver::{LookupErrorKind, Resolver};
 use rustix::net::sockopt;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};

@@ -17,7 +17,7 @@ use counters::rrp::types::ValueType;
 use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 use dcerpc::Channel;
 use dcerpc::client::{CallRequest, ClientConfig};
-use rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
+use host_session::rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
 use serde_json::{Map, Value, json};
 use ssp::{Credentials, Secret};
 use tokio::net::TcpStream;
@@ -80,14 +80,14 @@ struct Calls {
 }
 
 impl Channel for Calls {
-    type Error = rpc_client::Error;
+    type Error = host_session::rpc_client::Error;
 
     async fn call(
         &mut self,
         opnum: u16,
         object: Option<Guid>,
         stub: &[u8],
-    ) -> core::result::Result<Vec<u8>, rpc_client::Error> {
+    ) -> core::result::Result<Vec<u8>, host_session::rpc_client::Error> {
         let request = CallRequest { context_id: 0, opnum, object, stub };
         self.association.call(request, self.deadline).await
     }

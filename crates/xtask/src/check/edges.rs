@@ -65,7 +65,7 @@ const FORBIDDEN: [(&str, &[&str]); 7] = [
         "plugin-pla",
         &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "plugin-comt", "plugin-rpc-state"],
     ),
-    ("windows-sim", &["rpc-client", "host-session", "dcom-runtime", "plugin-sdk"]),
+    ("windows-sim", &["host-session", "dcom", "plugin-sdk"]),
     ("counters", &["tokio", "mio", "socket2"]),
 ];
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use config::{AllowHosts, address};
 use plugin_abi::{DeclaredReason, GeneralReason, Reason};
-use resolver::{LookupError, LookupErrorKind};
 use tokio::time::Instant;
+use transport::resolver::{LookupError, LookupErrorKind};
 
 use crate::process::resolver::Lookups;
 use crate::web::ProbeRefused;
@@ -96,8 +96,8 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use resolver::Files;
     use test_support::name_server::{NameServer, Reply};
+    use transport::resolver::Files;
 
     use super::*;
 
@@ -129,7 +129,7 @@ mod tests {
         std::fs::write(&hosts, "192.0.2.7 listed\n").unwrap();
         std::fs::write(&resolv_conf, "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n").unwrap();
         let files = Files { hosts, resolv_conf, port: server.address().port() };
-        Lookups::by(resolver::Resolver::new(files, resolver::Limits::default()))
+        Lookups::by(transport::resolver::Resolver::new(files, transport::resolver::Limits::default()))
     }
 
     #[tokio::test]

@@ -5,12 +5,12 @@ use std::time::Duration;
 use config::{Config, Target};
 use plugin_abi::{Failure, GeneralReason, InstanceSink, Stage};
 use plugin_host::{CollectError, Instance, monotonic_ns};
-use resolver::LookupErrorKind;
 use serde_json::json;
 use series::model;
 use series::pipeline::Store;
 use tokio::sync::watch;
 use tokio::time::Instant;
+use transport::resolver::LookupErrorKind;
 
 use super::destination::{self, Destination, reason_of};
 use super::observer::{Lines, ProbeObserver};

@@ -118,7 +118,7 @@ async fn count_sub_keys(
         let info = client.query_info_key(kept.insert(key)).await?;
         Ok(info.sub_keys)
     };
-    counted.await.map_err(|error: counters::rrp::Error<rpc_client::Error>| match &error {
+    counted.await.map_err(|error: counters::rrp::Error<host_session::rpc_client::Error>| match &error {
         counters::rrp::Error::Rpc(error) => call_error(&target, ENDPOINT, error),
         _ => SessionError::of_answer(&target, Stage::Decode, Reason::MalformedReply, &error),
     })

@@ -81,7 +81,7 @@ pub(crate) async fn fill(
     filled.map_err(|error| subscription.error_of(&error))
 }
 
-type CallError = rpc::Error<rpc_client::Error, HResult>;
+type CallError = rpc::Error<host_session::rpc_client::Error, HResult>;
 
 /// Stores a subscription that was filled.
 ///

@@ -5,10 +5,10 @@ use std::time::Duration;
 use counter_poll::paths::{ClassicQuery, PathPlan, PathQuery};
 use counters::pcq::perflibv2::CounterData;
 use counters::rrp::winreg::RegistryValue;
+use host_session::perflib::PerflibSession as _;
+use host_session::rpc_client::{Association, NamedPipe};
 use host_session::{Recovery, Session, SessionError};
-use perflib_session::PerflibSession as _;
 use plugin_session::command::CommandError;
-use rpc_client::{Association, NamedPipe};
 use tokio::time::Instant;
 
 /// A session with what is open over it.
@@ -66,9 +66,9 @@ impl Open {
         };
         let classic = match &mut self.classic {
             Some(OpenClassic { association, query }) => {
-                let fetched = query.fetch(&mut perflib_session::registry(association, deadline)).await;
+                let fetched = query.fetch(&mut host_session::perflib::registry(association, deadline)).await;
                 let target = self.session.target();
-                Some(fetched.map_err(|error| perflib_session::error_of_classic(target, &error))?)
+                Some(fetched.map_err(|error| host_session::perflib::error_of_classic(target, &error))?)
             }
             None => None,
         };
@@ -87,10 +87,11 @@ impl Open {
 
 impl OpenClassic {
     async fn new(session: &mut Session, plan: &PathPlan, deadline: Instant) -> Result<Self, SessionError> {
-        let mut association = perflib_session::open_registry(session, deadline).await?;
+        let mut association = host_session::perflib::open_registry(session, deadline).await?;
         let opened =
-            ClassicQuery::open(&mut perflib_session::registry(&mut association, deadline), plan).await;
-        let query = opened.map_err(|error| perflib_session::error_of_classic(session.target(), &error))?;
+            ClassicQuery::open(&mut host_session::perflib::registry(&mut association, deadline), plan).await;
+        let query =
+            opened.map_err(|error| host_session::perflib::error_of_classic(session.target(), &error))?;
         Ok(Self { association, query })
     }
 }

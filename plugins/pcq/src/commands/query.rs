@@ -6,8 +6,8 @@ use std::time::Duration;
 use counter_poll::paths::{FindError, OpenPath, PathPlan, Readings, Sample};
 use counter_poll::survey;
 use counter_types::{CounterPath, InstancePath, nearest};
+use host_session::perflib::PerflibSession as _;
 use host_session::{Recovery, Session};
-use perflib_session::PerflibSession as _;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -152,9 +152,9 @@ async fn find(run: &Run, wish: &Wish, session: &mut Session) -> Result<PathPlan,
     }
     run.progress("classic objects…");
     let first = open.iter().find_map(OpenPath::problem).cloned();
-    let found = match perflib_session::open_registry(session, deadline).await {
+    let found = match host_session::perflib::open_registry(session, deadline).await {
         Ok(mut association) => {
-            plan.add_classic(&mut perflib_session::registry(&mut association, deadline), &open).await
+            plan.add_classic(&mut host_session::perflib::registry(&mut association, deadline), &open).await
         }
         // A wildcard has what version 2 countersets give it.
         Err(error) => return first.map_or(Ok(plan), |_| Err(CommandError::of_session(&error))),
@@ -165,12 +165,12 @@ async fn find(run: &Run, wish: &Wish, session: &mut Session) -> Result<PathPlan,
     }
 }
 
-fn explain(session: &Session, error: FindError<rpc_client::Error>) -> CommandError {
+fn explain(session: &Session, error: FindError<host_session::rpc_client::Error>) -> CommandError {
     match error {
         FindError::Path(problem) => paths::explain(&problem),
         FindError::Call(error) => CommandError::of_session(&session.error(&error)),
         FindError::Classic(error) => {
-            CommandError::of_session(&perflib_session::error_of_classic(session.target(), &error))
+            CommandError::of_session(&host_session::perflib::error_of_classic(session.target(), &error))
         }
     }
 }

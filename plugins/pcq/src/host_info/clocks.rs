@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use counter_types::{RawClocks, boot_time};
-use perflib_session::CallTimes;
+use host_session::perflib::CallTimes;
 use wire::FileTime;
 
 /// The start of a host, kept from reply to reply: each shows another one, by the drift between the host's clocks.

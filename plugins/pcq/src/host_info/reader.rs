@@ -3,14 +3,14 @@
 use counters::rrp::winreg::{Key, Limits, RegistryClient, RegistryValue, ValueRoom};
 use counters::rrp::wire::InvalidValue;
 use host_session::concerns_one_call;
-use perflib_session::PipeChannel;
+use host_session::perflib::PipeChannel;
 use tokio::time::Instant;
 use wire::Win32Error;
 
 use super::fact::Unread;
 
 /// A failure after which the pipe takes no other call.
-pub(crate) type Lost = counters::rrp::Error<rpc_client::Error>;
+pub(crate) type Lost = counters::rrp::Error<host_session::rpc_client::Error>;
 
 /// A result of one key or value, if the pipe is still usable.
 pub(crate) type Read<T> = Result<Result<T, Unread>, Lost>;

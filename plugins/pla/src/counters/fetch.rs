@@ -4,8 +4,8 @@ use counter_poll::ClassicError;
 use counter_poll::classic::Questions;
 use counter_poll::paths::{ClassicQuery, PathPlan, PathQuery};
 use counters::rrp::winreg::RegistryClient;
+use host_session::perflib::{PerflibSession as _, PipeChannel, error_of_classic, registry};
 use host_session::{Reason, Recovery, SessionError};
-use perflib_session::{PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, Stage};
 use rpc::Pause;
 use tokio::time::Instant;
@@ -110,7 +110,7 @@ async fn read_classic(
     kept: Option<ClassicQuery>,
     plan: &PathPlan,
     questions: &mut Questions,
-) -> Result<ClassicQuery, ClassicError<rpc_client::Error>> {
+) -> Result<ClassicQuery, ClassicError<host_session::rpc_client::Error>> {
     let mut query = match kept {
         Some(query) => query,
         None => ClassicQuery::open(client, plan).await?,

@@ -2,7 +2,7 @@
 
 use counter_poll::WELL_KNOWN;
 use counters::rrp::RegisteredCounterSets;
-use perflib_session::{PcqError, PerflibSession as _, error_of_registry, registry};
+use host_session::perflib::{PcqError, PerflibSession as _, error_of_registry, registry};
 use plugin_sdk::{Collection, Failure, Stage};
 use tokio::time::Instant;
 use wire::Guid;

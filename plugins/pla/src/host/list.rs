@@ -6,6 +6,7 @@ use std::fmt;
 use com::dcom::wire::Objref;
 use com::oaut::Bstr;
 use dcom_runtime::{Object, Returned};
+use host_session::rpc_client::{Interface as BoundInterface, TcpTransport};
 use host_session::{Reason, Recovery, SessionError, Stage};
 use ms_pla::collection::{Collection, item, item_unsigned};
 use ms_pla::data_collector_set::{GetNameRequest, GetStatusRequest, GetXmlRequest};
@@ -13,7 +14,6 @@ use ms_pla::data_collector_set_collection::GetDataCollectorSetsRequest;
 use ms_pla::xml::DataCollectorSet;
 use ms_pla::{DataCollectorSetStatus, IDataCollectorSet, IDataCollectorSetCollection};
 use rpc::orpc::Proxy;
-use rpc_client::{Interface as BoundInterface, TcpTransport};
 use tokio::time::Instant;
 use wire::HResult;
 
@@ -21,7 +21,7 @@ use super::progress::Progress;
 use crate::model::LIMITS;
 
 /// Why a call failed.
-pub(super) type CallError = rpc::Error<rpc_client::Error, HResult>;
+pub(super) type CallError = rpc::Error<host_session::rpc_client::Error, HResult>;
 
 /// A set of a host.
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use counters::rrp::winreg::{RegistryClient, RegistryValue, ValueRoom};
+use host_session::perflib::{PipeChannel, error_of_registry, registry};
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use ms_pla::xml::Schedule;
-use perflib_session::{PipeChannel, error_of_registry, registry};
 use pla_engine::StartSchedule;
 use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::Backoff;
@@ -89,7 +89,7 @@ async fn ask(open: &mut Open, collection: &Collection, deadline: Instant) -> Res
 
 async fn value(
     client: &mut RegistryClient<PipeChannel<'_>>,
-) -> Result<RegistryValue, counters::rrp::Error<rpc_client::Error>> {
+) -> Result<RegistryValue, counters::rrp::Error<host_session::rpc_client::Error>> {
     let root = client.open_local_machine().await?;
     let key = client.open_key(&root, TIME_ZONE).await?;
     let value = client.query_value(&key, "ActiveTimeBias", &mut ValueRoom::new(ROOM_BYTES)).await;

@@ -6,11 +6,11 @@ use counter_poll::classic::{self, Reach};
 use counter_poll::{registration, survey};
 use counter_types::{NamePattern, same_name};
 use counters::pcq::wire::InstanceInfo;
-use host_session::{Session, SessionError};
-use perflib_session::{
+use host_session::perflib::{
     PcqError, PerflibSession as _, error_of_classic, error_of_perflib, open_registry,
     registered_counter_sets, registry,
 };
+use host_session::{Session, SessionError};
 use pla_engine::Threshold;
 use plugin_sdk::Run;
 use plugin_session::command::{CommandError, HostAccess};

@@ -229,7 +229,7 @@ impl Asking<'_> {
     fn check<T>(
         &mut self,
         step: Step,
-        result: Result<T, endpoints::mgmt::Error<rpc_client::Error>>,
+        result: Result<T, endpoints::mgmt::Error<host_session::rpc_client::Error>>,
     ) -> Option<T> {
         let error = match result {
             Ok(value) => return Some(value),

@@ -114,7 +114,7 @@ async fn a_call_without_a_state_and_one_that_is_none_are_counted() {
     let opnum = OnNewTrackingInfoRequest::METHOD.opnum;
     let call = dcerpc::client::CallRequest { context_id: 0, opnum, object: Some(ipid), stub: &stub };
     match association.call(call, soon()).await {
-        Err(rpc_client::Error::Fault { status: FaultStatus::RPC_X_BAD_STUB_DATA, .. }) => {}
+        Err(host_session::rpc_client::Error::Fault { status: FaultStatus::RPC_X_BAD_STUB_DATA, .. }) => {}
         other => panic!("{other:?}"),
     }
     assert_eq!(subscriber.counts().refused_for(EventRefusal::Malformed), 1);

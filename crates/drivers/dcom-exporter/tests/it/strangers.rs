@@ -8,9 +8,9 @@ use com::dcom::remote_unknown::{IRemUnknown2, RemReleaseRequest};
 use com::dcom::resolver::IObjectExporter;
 use dcerpc::{FaultStatus, SyntaxId};
 use dcom_exporter::{EventRefusal, SubscriberLimits};
+use host_session::rpc_client::Security;
 use rpc::Interface;
 use rpc::orpc::{ComVersion, OrpcThis, request_stub};
-use rpc_client::Security;
 use rpc_server::{Deadlines, Incoming, Refusal};
 use ssp::{Credentials, Mechanism, Secret};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
@@ -212,7 +212,9 @@ async fn an_event_that_claims_four_gigabytes_is_counted_as_malformed() {
         }
         let call = dcerpc::client::CallRequest { context_id: 0, opnum: 3, object: Some(ipid), stub: &stub };
         match association.call(call, soon()).await {
-            Err(rpc_client::Error::Fault { status: FaultStatus::RPC_X_BAD_STUB_DATA, .. }) => {}
+            Err(host_session::rpc_client::Error::Fault {
+                status: FaultStatus::RPC_X_BAD_STUB_DATA, ..
+            }) => {}
             other => panic!("{other:?}"),
         }
     }

@@ -12,9 +12,9 @@ use com::dcom::types::StdObjref;
 use dcerpc::client::ClientConfig;
 use dcerpc::{FaultStatus, SyntaxId};
 use dcom_exporter::{Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use host_session::rpc_client::{Association, Interface as Bound, Security, TcpTransport};
 use rpc::orpc::{ComVersion, ObjectInterface, Proxy};
 use rpc::{Client, Error, Interface, Request, StatusOf};
-use rpc_client::{Association, Interface as Bound, Security, TcpTransport};
 use rpc_server::{Deadlines, Incoming, Limits, Server};
 use tokio::io::duplex;
 use tokio::time::Instant;
@@ -45,7 +45,7 @@ impl World {
         &self,
         peer: IpAddr,
         interface: SyntaxId,
-    ) -> Result<Association<TcpTransport>, rpc_client::Error> {
+    ) -> Result<Association<TcpTransport>, host_session::rpc_client::Error> {
         self.dial_with(peer, interface, None).await
     }
 
@@ -55,7 +55,7 @@ impl World {
         peer: IpAddr,
         interface: SyntaxId,
         security: Option<&Security>,
-    ) -> Result<Association<TcpTransport>, rpc_client::Error> {
+    ) -> Result<Association<TcpTransport>, host_session::rpc_client::Error> {
         let (near, far) = duplex(16 * 1024);
         let server = self.server.clone();
         let incoming = Incoming { stream: Box::new(far), peer, port: 135 };
@@ -104,7 +104,7 @@ pub(crate) fn event_of(bytes: usize, fill: u8) -> Vec<u8> {
     event
 }
 
-pub(crate) type CallError = Error<rpc_client::Error, HResult>;
+pub(crate) type CallError = Error<host_session::rpc_client::Error, HResult>;
 
 pub(crate) fn resolver(
     association: &mut Association<TcpTransport>,
@@ -120,9 +120,9 @@ pub(crate) fn proxy<I: ObjectInterface>(
 }
 
 /// The fault of a call.
-pub(crate) fn fault<R: Request>(error: Error<rpc_client::Error, StatusOf<R>>) -> FaultStatus {
+pub(crate) fn fault<R: Request>(error: Error<host_session::rpc_client::Error, StatusOf<R>>) -> FaultStatus {
     match error {
-        Error::Call { source: rpc_client::Error::Fault { status, .. }, .. } => status,
+        Error::Call { source: host_session::rpc_client::Error::Fault { status, .. }, .. } => status,
         other => panic!("{other}"),
     }
 }

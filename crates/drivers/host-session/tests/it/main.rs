@@ -3,10 +3,11 @@
 
 mod connecting;
 #[allow(dead_code, reason = "the drivers' tests use more of it")]
-#[path = "../../../rpc-client/tests/it/host.rs"]
+#[path = "rpc_client/host.rs"]
 mod host;
 mod mapped;
 mod polling;
+mod rpc_client;
 mod starting;
 mod tcp;
 mod world;

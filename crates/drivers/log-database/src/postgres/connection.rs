@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use counter_log::{SinkError, SinkErrorKind};
-use resolver::Resolver;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -14,6 +13,7 @@ use tokio::time::{Instant, timeout};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::tls::TlsConnect;
 use tokio_postgres::{Client, Config, NoTls};
+use transport::resolver::Resolver;
 
 use super::failure::{failed, unavailable};
 use super::guard::Guarded;

@@ -1,7 +1,7 @@
 //! A transport for servers of Wine, all of whose PDUs have the call id 1. For our client these answer other calls than its
 //! own.
 
-use rpc_client::{Error, Operation, TcpTransport, Transport};
+use host_session::rpc_client::{Error, Operation, TcpTransport, Transport};
 use tokio::time::Instant;
 
 const HEADER_SIZE: usize = 16;

@@ -9,9 +9,9 @@ use com::comt::{
 };
 use com::oaut::{Bstr, FlaggedWordBlob};
 use dcerpc::client::{CallRequest, ClientConfig};
+use host_session::rpc_client::{Association, TcpTransport};
 use rpc::orpc::{ComVersion, OrpcThis, read_reply, reply_stub, request_stub};
 use rpc::{FromStub, Interface, Request};
-use rpc_client::{Association, TcpTransport};
 use tokio::time::Instant;
 use transport::{Connector, Endpoint, TcpConnector};
 use wire::Guid;

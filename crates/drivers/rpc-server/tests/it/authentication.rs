@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dcerpc::AuthService;
-use rpc_client::Security;
+use host_session::rpc_client::Security;
 use rpc_server::{Options, Refusal};
 use ssp::{Accounts, Credentials, Mechanism, Outcome, Secret, ServerOptions, Usage};
 

@@ -2,7 +2,7 @@
 
 use dcerpc::FaultStatus;
 use dcerpc::client::ClientConfig;
-use rpc_client::{Association, Error, TcpTransport};
+use host_session::rpc_client::{Association, Error, TcpTransport};
 use rpc_server::{Options, TcpListeners};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

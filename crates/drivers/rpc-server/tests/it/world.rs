@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig};
 use dcerpc::{FaultStatus, SyntaxId};
-use rpc_client::{Association, Error, Security, TcpTransport};
+use host_session::rpc_client::{Association, Error, Security, TcpTransport};
 use rpc_server::{Call, Incoming, Interface, Options, Server};
 use tokio::io::{AsyncReadExt, DuplexStream, duplex};
 use tokio::task::JoinHandle;

@@ -5,4 +5,5 @@ mod faults;
 mod memory;
 mod names;
 mod pcap;
+mod resolver;
 mod tcp;

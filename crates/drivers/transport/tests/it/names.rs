@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use resolver::{Files, Limits, Resolver};
 use test_support::name_server::{NameServer, Reply};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
+use transport::resolver::{Files, Limits, Resolver};
 use transport::{ConnectErrorKind, ConnectStage, Connector, Endpoint, TcpConnector};
 
 #[tokio::test]

@@ -11,10 +11,10 @@ use endpoints::epm::ept::{EndpointMap, EndpointMapper, EptLookupRequest, Inquiry
 use endpoints::epm::types::{InquiryType, VersionOption};
 use endpoints::mgmt::management::{Management, Mgmt, StopServerListeningRequest};
 use endpoints::mgmt::types::{AuthenticationService, Statistics};
+use host_session::rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
 use host_session::{Options, Reason, SessionError, Target, TcpPort, TcpReached, TcpService, TcpSession};
 use rpc::ndr::ContextHandle;
 use rpc::{Client, ErrorStatus, Interface};
-use rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
 use tokio::io::duplex;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use dcerpc::client::{CallRequest, ClientConfig};
 use dcerpc::{FaultStatus, SyntaxId};
-use rpc_client::{Association, Error, ErrorKind, NamedPipe, Security, SmbConnection, SmbOptions};
+use host_session::rpc_client::{
+    Association, Error, ErrorKind, NamedPipe, Security, SmbConnection, SmbOptions,
+};
 use tokio::io::duplex;
 use tokio::sync::Mutex;
 use tokio::time::Instant;

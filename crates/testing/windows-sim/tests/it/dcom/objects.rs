@@ -13,15 +13,15 @@ use super::lamp::{GetBrightnessRequest, IHeater, ILamp, ISwitch, LAMP, ToggleReq
 use super::{World, soon};
 use crate::host::credentials;
 
-async fn brightness(lamp: &mut Object) -> Result<u32, Error<rpc_client::Error, HResult>> {
+async fn brightness(lamp: &mut Object) -> Result<u32, Error<host_session::rpc_client::Error, HResult>> {
     let mut proxy = lamp.proxy::<ILamp>(soon()).await.unwrap();
     Ok(proxy.call(&GetBrightnessRequest {}).await?.brightness)
 }
 
-fn fault(error: &Error<rpc_client::Error, HResult>) -> Option<FaultStatus> {
+fn fault(error: &Error<host_session::rpc_client::Error, HResult>) -> Option<FaultStatus> {
     match error {
         Error::Call { source, .. } => match source.kind() {
-            rpc_client::ErrorKind::Fault(status) => Some(status),
+            host_session::rpc_client::ErrorKind::Fault(status) => Some(status),
             _ => None,
         },
         _ => None,

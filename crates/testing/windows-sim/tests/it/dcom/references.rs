@@ -15,10 +15,10 @@ use com::dcom::resolver::{
 use com::dcom::types::{Oid, ProtocolSequence, RemInterfaceRef, SetId, StdObjref};
 use com::dcom::wire::DualStringArray;
 use host_session::TcpSession;
+use host_session::rpc_client::{Interface as Bound, TcpTransport};
 use rpc::ndr::Conformant;
 use rpc::orpc::{ComVersion, ObjectInterface, OrpcThis, Proxy};
 use rpc::{Client, Interface};
-use rpc_client::{Interface as Bound, TcpTransport};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use wire::{Guid, HResult, Win32Error};

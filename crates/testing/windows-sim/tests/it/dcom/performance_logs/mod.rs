@@ -74,7 +74,9 @@ fn texts(array: &ArrayParameter<'_>) -> Vec<String> {
 }
 
 /// The status that a method failed with.
-fn failed<T: std::fmt::Debug>(called: Result<T, rpc::Error<rpc_client::Error, HResult>>) -> HResult {
+fn failed<T: std::fmt::Debug>(
+    called: Result<T, rpc::Error<host_session::rpc_client::Error, HResult>>,
+) -> HResult {
     called.unwrap_err().status().unwrap()
 }
 
