@@ -49,7 +49,7 @@
 //! [`Service`]. Its [`ReachedHost`] connects to more ports of the same host.
 //!
 //! For an object of DCOM, [`ObjectConnection`] takes the place of [`HostConnection`], and an [`ObjectService`] that of the
-//! [`Service`]. What it takes is a `dcom_runtime::Object`, whose `proxy` has the calls.
+//! [`Service`]. What it takes is a `dcom::client::Object`, whose `proxy` has the calls.
 //!
 //! | module | job |
 //! | --- | --- |

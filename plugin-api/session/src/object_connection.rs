@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use dcom_runtime::{Object, ReachedResolver};
+use dcom::client::{Object, ReachedResolver};
 use host_session::{PinnedConnector, Recovery, SessionError, Target};
 use plugin_sdk::{Collection, DeclaredReason, Failure, Reason, Stage};
 use rpc_recorder::InterfaceNames;

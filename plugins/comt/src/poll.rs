@@ -9,7 +9,7 @@ use com::comt::{
     Application, GetComponentDataByContainerAndClsidRequest, GetComponentDataByContainerRequest,
     GetContainerDataRequest, IGetTrackingData, applications,
 };
-use dcom_runtime::Object;
+use dcom::client::Object;
 use host_session::{Reason, SessionError};
 use plugin_sdk::{Failure, GeneralReason, Stage};
 use plugin_session::ObjectStep;

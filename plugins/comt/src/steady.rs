@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use com::comt::{IGetTrackingData, ids};
-use dcom_runtime::{Object, ReachedResolver};
+use dcom::client::{Object, ReachedResolver};
 use host_session::{Options, Target};
 use rpc::orpc::ObjectInterface as _;
 use ssp::{Credentials, Secret};

@@ -19,11 +19,11 @@ use dcerpc::client::{CallRequest, ClientConfig};
 use dcerpc::{
     AssociationInfo, AuthService, Change, FaultStatus, Observer, Observers, Role, SyntaxId, Transport,
 };
+use dcom::rpc_server::{Call, Interface, Options, Server, TcpListeners};
 use host_session::rpc_client::{Association, Security, TcpTransport};
 use rpc::Interface as _;
 use rpc_cells::Level;
 use rpc_recorder::{InterfaceNames, Recorder};
-use rpc_server::{Call, Interface, Options, Server, TcpListeners};
 use ssp::{Accounts, Credentials, Mechanism, Outcome, Secret, ServerOptions, Usage};
 use test_support::race::{Race, Results};
 use tokio::net::{TcpListener, TcpStream};

@@ -6,10 +6,10 @@ use com::comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use com::dcom::remote_unknown::{IRemUnknown, IRemUnknown2, RemQueryInterfaceRequest};
 use com::dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
 use com::dcom::types::Oxid;
-use dcom_exporter::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::exporter::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::rpc_server::Call;
 use rpc::orpc::{ComVersion, ObjectInterface, OrpcThis, read_reply, request_stub};
 use rpc::{CallInfo, Direction, FromStub, Interface, Message, Request};
-use rpc_server::Call;
 use wire::Guid;
 
 use crate::input::{Input, chunk};

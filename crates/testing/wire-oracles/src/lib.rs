@@ -72,7 +72,7 @@ pub const ORACLES: [(&str, Oracle); 38] = [
     ("pla_rules_document", pla_report::rules_document),
     ("pla_names", pla_engine::names),
     ("dcom_objref", com::dcom::objref),
-    ("dcom_call_backs", dcom_exporter::call_backs),
+    ("dcom_call_backs", dcom::exporter::call_backs),
     ("epm_tower", endpoints::epm::tower),
     ("epm_responses", endpoints::epm::responses),
     ("perflib_block", counters::perflib_v1::block),

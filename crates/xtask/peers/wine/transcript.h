@@ -1,5 +1,5 @@
 /* What both programs print of a call: a line for its request, one for its reply, and one for each structure in them.
- * The example `com_plus_tracker` of the package rpc-server prints the same in the same words, so that a word that
+ * The example `com_plus_tracker` of the package dcom prints the same in the same words, so that a word that
  * differs is a field that did not arrive. */
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dcom_runtime::{Object, ReachedResolver};
+use dcom::client::{Object, ReachedResolver};
 use host_session::{Options, Reached, Session, SessionError, Target};
 use plugin_sdk::{Credential, Run};
 use tokio::time::{Instant, timeout_at};

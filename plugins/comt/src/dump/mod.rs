@@ -11,7 +11,7 @@ mod service;
 use std::time::Duration;
 
 use com::comt::{DumpProcessRequest, IProcessDump, IsSupportedRequest};
-use dcom_runtime::Object;
+use dcom::client::Object;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::ObjectStep;
 use plugin_session::command::{CommandError, HostAccess, HostArguments, ObjectTransportArguments};

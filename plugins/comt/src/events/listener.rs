@@ -6,10 +6,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, OnceLock};
 
 use com::dcom::RESOLVER_PORT;
-use dcom_exporter::{Exporter, Strangers, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::exporter::{Exporter, Strangers, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::rpc_server::{Deadlines, TcpListeners};
 use plugin_sdk::{Failure, LibrarySettings, Problem, Stage};
 use plugin_session::recorder;
-use rpc_server::{Deadlines, TcpListeners};
 use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
@@ -142,7 +142,8 @@ impl Listening {
         let port = options.advertise_port.or(own.map(|address| address.port())).unwrap_or(RESOLVER_PORT);
         let exporter = Exporter::new(Subscribers::INTERFACES);
         let observers = Arc::new(recorder(NAMES));
-        let server = exporter.server_observed(rpc_server::Limits::default(), Deadlines::default(), observers);
+        let server =
+            exporter.server_observed(dcom::rpc_server::Limits::default(), Deadlines::default(), observers);
         let subscribers = Subscribers::new(exporter, SubscriberLimits::default());
         let listeners = TcpListeners::start(&server, listeners).map_err(of)?;
         Ok(Self { subscribers, advertise: options.advertise.clone(), port, _listeners: listeners })

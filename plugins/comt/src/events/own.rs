@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dcom_exporter::{Subscriber, Told};
+use dcom::exporter::{Subscriber, Told};
 use plugin_sdk::{Failure, Stage};
 use wire::Guid;
 

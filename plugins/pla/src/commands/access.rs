@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dcom_runtime::Object;
+use dcom::client::Object;
 use ms_pla::Category;
 use plugin_sdk::Run;
 use plugin_session::command::{

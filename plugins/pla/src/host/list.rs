@@ -5,7 +5,7 @@ use std::fmt;
 
 use com::dcom::wire::Objref;
 use com::oaut::Bstr;
-use dcom_runtime::{Object, Returned};
+use dcom::client::{Object, Returned};
 use host_session::rpc_client::{Interface as BoundInterface, TcpTransport};
 use host_session::{Reason, Recovery, SessionError, Stage};
 use ms_pla::collection::{Collection, item, item_unsigned};

@@ -1,7 +1,7 @@
 //! One set by its name: read, started, stopped.
 
 use com::oaut::{Bstr, VariantBool};
-use dcom_runtime::Object;
+use dcom::client::Object;
 use host_session::SessionError;
 use ms_pla::IDataCollectorSet;
 use ms_pla::data_collector_set::{QueryRequest, StartRequest, StopRequest};

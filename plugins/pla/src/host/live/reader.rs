@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use counter_types::NamePattern;
-use dcom_runtime::Object;
+use dcom::client::Object;
 use host_session::{Recovery, SessionError, Target};
 use ms_pla::IDataCollectorSetCollection;
 use ms_pla::collection::Collection as _;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use com::comt::{DumpProcessRequest, IProcessDump, IsSupportedRequest, ids};
 use com::oaut::{Bstr, IDispatch};
-use dcom_runtime::Object;
+use dcom::client::Object;
 use rpc::Error;
 use rpc::orpc::ObjectInterface;
 use transport::TcpConnector;

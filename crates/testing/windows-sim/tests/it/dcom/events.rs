@@ -13,11 +13,11 @@ use com::comt::tracking::{Component, Container, Dropped, Limits, Process, Visito
 use com::comt::{IComTrackingInfoEvents, ids::EVENT_CLASS};
 use com::dcom::wire::Objref;
 use com::oaut::{Bstr, Value};
-use dcom_exporter::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
-use dcom_runtime::Object;
+use dcom::client::Object;
+use dcom::exporter::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::rpc_server::{Deadlines, Server, TcpListeners};
 use rpc::ndr::InterfacePointer;
 use rpc::orpc::ObjectInterface;
-use rpc_server::{Deadlines, Server, TcpListeners};
 use tokio::net::TcpListener;
 use windows_sim::choices::{CallBackSecurity, EventList, InterfaceReferences, TrackerEventChoices};
 use windows_sim::server::{CallError, EventPublisher};
@@ -39,7 +39,7 @@ struct Listening {
 impl Listening {
     async fn new(addresses: &[IpAddr]) -> Self {
         let exporter = Exporter::new(Subscribers::INTERFACES);
-        let server = exporter.server(rpc_server::Limits::default(), Deadlines::default());
+        let server = exporter.server(dcom::rpc_server::Limits::default(), Deadlines::default());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let running = TcpListeners::start(&server, vec![listener]).unwrap();
@@ -251,7 +251,7 @@ async fn a_subscriber_that_takes_no_calls_of_this_host_is_removed_when_it_is_ver
     let mut subscribed = subscribe(&world, &listening).await;
     let refused = subscribed.publisher.publish().await.remove(0).outcome.unwrap_err();
     assert!(matches!(refused, CallError::Stream(_)), "{refused}");
-    assert_eq!(listening.server.counters().refused_for(rpc_server::Refusal::Address), 1);
+    assert_eq!(listening.server.counters().refused_for(dcom::rpc_server::Refusal::Address), 1);
     assert_eq!(listening.subscriber.counts().refused_for(EventRefusal::Address), 0);
     assert_eq!(subscribed.publisher.publish().await.len(), 1, "it is still there");
     let mut proxy = subscribed.system.proxy::<IEventSystem2>(soon()).await.unwrap();

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use dcom_runtime::{Object, ReachedResolver, Resolver};
+use dcom::client::{Object, ReachedResolver, Resolver};
 use host_session::{Options, SessionError, Target, TcpReached, TcpService, TcpSession};
 use rpc::SyntaxId;
 use ssp::{Credentials, Secret};

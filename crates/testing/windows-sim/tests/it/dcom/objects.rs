@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use com::dcom::resolver::{IObjectExporter, ResolveOxid2Request, ServerAlive2Request};
 use com::dcom::types::Oxid;
-use dcom_runtime::Object;
+use dcom::client::Object;
 use rpc::orpc::ObjectInterface;
 use rpc::{Client, Error, FaultStatus, Interface};
 use wire::HResult;

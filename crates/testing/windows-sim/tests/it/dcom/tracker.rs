@@ -6,7 +6,7 @@ use com::comt::{
     Application, ComponentData, ContainerData, GetComponentDataByContainerAndClsidRequest,
     GetComponentDataByContainerRequest, GetContainerDataRequest, IGetTrackingData, applications, ids,
 };
-use dcom_runtime::Object;
+use dcom::client::Object;
 use rpc::orpc::ObjectInterface;
 use windows_sim::choices::{CallRate, ContainerList};
 use wire::Guid;

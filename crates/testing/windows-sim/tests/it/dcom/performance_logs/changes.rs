@@ -1,7 +1,7 @@
 //! What clients store, check and remove, where the host allows it.
 
 use com::oaut::{ArrayParameter, Bstr, Value, VariantBool};
-use dcom_runtime::{Object, Returned};
+use dcom::client::{Object, Returned};
 use ms_pla::data_collector_set::*;
 use ms_pla::xml::DataCollectorSet;
 use ms_pla::{

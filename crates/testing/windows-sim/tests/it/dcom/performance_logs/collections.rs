@@ -4,7 +4,7 @@ use com::oaut::{
     CloneEnumeratorRequest, IEnumVARIANT, NextVariantsRequest, ResetVariantsRequest, SkipVariantsRequest,
     Value, Variant,
 };
-use dcom_runtime::Object;
+use dcom::client::Object;
 use ms_pla::collection::objects_of;
 use ms_pla::data_collector_set::GetNameRequest;
 use ms_pla::data_collector_set_collection::*;
@@ -72,7 +72,7 @@ async fn an_index_has_one_of_the_types_that_the_host_takes() {
 /// The names of the next sets of an enumerator, and the status of that.
 async fn next(
     collection: &mut Object,
-    enumerator: &dcom_runtime::Returned<IEnumVARIANT>,
+    enumerator: &dcom::client::Returned<IEnumVARIANT>,
     requested: u32,
 ) -> (Vec<String>, HResult) {
     let request = NextVariantsRequest { requested };

@@ -1,6 +1,6 @@
 //! Collectors of each kind, property by property.
 
-use dcom_runtime::{Object, Returned};
+use dcom::client::{Object, Returned};
 use ms_pla::collection::items;
 use ms_pla::data_collector::*;
 use ms_pla::xml::DataCollectorSet;

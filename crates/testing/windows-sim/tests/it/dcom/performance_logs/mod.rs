@@ -12,7 +12,7 @@ mod sets;
 
 use com::dcom::wire::Objref;
 use com::oaut::{ArrayParameter, Bstr};
-use dcom_runtime::{Object, Returned};
+use dcom::client::{Object, Returned};
 use ms_pla::collection::{Collection, items};
 use ms_pla::data_collector_set::{GetXmlRequest, QueryRequest};
 use ms_pla::data_collector_set_collection::GetDataCollectorSetsRequest;

@@ -1,7 +1,7 @@
 //! Providers of events, and the maps of their levels and keywords.
 
 use com::oaut::{Bstr, Value, Variant};
-use dcom_runtime::{Object, Returned};
+use dcom::client::{Object, Returned};
 use ms_pla::trace_data_provider::*;
 use ms_pla::value_map::{self, GetDescriptionRequest, GetValueMapTypeRequest, PutValueRequest};
 use ms_pla::{

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use com::oaut::{Bstr, VariantBool};
-use dcom_runtime::Object;
+use dcom::client::Object;
 use ms_pla::collection::items;
 use ms_pla::data_collector_set::*;
 use ms_pla::xml::DataCollectorSet;

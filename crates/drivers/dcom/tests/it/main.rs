@@ -1,0 +1,5 @@
+#![allow(missing_docs, reason = "tests")]
+
+mod client;
+mod exporter;
+mod rpc_server;
