@@ -115,6 +115,7 @@ mod process;
 mod read;
 mod run_dir;
 mod sequence;
+pub mod view;
 mod writer;
 
 pub use self::cell::{

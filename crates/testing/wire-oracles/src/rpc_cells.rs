@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rpc_cells::view::{
+    CallFilter, Place, client_calls, connections, endpoints, follow, server_calls, threads,
+};
 use rpc_cells::{
     CELL_BYTES, CallOrigin, CallTarget, Capacity, Cell, CellId, ClientCall, Connection, ConnectionTotals,
     Endpoint, FileHeader, Level, Memory, Name, ProcessIdentity, ProtocolSequence, ReadLimits, ServerCall,
     Snapshot, Thread, Writer, format, read,
-};
-use rpc_cells_view::{
-    CallFilter, Place, client_calls, connections, endpoints, follow, server_calls, threads,
 };
 
 use crate::INPUT_BYTES_MAX;
@@ -120,7 +120,7 @@ fn tables(snapshot: &Snapshot) {
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
     }
     for (id, _) in &snapshot.cells {
-        for found in rpc_cells_view::cell(all, snapshot.header.process.pid, *id) {
+        for found in rpc_cells::view::cell(all, snapshot.header.process.pid, *id) {
             assert!(found.to_string().chars().all(|c| c == '\n' || !c.is_control()));
         }
     }

@@ -18,7 +18,7 @@ const WITHOUT_IO: [&str; 12] = [
     "crates/rpc/ms-smb2/src/lib.rs",
     "crates/interfaces/counters/src/pcq/lib.rs",
     "crates/counters/counter-types/src/lib.rs",
-    "crates/drivers/rpc-cells-view/src/lib.rs",
+    "crates/drivers/rpc-cells/src/view/lib.rs",
     "plugin-api/abi/src/lib.rs",
     "exporter/series/src/lib.rs",
     "exporter/exposition/src/lib.rs",

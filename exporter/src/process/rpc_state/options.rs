@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use rpc_cells::CellId;
-use rpc_cells_view::CallFilter;
+use rpc_cells::view::CallFilter;
 
 use crate::rpc_state::number;
 

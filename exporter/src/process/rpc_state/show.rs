@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use rpc_cells::Snapshot;
-use rpc_cells_view::{cell, client_calls, endpoints, server_calls, threads};
+use rpc_cells::view::{cell, client_calls, endpoints, server_calls, threads};
 use serde::Serialize;
 use serde_json::{Value, json};
 

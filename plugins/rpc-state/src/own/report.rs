@@ -5,11 +5,11 @@ use std::collections::btree_map::Entry;
 use std::net::IpAddr;
 
 use one_line::OneLine;
+use rpc_cells::view::operation_name;
 use rpc_cells::{
     CallStatus, CallTarget, Cell, CellId, ClientCall, Connection, ConnectionTotals, EndpointStatus,
     ServerCall, Snapshot, ThreadStatus,
 };
-use rpc_cells_view::operation_name;
 
 use super::tally::Tally;
 

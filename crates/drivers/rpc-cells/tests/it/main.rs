@@ -6,3 +6,4 @@ mod directories;
 mod levels;
 mod races;
 mod survival;
+mod view;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use dcerpc::AuthLevel;
 use ms_smb2::client::ClientConfig;
+use rpc_cells::view::{CallFilter, ServerCallRow, endpoints, server_calls};
 use rpc_cells::{CallStatus, EndpointStatus, Level, ReadLimits, Snapshot, read_directory};
-use rpc_cells_view::{CallFilter, ServerCallRow, endpoints, server_calls};
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 use wire::Guid;

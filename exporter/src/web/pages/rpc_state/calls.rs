@@ -1,6 +1,6 @@
 //! The tables of calls.
 
-use rpc_cells_view::{ClientCallRow, ServerCallRow, label};
+use rpc_cells::view::{ClientCallRow, ServerCallRow, label};
 
 use super::tables::table;
 use super::view::{Aged, Rows, View};

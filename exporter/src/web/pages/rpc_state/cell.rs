@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hyper::{Response, StatusCode};
 use rpc_cells::CellId;
-use rpc_cells_view::CellText;
+use rpc_cells::view::CellText;
 
 use super::no_state;
 use crate::rpc_state::{State, number};
@@ -77,7 +77,7 @@ fn write(html: &mut Html, object: &Object) {
 
 /// What is in cells with this id, in files of this owner, or of all if it is empty.
 fn objects(state: &State, pid: u32, id: CellId, owner: &str) -> Vec<Object> {
-    let found = rpc_cells_view::cell(&state.snapshots, pid, id);
+    let found = rpc_cells::view::cell(&state.snapshots, pid, id);
     let of_process = state.snapshots.iter().zip(&state.is_running);
     let is_running = of_process.filter(|(snapshot, _)| snapshot.header.process.pid == pid).any(|(_, is)| *is);
     let object = |one: &CellText<'_>| Object {

@@ -14,7 +14,7 @@ mod words;
 use http_server::{plain, typed};
 use hyper::header::{CACHE_CONTROL, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
-use rpc_cells_view::label;
+use rpc_cells::view::label;
 
 pub(super) use self::cell::page as cell_page;
 use self::view::{Rows, View, json_of};

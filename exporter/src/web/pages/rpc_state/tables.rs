@@ -1,7 +1,7 @@
 //! The tables of connections, endpoints, threads and processes.
 
 use rpc_cells::CellId;
-use rpc_cells_view::{ConnectionRow, EndpointRow, ThreadRow, label, short};
+use rpc_cells::view::{ConnectionRow, EndpointRow, ThreadRow, label, short};
 
 use super::view::{Aged, Process, Rows};
 use super::words::{cell, cell_link, process, server};

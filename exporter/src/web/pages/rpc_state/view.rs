@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rpc_cells::{CallStatus, Cell, Level, ThreadStatus};
-use rpc_cells_view::{
+use rpc_cells::view::{
     CallFilter, ClientCallRow, ConnectionRow, EndpointRow, Found, ServerCallRow, ThreadRow, Trail, TrailEnd,
     client_calls, connections, endpoints, server_calls, threads,
 };
+use rpc_cells::{CallStatus, Cell, Level, ThreadStatus};
 use serde_json::{Value, json};
 
 use crate::rpc_state::{State, end_text, hop_text, trail, trail_json};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use rpc_cells::view::{CallFilter, ClientCallRow, client_calls};
 use rpc_cells::{Name, ProcessIdentity};
-use rpc_cells_view::{CallFilter, ClientCallRow, client_calls};
 
 use super::no_state;
 use super::view::{Aged, aged};

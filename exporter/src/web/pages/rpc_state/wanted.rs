@@ -1,6 +1,6 @@
 //! Which calls a reader asked to see: the filters of the command, as parameters.
 
-use rpc_cells_view::CallFilter;
+use rpc_cells::view::CallFilter;
 
 use crate::rpc_state::number;
 use crate::web::pages::html::{Html, Query, Url};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use rpc_cells::view::{CallNames, ClientCallRow, Found, short};
 use rpc_cells::{CellId, Name};
-use rpc_cells_view::{CallNames, ClientCallRow, Found, short};
 
 use super::view::Aged;
 use crate::web::pages::amount::took;

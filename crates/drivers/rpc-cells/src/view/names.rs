@@ -1,6 +1,6 @@
 //! Words of `dbgrpc` for values, and texts that a terminal can be given.
 
-use rpc_cells::{CallFlags, ProtocolSequence};
+use crate::{CallFlags, ProtocolSequence};
 
 /// How `dbgrpc` abbreviates a protocol sequence; its number if it has no abbreviation.
 #[must_use]

@@ -1,14 +1,14 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use rpc_cells::{
+use crate::{
     CallFlags, CallTarget, Cell, CellId, ClientCall, Connection, Endpoint, ServerCall, Snapshot, Thread,
 };
 use serde::{Serialize, Serializer};
 
-use crate::names::short;
-use crate::operation::CallNames;
-use crate::table::Row;
+use crate::view::names::short;
+use crate::view::operation::CallNames;
+use crate::view::table::Row;
 use one_line::OneLine;
 
 fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
@@ -18,7 +18,7 @@ fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S
 /// The process and the file that an object was found in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// The index of its snapshot, as in a [`Place`](crate::Place).
+    /// The index of its snapshot, as in a [`Place`](crate::view::Place).
     #[serde(skip)]
     pub file: usize,
     /// The process id.
@@ -50,10 +50,10 @@ pub struct EndpointRow {
     pub found: Found,
     /// Its status.
     #[serde(serialize_with = "as_text")]
-    pub status: rpc_cells::EndpointStatus,
+    pub status: crate::EndpointStatus,
     /// How it is reached.
     #[serde(serialize_with = "as_text")]
-    pub protocol_sequence: rpc_cells::ProtocolSequence,
+    pub protocol_sequence: crate::ProtocolSequence,
     /// The front of its name.
     pub endpoint: String,
 }
@@ -88,10 +88,10 @@ pub struct ConnectionRow {
     pub found: Found,
     /// How its calls are protected.
     #[serde(serialize_with = "as_text")]
-    pub authentication_level: rpc_cells::AuthenticationLevel,
+    pub authentication_level: crate::AuthenticationLevel,
     /// By which security provider.
     #[serde(serialize_with = "as_text")]
-    pub authentication_service: rpc_cells::AuthenticationService,
+    pub authentication_service: crate::AuthenticationService,
     /// The size of the last fragment that was sent.
     pub last_transmit_fragment_bytes: u32,
     /// The cell of the endpoint that it was accepted on; none for a client's connection.
@@ -145,7 +145,7 @@ pub struct ThreadRow {
     pub found: Found,
     /// Its status.
     #[serde(serialize_with = "as_text")]
-    pub status: rpc_cells::ThreadStatus,
+    pub status: crate::ThreadStatus,
     /// Its thread id.
     pub tid: u32,
     /// When it was last updated, in milliseconds after boot.
@@ -177,7 +177,7 @@ pub struct ServerCallRow {
     pub found: Found,
     /// Its status.
     #[serde(serialize_with = "as_text")]
-    pub status: rpc_cells::CallStatus,
+    pub status: crate::CallStatus,
     /// The number of its method.
     pub opnum: u16,
     /// The first 32 bits of the UUID of its interface.
@@ -266,7 +266,7 @@ pub struct ClientCallRow {
     pub last_update_ms: u64,
     /// How the server is reached; 0 without a target.
     #[serde(serialize_with = "as_text")]
-    pub protocol_sequence: rpc_cells::ProtocolSequence,
+    pub protocol_sequence: crate::ProtocolSequence,
     /// The front of the name of the server; empty is this machine, or no target.
     pub server: String,
     /// What it calls, by name.

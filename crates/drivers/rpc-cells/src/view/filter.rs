@@ -1,7 +1,7 @@
-use rpc_cells::{Cell, Snapshot};
+use crate::{Cell, Snapshot};
 
-use crate::rows::{ClientCallRow, ConnectionRow, EndpointRow, Found, ServerCallRow, ThreadRow};
-use crate::table::Table;
+use crate::view::rows::{ClientCallRow, ConnectionRow, EndpointRow, Found, ServerCallRow, ThreadRow};
+use crate::view::table::Table;
 
 /// Which calls are wanted: all, but for what is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -4,14 +4,14 @@
 //! client. Two things differ: the pages begin headings with `##`, which is Markdown that their older print does not have;
 //! and one page prints a fragment of 24 bytes as `24 (0x6F56D)`, which are not the same number.
 
+use rpc_cells::view::{CallFilter, cell, client_calls, connections, endpoints, server_calls, threads};
 use rpc_cells::{
     CallFlags, CallOrigin, CallStatus, CallTarget, CellHandle, CellId, ClientCall, ClientCallHandle,
     Connection, ConnectionFlags, Endpoint, EndpointStatus, Name, ProtocolSequence, ServerCall, Snapshot,
     Thread, ThreadStatus,
 };
-use rpc_cells_view::{CallFilter, cell, client_calls, connections, endpoints, server_calls, threads};
 
-use crate::world::Process;
+use crate::view::world::Process;
 
 /// The handles of a server's objects, which keep them shown.
 type Shown = (CellHandle<Endpoint>, [CellHandle<Thread>; 2], CellHandle<Connection>, CellHandle<ServerCall>);

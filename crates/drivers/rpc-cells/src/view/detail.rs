@@ -1,12 +1,12 @@
 use std::fmt;
 
-use rpc_cells::{
+use crate::{
     CallFlags, Cell, CellId, Connection, ConnectionFlags, ConnectionTotals, ObjectCall, ServerCall, Snapshot,
 };
 
-use crate::names::{call_flags, label, short};
-use crate::operation::{object_of, operation_name};
-use crate::rows::target_of;
+use crate::view::names::{call_flags, label, short};
+use crate::view::operation::{object_of, operation_name};
+use crate::view::rows::target_of;
 use one_line::OneLine;
 
 /// `-l`: the objects that a process has in cells with this id: one for each of its files at most.
@@ -153,7 +153,7 @@ fn write_server_call(f: &mut fmt::Formatter<'_>, call: &ServerCall) -> fmt::Resu
     }
 }
 
-fn write_target(f: &mut fmt::Formatter<'_>, target: &rpc_cells::CallTarget) -> fmt::Result {
+fn write_target(f: &mut fmt::Formatter<'_>, target: &crate::CallTarget) -> fmt::Result {
     writeln!(f, "Protocol Sequence: {}", short(target.protocol_sequence))?;
     writeln!(f, "Last update {}", Seconds(target.last_update_ms))?;
     writeln!(f, "Target server: {}", OneLine(target.server.as_str()))

@@ -2,15 +2,15 @@
 
 use std::ops::Deref;
 
+use rpc_cells::view::{
+    CallFilter, OperationName, Place, TrailEnd, cell, client_calls, follow, operation_name, server_calls,
+};
 use rpc_cells::{
     CallOrigin, CallStatus, CallTarget, CellHandle, CellId, ClientCall, Connection, ConnectionTotals,
     Interface, Name, ObjectCall, Operation, ServerCall,
 };
-use rpc_cells_view::{
-    CallFilter, OperationName, Place, TrailEnd, cell, client_calls, follow, operation_name, server_calls,
-};
 
-use crate::world::Process;
+use crate::view::world::Process;
 
 /// A process that knows a method, and its process.
 struct Named {

@@ -1,12 +1,12 @@
 use std::collections::BTreeSet;
 
-use rpc_cells::{
+use crate::{
     CallFlags, Cell, CellId, ClientCall, Endpoint, ObjectCall, ProtocolSequence, ServerCall, Snapshot,
 };
 use serde::Serialize;
 
-use crate::operation::object_of;
-use crate::rows::target_of;
+use crate::view::operation::object_of;
+use crate::view::rows::target_of;
 
 /// A cell of one of the files: cell ids are those of their file only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

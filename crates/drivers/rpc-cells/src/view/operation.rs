@@ -1,6 +1,6 @@
 use std::fmt;
 
-use rpc_cells::{Cell, CellId, ObjectCall, Snapshot};
+use crate::{Cell, CellId, ObjectCall, Snapshot};
 
 use one_line::OneLine;
 

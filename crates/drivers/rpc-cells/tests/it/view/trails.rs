@@ -1,10 +1,10 @@
+use rpc_cells::view::{Place, Trail, TrailEnd, follow};
 use rpc_cells::{
     CallFlags, CallOrigin, CallStatus, CallTarget, CellHandle, CellId, ClientCall, ClientCallHandle,
     Connection, Endpoint, EndpointStatus, Name, ProtocolSequence, ServerCall, Thread, ThreadStatus,
 };
-use rpc_cells_view::{Place, Trail, TrailEnd, follow};
 
-use crate::world::Process;
+use crate::view::world::Process;
 
 /// A server with a call in progress, and its client call if it makes one.
 struct Server {
