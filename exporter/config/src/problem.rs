@@ -3,7 +3,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use one_line::OneLine;
+use safe_text::OneLine;
 
 use super::node::Position;
 

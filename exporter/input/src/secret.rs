@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use one_line::secret::secret_of;
+use safe_text::secret::secret_of;
 use zeroize::Zeroizing;
 
 use crate::file;
@@ -79,7 +79,7 @@ fn credential_of_unit(path: &Path, folder: Option<OsString>) -> Option<PathBuf> 
 /// What of a secret was hardly meant to be a part of it, though it is used as such. It says nothing of the rest.
 #[must_use]
 pub fn oddity(secret: &[u8]) -> Option<&'static str> {
-    one_line::secret::oddity(str::from_utf8(secret).unwrap_or_default())
+    safe_text::secret::oddity(str::from_utf8(secret).unwrap_or_default())
 }
 
 impl SecretSource {

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use one_line::OneLine;
+use safe_text::OneLine;
 
 /// The standard output. What follows is nobody's loss where the reader has gone, as behind `| head`.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use config::{Config, Identity, Problem};
 use http_client::HeaderSource;
 use input::secret::{self, SecretSource};
-use one_line::secret::ODDITY_NEXT_STEP;
+use safe_text::secret::ODDITY_NEXT_STEP;
 use tracing::warn;
 
 /// The permission bits of others.

@@ -29,7 +29,7 @@ pub(super) const SETTING: &str = "storage";
 /// Where a module's source keeps the files of a target: nothing if it keeps none, or no directory is configured.
 pub(super) fn directory_of(config: &Config, module: &Module, target: &str) -> Option<PathBuf> {
     let storage = config.storage.as_ref().filter(|_| module.schema.keeps_files)?;
-    Some(storage.directory.join(path_component::component(target)))
+    Some(storage.directory.join(safe_text::component(target)))
 }
 
 /// The same as sources get it.

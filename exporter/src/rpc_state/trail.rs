@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
-use one_line::OneLine;
 use rpc_cells::view::{ClientCallRow, Hop, Place, Trail, TrailEnd, follow};
 use rpc_cells::{Cell, Snapshot};
+use safe_text::OneLine;
 use serde_json::{Value, json};
 
 /// A way is followed for so many processes.

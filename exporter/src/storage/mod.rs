@@ -1,5 +1,5 @@
 //! Files that sources keep of their targets, such as logs, below one configured directory:
-//! `DIRECTORY/TARGET/SET/RUN/FILE`, where names are made harmless by [`path_component::component`]. Sources write, the exporter reads.
+//! `DIRECTORY/TARGET/SET/RUN/FILE`, where names are made harmless by [`safe_text::component`]. Sources write, the exporter reads.
 //!
 //! Everything is opened through [`cap_std::fs::Dir`], one name at a time, and no link is followed, so that whoever can
 //! write a target's directory cannot have another file of this machine read.

@@ -130,13 +130,13 @@ mod tests {
 
         #[test]
         fn a_directory_of_any_name_can_be_asked_for(name in "\\PC{0,300}") {
-            let component = path_component::component(&name);
+            let component = safe_text::component(&name);
             prop_assert!(is_shown(&component), "{}", component);
             let encoded: String = component.bytes().map(|byte| format!("%{byte:02x}")).collect();
             let path = FilePath::parse(&format!("{encoded}/file")).expect("it is one");
             prop_assert_eq!(path.names()[0].as_str(), component.as_str());
             if !component.contains("%~") {
-                prop_assert_eq!(path_component::text_of(&component), name);
+                prop_assert_eq!(safe_text::text_of(&component), name);
             }
         }
     }

@@ -45,7 +45,7 @@ pub(crate) struct Tree {
 /// The files of one run of a set, or those that are beside runs or sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// As the directory has it: see [`path_component::component`].
+    /// As the directory has it: see [`safe_text::component`].
     pub(crate) target: String,
     /// As the directory has it; empty for files of the target itself.
     pub(crate) set: String,

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
-use path_component::component;
+use safe_text::component;
 
 use crate::path_pattern::push_number;
 use crate::{PathPattern, PathPatternError};
@@ -69,7 +69,7 @@ impl NameFormat {
         all.join(SEPARATOR)
     }
 
-    /// The name of a file or folder on any system, as [`component`](path_component::component) makes it of the [text](Self::text).
+    /// The name of a file or folder on any system, as [`component`](safe_text::component) makes it of the [text](Self::text).
     /// None if that is empty: the set has no folder of its own for a run, or the collector no name.
     #[must_use]
     pub fn component(&self, parts: &NameParts<'_>) -> Option<String> {

@@ -1,8 +1,8 @@
 //! Laws of `pla-engine`: what it reads of texts that people and files write.
 
 use jiff::{Timestamp, tz::Offset};
-use path_component::{COMPONENT_BYTES_MAX, component};
 use pla_engine::{NameFormat, NameParts, PathPattern, TaskArguments, TaskValues, Threshold};
+use safe_text::{COMPONENT_BYTES_MAX, component};
 
 use crate::input::Input;
 

@@ -3,8 +3,8 @@
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use one_line::one_line;
 use plugin_host::{CommandCancel, CommandOutput};
+use safe_text::safe_text;
 
 use crate::process::output;
 

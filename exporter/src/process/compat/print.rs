@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use one_line::one_line;
+use safe_text::safe_text;
 
 use super::report::{FileReport, MetricReport, Place, Report};
 use super::verdict::Verdict;

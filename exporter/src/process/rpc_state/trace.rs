@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use one_line::OneLine;
 use rpc_cells::Snapshot;
 use rpc_cells::view::ClientCallRow;
+use safe_text::OneLine;
 use serde_json::Value;
 
 use crate::rpc_state::{end_text, hop_text, trail, trail_json};

@@ -1,6 +1,6 @@
 use std::fmt::{self, Write};
 
-use one_line::OneLine;
+use safe_text::OneLine;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::Writer;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use one_line::one_line;
+use safe_text::safe_text;
 
 use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, Place, ProcessFigures};
 
@@ -127,6 +127,6 @@ mod tests {
         write_application(&mut text, &application, &[process]);
         let shown = r"Night\u{1b}[2J\u{202e}gpj\n";
         assert!(text.contains(&format!(" {shown}\n")) && text.contains(&format!("({shown})")), "{text}");
-        assert!(!text.contains(|c: char| c != '\n' && one_line::is_hidden(c)), "{text:?}");
+        assert!(!text.contains(|c: char| c != '\n' && safe_text::is_hidden(c)), "{text:?}");
     }
 }

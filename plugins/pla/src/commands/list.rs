@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use one_line::one_line;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::ObjectStep;
 use plugin_session::command::{CommandError, HostAccess};
+use safe_text::safe_text;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

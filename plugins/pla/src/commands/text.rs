@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ms_pla::WeekDays;
 use ms_pla::xml::{DataCollectorSet, Date, Schedule};
-use one_line::OneLine;
+use safe_text::OneLine;
 
 use crate::host::HostXml;
 use crate::series::status_word;

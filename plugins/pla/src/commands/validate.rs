@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ms_pla::xml::DataCollectorSet;
-use one_line::one_line;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::CommandError;
+use safe_text::safe_text;
 
 use crate::files::{self, Overrides};
 use crate::model::{LogFormat, LogOverrides, Neglected, Problem, ProblemKind};

@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use one_line::secret::{ODDITY_NEXT_STEP, oddity, secret_of};
+use safe_text::secret::{ODDITY_NEXT_STEP, oddity, secret_of};
 
 use super::log_settings::{DatabaseSettings, PostgresqlSettings, TlsWord};
 use super::{Settings, check_name};
@@ -79,7 +79,7 @@ pub(super) fn check(settings: &Settings) -> Vec<(String, String)> {
         }
         match settings {
             DatabaseSettings { sqlite: Some(file), postgresql: None } => {
-                if path_component::component(file) != *file {
+                if safe_text::component(file) != *file {
                     refuse("/sqlite", "write the name of a file without a folder, such as `archive.db`");
                 }
             }

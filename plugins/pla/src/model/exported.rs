@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use ms_pla::xml::{AlertDataCollector, DataCollectorSet, Limits};
-use one_line::{is_hidden, one_line};
 use pla_engine::{TaskArgumentsError, Threshold, ThresholdError};
+use safe_text::{is_hidden, one_line};
 
 use super::{
     ALERTS_MAX, Alert, NAME_CHARS_MAX, Origin, Problem, ProblemKind, SampleInterval, Set, Start, TaskCall,

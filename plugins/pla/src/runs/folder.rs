@@ -9,10 +9,10 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use jiff::Timestamp;
 use log_writer::Recovered;
-use path_component::component;
 use pla_engine::RunSnapshot;
 use rustix::fs::{AtFlags, Mode, mkdirat, statat};
 use rustix::io::Errno;
+use safe_text::component;
 use serde::{Deserialize, Serialize};
 
 use crate::threads::Place;

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use log_database::{Log, SqliteFile, SqliteSink};
 use log_writer::{Existing, FileFormat, FileLog, FileOptions, OpenFolder, QueueMemory, QueueOptions};
-use path_component::component;
 use pla_engine::NameParts;
+use safe_text::component;
 use weak_map::WeakMap;
 
 use super::folder::SetFolder;

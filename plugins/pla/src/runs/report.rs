@@ -7,8 +7,8 @@ use data_manager::ManagerSettings;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ms_pla::xml;
-use path_component::component;
 use pla_report::{Limits, Options, Report, Rules, RunFacts, RunFile, Source, Statistics};
+use safe_text::component;
 
 use super::open_log::ClosedLog;
 

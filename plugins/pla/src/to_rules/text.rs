@@ -1,6 +1,6 @@
 //! Texts of files and hosts, as YAML and readers of comments have them.
 
-use one_line::is_hidden;
+use safe_text::is_hidden;
 
 /// A scalar for any text: in single quotes, which keep backslashes, where there is nothing that only an escape can say.
 pub(super) fn quoted(text: &str) -> String {

@@ -6,8 +6,8 @@ use endpoints::epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits as MapLim
 use endpoints::epm::types::Entry;
 use endpoints::epm::wire::Binding;
 use host_session::{SessionError, Stage, TcpSession};
-use one_line::one_line;
 use rpc::{Guid, SyntaxId};
+use safe_text::safe_text;
 use tokio::time::Instant;
 
 use super::config::Limits;

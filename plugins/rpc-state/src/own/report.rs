@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::net::IpAddr;
 
-use one_line::OneLine;
 use rpc_cells::view::operation_name;
 use rpc_cells::{
     CallStatus, CallTarget, Cell, CellId, ClientCall, Connection, ConnectionTotals, EndpointStatus,
     ServerCall, Snapshot, ThreadStatus,
 };
+use safe_text::OneLine;
 
 use super::tally::Tally;
 

@@ -1,6 +1,6 @@
 //! Names in cabinet files: relative paths whose parts are harmless on Windows and on Linux.
 
-use path_component::is_device;
+use safe_text::is_device;
 
 /// Bytes of a name, without the zero behind it.
 const NAME_BYTES_MAX: usize = 255;

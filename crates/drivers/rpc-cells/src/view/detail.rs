@@ -7,7 +7,7 @@ use crate::{
 use crate::view::names::{call_flags, label, short};
 use crate::view::operation::{object_of, operation_name};
 use crate::view::rows::target_of;
-use one_line::OneLine;
+use safe_text::OneLine;
 
 /// `-l`: the objects that a process has in cells with this id: one for each of its files at most.
 #[must_use]

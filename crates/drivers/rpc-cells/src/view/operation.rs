@@ -2,7 +2,7 @@ use std::fmt;
 
 use crate::{Cell, CellId, ObjectCall, Snapshot};
 
-use one_line::OneLine;
+use safe_text::OneLine;
 
 /// The name of a method, as its process knows it. Prints as `IRemoteSCMActivator.RemoteCreateInstance`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::view::names::short;
 use crate::view::operation::CallNames;
 use crate::view::table::Row;
-use one_line::OneLine;
+use safe_text::OneLine;
 
 fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use path_component::text_of;
+use safe_text::text_of;
 
 use super::Wanted;
 use crate::storage::{Run, RunFile};

@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use path_component::component;
 use pla_engine::{Moment, SetRun};
+use safe_text::component;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 

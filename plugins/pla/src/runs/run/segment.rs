@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use path_component::component;
 use pla_engine::{Moment, NameParts};
+use safe_text::component;
 use tokio::time::Instant;
 
 use super::super::active_collector::ActiveCollector;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use path_component::{COMPONENT_BYTES_MAX, component, text_of};
 use proptest::prelude::*;
+use safe_text::{COMPONENT_BYTES_MAX, component, text_of};
 
 /// Texts and their components.
 const CASES: &[(&str, &str)] = &[

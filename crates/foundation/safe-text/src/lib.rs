@@ -1,4 +1,5 @@
-//! Texts of hosts, files and people in one line of a log or of a terminal.
+//! Texts of hosts, files and people where they can do harm: in one line of a log or of a terminal ([`one_line`]), as one
+//! component of a path ([`component`]), as a secret ([`secret`]).
 //!
 //! Such a text may clear a terminal, forge a line of a log, or show another name than it has: `gpj.exe` behind U+202E reads
 //! `exe.jpg`. What does such things is written as `\u{202e}`; everything else stays as it is. Programs get the text itself, in
@@ -6,9 +7,12 @@
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod component;
 pub mod secret;
 
 use core::fmt::{self, Write as _};
+
+pub use self::component::{COMPONENT_BYTES_MAX, component, is_device, text_of};
 
 /// A text whose [`Display`](fmt::Display) is one line that shows what is in it.
 #[derive(Clone, Copy, Debug)]

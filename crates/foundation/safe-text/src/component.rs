@@ -1,6 +1,5 @@
 //! Any text as one component of a path that is harmless on any system, and back. Sources of the exporter name files by it, and
 //! the exporter the directories of targets.
-#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 use core::fmt::Write as _;
 
@@ -26,7 +25,7 @@ pub const COMPONENT_BYTES_MAX: usize = 200;
 /// of the text. Upper and lower case are kept, as Linux does.
 ///
 /// ```
-/// use path_component::component;
+/// use safe_text::component;
 ///
 /// assert_eq!(component("Office hours"), "Office hours");
 /// assert_eq!(component("../etc/passwd"), "%2E.%2Fetc%2Fpasswd");
