@@ -1,4 +1,4 @@
-"""Reads the logs of log-writer's example with pandas, pyarrow and DuckDB, and compares them with what was invented.
+"""Reads the logs that the example of counter-log writes with pandas, pyarrow and DuckDB, and compares them with what was invented.
 
 Usage: read_logs.py FOLDER
 """

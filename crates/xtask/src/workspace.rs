@@ -136,7 +136,7 @@ impl Workspace {
         self.build(&["-p", "host-session", "--example", "winreg_probe"])?;
         self.build(&["-p", "host-session", "--example", "endpoint_map"])?;
         self.build(&["-p", "dcom", "--example", "subscriber"])?;
-        self.build(&["-p", "log-database", "--example", "invented_tables"])?;
+        self.build(&["-p", "counter-log", "--example", "invented_tables"])?;
         self.build(&["-p", "dcom", "--example", "com_plus_tracker"])
     }
 

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use counter_log::WeakMap;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
-use weak_map::WeakMap;
 
 /// What work may wait for. Shares are taken in the order of the variants, so that no two works wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

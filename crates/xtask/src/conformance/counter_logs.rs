@@ -10,7 +10,7 @@ use crate::workspace::{Workspace, capture, cargo};
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let folder = tempfile::tempdir()?;
     let mut example = cargo();
-    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "log-writer"]);
+    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "counter-log"]);
     capture(example.args(["--example", "invented_log", "--"]).arg(folder.path()))?;
     let mut python = Command::new(pandas(workspace));
     python.arg(workspace.root.join("crates/xtask/peers/read_logs.py")).arg(folder.path());

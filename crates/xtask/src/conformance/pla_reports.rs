@@ -10,10 +10,10 @@ use crate::peers;
 use crate::report::Outcome;
 use crate::workspace::{Workspace, capture, cargo};
 
-const DATA: &str = "crates/counters/pla-report/tests/data";
+const DATA: &str = "crates/logs/pla-report/tests/data";
 
 /// Where libxml2 does something else than XPath 1.0 says, or what rules here do without: the reasons stand in
-/// `crates/counters/pla-report/gaps.toml`.
+/// `crates/logs/pla-report/gaps.toml`.
 const KNOWN: [&str; 7] = [
     "/Report/namespace::xml",
     "count(//namespace::*)",

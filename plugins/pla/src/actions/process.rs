@@ -11,13 +11,13 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use counter_log::WeakMap;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
-use weak_map::WeakMap;
 
 use crate::threads::{Place, STARTS};
 

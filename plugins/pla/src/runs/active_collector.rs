@@ -1,7 +1,7 @@
 //! One collector of a set that runs: what it samples, and the log that this goes to.
 
 use counter_log::SinkErrorKind;
-use log_writer::{LogCounts, LogQueue};
+use counter_log::writer::{LogCounts, LogQueue};
 use tokio::time::Instant;
 
 use super::open_log::OpenLog;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use counter_log::writer::Recovered;
 use jiff::Timestamp;
-use log_writer::Recovered;
 use pla_engine::RunSnapshot;
 use rustix::fs::{AtFlags, Mode, mkdirat, statat};
 use rustix::io::Errno;
@@ -90,7 +90,7 @@ impl SetFolder {
         for entry in entries.by_ref().take(FOLDERS_MAX) {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
-                self.report(target, &log_writer::recover(&entry.open_dir()?)?);
+                self.report(target, &counter_log::writer::recover(&entry.open_dir()?)?);
             }
         }
         if entries.next().is_some() {
@@ -108,7 +108,7 @@ impl SetFolder {
     /// Cuts off the rows that a process left unfinished in the CSV and TSV files of a run.
     pub(crate) fn cut_unfinished_rows(&self, target: &str, run: &str) -> io::Result<()> {
         if let Some(folder) = self.earlier_run(run)? {
-            self.report(target, &log_writer::cut_unfinished_rows(&folder)?);
+            self.report(target, &counter_log::writer::cut_unfinished_rows(&folder)?);
         }
         Ok(())
     }

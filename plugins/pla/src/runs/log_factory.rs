@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use counter_log::WeakMap;
+use counter_log::database::{Log, SqliteFile, SqliteSink};
+use counter_log::writer::{
+    Existing, FileFormat, FileLog, FileOptions, OpenFolder, QueueMemory, QueueOptions,
+};
 use counter_log::{LogHeader, SinkError, SinkErrorKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use log_database::{Log, SqliteFile, SqliteSink};
-use log_writer::{Existing, FileFormat, FileLog, FileOptions, OpenFolder, QueueMemory, QueueOptions};
 use pla_engine::NameParts;
 use safe_text::component;
-use weak_map::WeakMap;
 
 use super::folder::SetFolder;
 use super::memory;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use log_writer::MemoryPool;
+use counter_log::writer::MemoryPool;
 use plugin_sdk::{LibrarySettings, Problem};
 use serde::Deserialize;
 

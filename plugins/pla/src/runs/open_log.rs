@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use counter_log::writer::{FileProgress, LogCounts, LogQueue, QueueOptions, log_queue};
 use counter_log::{LogHeader, Row, Sample};
 use jiff::Timestamp;
-use log_writer::{FileProgress, LogCounts, LogQueue, QueueOptions, log_queue};
 use pla_report::{Gap, Statistics};
 use tokio::time::Instant;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counter_log::SinkErrorKind;
-use log_writer::LogCounts;
+use counter_log::writer::LogCounts;
 use tokio::time::Instant;
 
 /// Whether the records of a collector are written.

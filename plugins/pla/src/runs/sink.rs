@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use counter_log::database::{Log, PostgresSettings, PostgresSink, SqliteSink, Tls};
+use counter_log::writer::FileLog;
 use counter_log::{Batch, LogSink, SinkError, SinkErrorKind, Written};
-use log_database::{Log, PostgresSettings, PostgresSink, SqliteSink, Tls};
-use log_writer::FileLog;
 use ssp::Secret;
 
 use super::turns::Turn;

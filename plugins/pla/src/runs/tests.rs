@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use counter_log::writer::QueueOptions;
 use counter_log::{LogHeader, SinkError, SinkErrorKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use log_writer::QueueOptions;
 use pla_engine::Moment;
 use plugin_sdk::testing::{FakeInstance, FakeOutcome, Seen, SeenSeries, SeenValue};
 use plugin_sdk::{Collection, Coverage, Failure, Problem, Setup, Source, Target};

@@ -5,10 +5,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use counter_log::WeakMap;
 use counter_log::{SinkError, SinkErrorKind};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
-use weak_map::WeakMap;
 
 /// The turn of one writer, until it is dropped.
 pub(super) struct Turn {

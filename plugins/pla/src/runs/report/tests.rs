@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
 use cap_std::ambient_authority;
+use counter_log::writer::LogCounts;
 use counter_log::{Batch, LogHeader};
 use data_manager::{DataManager, Request};
 use jiff::SignedDuration;
-use log_writer::LogCounts;
 use ms_pla::FolderActionSteps;
 use pla_report::Statistics;
 

@@ -1,0 +1,24 @@
+//! Logs of performance counters, [MS-PLA] 3.2.4.6: the columns of a log, its records, and the formats that they are written in.
+//!
+//! [`TextLog`] writes CSV and TSV as the library PDH of Windows does. [`parquet`] has the table that records become in Parquet,
+//! and the journal that keeps them until they are there.
+//!
+//! No input or output, and no clock.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod batch;
+mod column;
+pub mod database;
+pub mod parquet;
+mod sink;
+mod text;
+mod weak_map;
+pub mod writer;
+mod zone;
+
+pub use self::WeakMap;
+pub use self::batch::{Batch, RawSample, Row, Sample};
+pub use self::column::{Column, LogHeader};
+pub use self::sink::{LogSink, SinkError, SinkErrorKind, Written};
+pub use self::text::{TextFormat, TextLog};
+pub use self::zone::LogZone;

@@ -1,0 +1,152 @@
+//! A bounded queue between a collection and a sink that may be slow, fail or hang.
+
+mod counts;
+mod memory;
+mod state;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::{LogSink, Sample};
+use jiff::Timestamp;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+pub use self::counts::LogCounts;
+pub use self::memory::{MemoryPool, QueueMemory};
+pub use self::writer::LogWriter;
+
+use self::state::{State, record_bytes};
+
+/// Limits of a queue, and the pauses of its writer.
+#[derive(Clone, Debug)]
+pub struct QueueOptions {
+    /// How many records wait at most, those in flight among them.
+    pub records_max: usize,
+    /// How many bytes of memory their samples take at most. One record in flight and one more always fit.
+    pub bytes_max: usize,
+    /// What it shares with other queues.
+    pub memory: Arc<QueueMemory>,
+    /// How many records are given to the sink at a time.
+    pub batch_records_max: usize,
+    /// The pause after a first failure; each further one is twice as long.
+    pub pause_min: Duration,
+    /// The longest pause.
+    pub pause_max: Duration,
+}
+
+/// 10,000 records and 64 MiB, of memory of its own; pauses from a second to a minute.
+impl Default for QueueOptions {
+    fn default() -> Self {
+        Self {
+            records_max: 10_000,
+            bytes_max: 64 << 20,
+            memory: Arc::new(QueueMemory::new(usize::MAX)),
+            batch_records_max: 1_000,
+            pause_min: Duration::from_secs(1),
+            pause_max: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The side of the collection. Clones are the same queue. When all of them are gone, the log is finished as by
+/// [`LogQueue::finish`] with a deadline after the longest pause.
+#[derive(Clone, Debug)]
+pub struct LogQueue {
+    handle: Arc<Handle>,
+}
+
+#[derive(Debug)]
+struct Handle {
+    shared: Arc<Shared>,
+    pause_max: Duration,
+}
+
+/// What both sides know.
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    memory: Arc<QueueMemory>,
+    /// Of one record.
+    record_bytes: usize,
+    /// There is a record, or the log shall end. Only the writer waits for it.
+    pushed: Notify,
+    /// The log shall end. Only the writer waits for it, in the middle of a write or a pause.
+    finishing: Notify,
+    /// Whether the writer is at its end.
+    ended: watch::Sender<bool>,
+}
+
+/// A queue for records of so many columns, and the writer that empties it into `sink`.
+///
+/// If the sink fails, records wait within the limits. Then the oldest of those that wait are dropped for new ones: a log goes on
+/// to the present when its sink is back, its hole begins where the sink failed, and what it has of the time of the failure is the
+/// part that is next to the present. Records in flight are never dropped, but for those of a log that ends while
+/// [`QueueOptions::memory`] is short.
+pub fn log_queue<S: LogSink>(columns: usize, sink: S, options: &QueueOptions) -> (LogQueue, LogWriter<S>) {
+    let shared = Arc::new(Shared {
+        state: Mutex::new(State::new(columns, options)),
+        memory: Arc::clone(&options.memory),
+        record_bytes: record_bytes(columns),
+        pushed: Notify::new(),
+        finishing: Notify::new(),
+        ended: watch::Sender::new(false),
+    });
+    let handle = Arc::new(Handle { shared: Arc::clone(&shared), pause_max: options.pause_max });
+    (LogQueue { handle }, LogWriter::new(shared, columns, sink, options))
+}
+
+impl LogQueue {
+    /// Takes a record. Never waits, and allocates nothing once the queue has had its present length before. If the queue is full,
+    /// its oldest record is dropped. Samples above the columns are left out, missing ones are without a value.
+    pub fn push(&self, time: Timestamp, samples: impl IntoIterator<Item = Sample>) {
+        let shared = &self.handle.shared;
+        let bytes_lacking = shared.memory.make_room(shared.record_bytes);
+        shared.state().push(time, samples, bytes_lacking);
+        shared.pushed.notify_one();
+    }
+
+    /// What became of the records so far.
+    #[must_use]
+    pub fn counts(&self) -> LogCounts {
+        self.handle.shared.state().counts()
+    }
+
+    /// Ends the log: records that are pushed from now on are dropped, and what waits is written until `deadline`. What is not
+    /// written for sure by then is dropped. Returns the final counts. Of two deadlines the earlier one counts.
+    pub async fn finish(&self, deadline: Instant) -> LogCounts {
+        let mut ended = self.handle.shared.ended.subscribe();
+        self.handle.shared.finish_by(deadline);
+        // The sender is in `shared`, so that this ends only with the value.
+        let _ = ended.wait_for(|ended| *ended).await;
+        self.counts()
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.finish_by(Instant::now() + self.pause_max);
+    }
+}
+
+impl Shared {
+    /// What a panic of a collection's iterator leaves is put right by the next push.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn finish_by(self: &Arc<Self>, deadline: Instant) {
+        self.end_at(deadline);
+        self.memory.ends(Arc::downgrade(self));
+    }
+
+    fn end_at(&self, deadline: Instant) {
+        self.state().finish_by(deadline);
+        self.pushed.notify_one();
+        self.finishing.notify_one();
+    }
+}
