@@ -20,9 +20,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use exporter_testing::peer::{Peer, Strings};
+use exposition::testing::peer::{Peer, Strings};
 use exposition::{CodedPage, Coding, Encoder, Format, page_bytes};
-use otlp_encode::{Templates, Temporality};
+use otlp::encode::{Templates, Temporality};
 use prometheus_client::encoding::{prometheus_protobuf, text};
 use prometheus_client::registry::Registry;
 use serde_json::Value;

@@ -13,7 +13,7 @@ use std::cell::{Cell, RefCell};
 use std::process::ExitCode;
 
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
-use otlp_encode::{Part, Templates, Temporality};
+use otlp::encode::{Part, Templates, Temporality};
 use prost::Message;
 use serde_json::Value;
 use test_support::race::{Goal, Race};

@@ -14,11 +14,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use otlp_encode::{Facts, Resource, Scope};
-use otlp_push::{Item, Pusher, Supply};
+use otlp::encode::{Facts, Resource, Scope};
+use otlp::push::{Item, Pusher, Supply};
 use serde_json::json;
 use series::model::Snapshot;
-use telemetry::{ProcessUsage, Timings};
+use support::telemetry::{ProcessUsage, Timings};
 
 #[path = "../benches/support/workload.rs"]
 mod workload;

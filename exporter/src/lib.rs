@@ -10,7 +10,7 @@
 //! | [`web`] | the HTTP server |
 //! | [`process`] | the command line, start and end |
 //!
-//! Series, pages and the bytes of OTLP are packages of their own: `series`, `exposition`, `otlp-encode`.
+//! Series, pages and the bytes of OTLP are packages of their own: `series`, `exposition`, `otlp`.
 pub mod credentials;
 pub mod process;
 pub mod rpc_state;

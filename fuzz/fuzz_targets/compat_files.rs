@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exporter_oracles::compat_files(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::exporter::compat_files(bytes));

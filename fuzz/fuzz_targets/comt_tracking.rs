@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wire_oracles::ms_comt::tracking(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::ms_comt::tracking(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exporter_oracles::config_targets(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::exporter::config_targets(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wire_oracles::counter_log::journal(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::counter_log::journal(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wire_oracles::counter_types::path(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::counter_types::path(bytes));

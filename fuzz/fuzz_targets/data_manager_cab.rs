@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wire_oracles::data_manager::cabinet(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::data_manager::cabinet(bytes));

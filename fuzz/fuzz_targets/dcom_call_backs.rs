@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wire_oracles::dcom_exporter::call_backs(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::dcom_exporter::call_backs(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wire_oracles::dtyp::values(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::dtyp::values(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wire_oracles::epm::responses(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::epm::responses(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exporter_oracles::otlp_answer(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::exporter::otlp_answer(bytes));

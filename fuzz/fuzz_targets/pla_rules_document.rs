@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wire_oracles::pla_report::rules_document(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::pla_report::rules_document(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exporter_oracles::plugin_data(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::exporter::plugin_data(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exporter_oracles::rules_pattern(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::exporter::rules_pattern(bytes));

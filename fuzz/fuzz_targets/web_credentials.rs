@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exporter_oracles::web_credentials(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::exporter::web_credentials(bytes));

@@ -3,8 +3,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use http_client::Trouble;
-use telemetry::words;
+use support::http_client::Trouble;
+use support::words;
 
 use super::options::{ReceiverKind, ReceiverOptions};
 

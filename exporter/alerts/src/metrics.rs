@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
-use telemetry::{Metric, Writer};
+use support::telemetry::{Metric, Writer};
 
 use super::counts::{AllCounts, Counts};
 use super::registry::Registry;

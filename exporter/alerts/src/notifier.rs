@@ -2,7 +2,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http_client::{Clock, NetConnector, SystemClock};
+use support::http_client::{Clock, NetConnector, SystemClock};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{info, warn};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_client::{ClientTls, HeaderSource, HttpUrl};
+use support::http_client::{ClientTls, HeaderSource, HttpUrl};
 
 /// `alerts:`, who gets the alerts of targets.
 #[derive(Clone, Debug, PartialEq, Eq)]

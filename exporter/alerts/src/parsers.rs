@@ -2,9 +2,9 @@
 
 use std::time::SystemTime;
 
-use http_client::Answer;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use support::http_client::Answer;
 
 use super::sender::{self, Verdict};
 

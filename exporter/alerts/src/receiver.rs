@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use http_client::{Backoff, Clock, Trouble};
+use support::http_client::{Backoff, Clock, Trouble};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};

@@ -5,12 +5,12 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http_body_util::Full;
-use http_client::{
+use hyper::Request;
+use hyper::header::{HeaderValue, LOCATION, RETRY_AFTER};
+use support::http_client::{
     Answer, Clock, Connection, Connector, Failure, HttpUrl, Server, Trouble, USER_AGENT, header_value,
     retry_after, shown,
 };
-use hyper::Request;
-use hyper::header::{HeaderValue, LOCATION, RETRY_AFTER};
 
 use super::options::{ReceiverKind, ReceiverOptions, UrlSource};
 

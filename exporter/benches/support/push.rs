@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use otlp_encode::{Earlier, Facts, Part, Requests, Resource, Scope, Templates, Temporality};
+use otlp::encode::{Earlier, Facts, Part, Requests, Resource, Scope, Templates, Temporality};
 
 use super::support::workload::Fleet;
 

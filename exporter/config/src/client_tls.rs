@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use http_client::{ClientCertificate, ClientTls};
+use support::http_client::{ClientCertificate, ClientTls};
 
 use crate::item::Item;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::alerts::AlertOptions;
-use input::secret::SecretSource;
-use otlp_push::OtlpEndpoint;
+use ::otlp::push::OtlpEndpoint;
 use series::pipeline::Normalize;
+use support::input::secret::SecretSource;
 
 use super::alerts::alerts;
 use super::file_pattern::FilePattern;

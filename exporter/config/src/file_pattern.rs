@@ -2,7 +2,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use input::wildcard;
+use support::input::wildcard;
 
 use crate::item::Item;
 

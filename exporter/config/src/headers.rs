@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use http_client::HeaderSource;
 use hyper::header::{HeaderName, HeaderValue};
-use input::secret::SecretSource;
+use support::http_client::HeaderSource;
+use support::input::secret::SecretSource;
 
 use crate::item::Item;
 use crate::node::Value;

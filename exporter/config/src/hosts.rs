@@ -1,8 +1,8 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use input::wildcard;
 use ipnet::IpNet;
+use support::input::wildcard;
 
 use super::item::Item;
 

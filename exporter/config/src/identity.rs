@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use input::secret::{self, SecretBytes, SecretSource};
+use support::input::secret::{self, SecretBytes, SecretSource};
 
 use super::hosts::AllowHosts;
 use super::item::Item;

@@ -96,7 +96,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use input::file;
+use support::input::file;
 
 use self::item::Item;
 use self::problem::Problems;
@@ -127,7 +127,7 @@ pub use self::transport::{Transport, TransportSettings, in_words};
 pub use self::tree::CONFIG_BYTES_MAX;
 pub use self::web::Web;
 pub use self::web_names::AllowedHosts;
-pub use input::secret::SecretSource;
+pub use support::input::secret::SecretSource;
 
 /// A pipe that is read when the program begins must come to its end within this time.
 const PIPE_TIME_MAX: Duration = Duration::from_secs(30);

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use input::nearest::nearest;
 use plugin_abi::SettingsSchema;
 use serde_json::Value;
+use support::input::nearest::nearest;
 
 use super::item::Item;
 use super::node::{Entry, Node};

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use telemetry::log::check_filter;
+use support::telemetry::log::check_filter;
 
 use super::item::Item;
 

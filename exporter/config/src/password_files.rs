@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use input::secret::SecretSource;
+use support::input::secret::SecretSource;
 
 use super::Identity;
 

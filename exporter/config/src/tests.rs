@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use exporter_testing::schema;
+use exposition::testing::schema;
 
 use ::alerts::ReceiverOptions;
-use http_client::ClientTls;
-use otlp_push::OtlpEndpoint;
+use ::otlp::push::OtlpEndpoint;
+use support::http_client::ClientTls;
 
 use super::*;
 

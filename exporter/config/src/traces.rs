@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use otlp_push::Traces;
+use otlp::push::Traces;
 
 use super::item::Item;
 

@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use input::wildcard;
+use support::input::wildcard;
 
 use super::item::Item;
 

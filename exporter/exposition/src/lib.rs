@@ -27,6 +27,8 @@ mod own_text;
 mod plan;
 mod protobuf;
 mod room;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod text;
 mod wire;
 

@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use telemetry::log::Throttle;
+use support::telemetry::log::Throttle;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use telemetry::{Metric, Writer};
+use support::telemetry::{Metric, Writer};
 
 use super::{Broker, IdentityState};
 

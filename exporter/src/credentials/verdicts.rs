@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use input::file;
 use serde::{Deserialize, Serialize};
+use support::input::file;
 
 use super::guard::{Fingerprint, Host, Refusal, Refused, Remembered, Scope};
 use super::salt::Salt;

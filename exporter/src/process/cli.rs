@@ -2,7 +2,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use telemetry::log::LogFormat;
+use support::telemetry::log::LogFormat;
 
 use super::rpc_state::{EXAMPLES as RPC_STATE_EXAMPLES, RpcStateOptions};
 

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use alerts::{Feed, Origin, Registry};
 use config::{Config, Target};
-use otlp_push::EventRouter;
+use otlp::push::EventRouter;
 use plugin_abi::{Failure, GeneralReason, InstanceSink, Stage};
 use plugin_host::Instance;
 use series::model;

@@ -5,10 +5,10 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use input::nearest::suggestion;
 use plugin_abi::{GeneralReason, Reason, Stage};
 use plugin_host::{Host, HostOptions};
 use series::pipeline::Refusal;
+use support::input::nearest::suggestion;
 
 use super::output::{errln, outln};
 use super::{OK, USAGE, output};

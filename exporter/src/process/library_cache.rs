@@ -3,9 +3,9 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use config::{Config, Problem, plugin_file};
-use input::file::Stamp;
 use plugin_host::{Host, Library};
-use telemetry::log;
+use support::input::file::Stamp;
+use support::telemetry::log;
 use tracing::info;
 
 use super::plugins::{self, Libraries};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::registry::Registry;
-use telemetry::{self, Metric, Timings, Writer};
+use support::telemetry::{Metric, Timings, Writer};
 
 use super::probe;
 use super::reload_counts::{self, ReloadCounts};
@@ -65,9 +65,9 @@ pub fn own_metrics() -> Vec<&'static Metric> {
         web::SCRAPE_METRICS,
         probe::METRICS,
         http_server::METRICS,
-        otlp_push::METRICS,
+        otlp::push::METRICS,
         alerts::METRICS,
-        telemetry::PROCESS_METRICS,
+        support::telemetry::PROCESS_METRICS,
     ];
     files.concat()
 }
@@ -83,8 +83,8 @@ impl Collector for SelfMetrics {
         self.plugins.write(&mut out)?;
         self.broker.write(&mut out)?;
         self.scrapes.write(&mut out)?;
-        telemetry::write_process(&mut out)?;
-        telemetry::write_runtime(&mut out, &self.runtime)
+        support::telemetry::write_process(&mut out)?;
+        support::telemetry::write_runtime(&mut out, &self.runtime)
     }
 }
 

@@ -57,7 +57,7 @@ const TRY_PLUGIN: &str = "--try-plugin";
 
 /// Does what the command line asks for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    telemetry::remember_start();
+    support::telemetry::remember_start();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if let [_, first, parent, file] = &arguments[..]
         && first == TRY_PLUGIN
@@ -67,7 +67,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     plugin_host::guard_exit();
     let _end = EndOfMain;
     let code = run(arguments);
-    telemetry::log::flush();
+    support::telemetry::log::flush();
     if output::is_incomplete() { ExitCode::from(FAILED) } else { code }
 }
 
@@ -103,7 +103,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
     // Who checks reads the findings, not how they came about.
     let default_level = if cli.command.is_some() { "warn" } else { "info" };
     if let Err(error) =
-        telemetry::log::init(cli.log_level.as_deref().unwrap_or(default_level), cli.log_format)
+        support::telemetry::log::init(cli.log_level.as_deref().unwrap_or(default_level), cli.log_format)
     {
         errln!("--log.level: {error}; write `info`, `debug`, or `info,perfmon_exporter::web=debug`");
         return ExitCode::from(USAGE);

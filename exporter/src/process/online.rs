@@ -12,7 +12,7 @@ use config::Config;
 use http_server::Gate;
 use plugin_abi::{CredentialBroker, Failure, GeneralReason, InstanceSink, Stage};
 use plugin_host::{CommandOutput, Host, HostOptions, Instance, monotonic_ns};
-use telemetry::log::PluginLog;
+use support::telemetry::log::PluginLog;
 use tokio::runtime::Runtime;
 
 use self::report::{Fared, Tally};

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use config::Config;
-use otlp_encode::Scope;
-use otlp_push::OtlpEndpoint;
-use otlp_push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
+use otlp::encode::Scope;
+use otlp::push::OtlpEndpoint;
+use otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
 use plugin_abi::{
     Batch, CollectionId, Column, Completion, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef,
     ValueKind,
 };
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, NoObserver, Store};
-use telemetry::ProcessUsage;
+use support::telemetry::ProcessUsage;
 use tracing::warn;
 
 use super::plugins::Libraries;

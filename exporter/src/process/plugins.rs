@@ -3,10 +3,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use config::{Config, Module, Plugins, Position, Problem, Schemas, Target, plugin_file};
-use input::nearest::nearest;
 use plugin_abi::TargetInfo;
 use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, SourceInfo, Trial};
 use serde_json::{Map, Value, json};
+use support::input::nearest::nearest;
 
 use super::storage;
 

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use telemetry::{Metric, Writer};
+use support::telemetry::{Metric, Writer};
 
 /// What became of configurations that were read.
 #[derive(Debug, Default)]

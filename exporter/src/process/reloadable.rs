@@ -6,11 +6,11 @@ use std::time::Duration;
 use alerts::Notifier;
 use config::{Config, InUse, Report, RpcState};
 use http_server::{Limits, Settings};
-use input::file;
-use otlp_push::OtlpEndpoint;
-use otlp_push::{OwnTelemetry, Pusher, Supply};
-use telemetry::log::{self, DEFAULT_FILTER};
-use telemetry::unix_seconds;
+use otlp::push::OtlpEndpoint;
+use otlp::push::{OwnTelemetry, Pusher, Supply};
+use support::input::file;
+use support::telemetry::log::{self, DEFAULT_FILTER};
+use support::telemetry::unix_seconds;
 use tracing::{info, warn};
 
 use super::engine::Changes;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use config::{Config, Target};
-use otlp_push::EventRouter;
+use otlp::push::EventRouter;
 use series::model;
 use series::pipeline::{Catalog, Limits, Normalize, Scope};
 
@@ -37,6 +37,6 @@ pub(super) fn reporter_of(event_router: &Arc<EventRouter>, libraries: &Libraries
     let version = libraries.get(plugin).map_or("", |library| &library.info().version);
     Reporter {
         event_router: Arc::clone(event_router),
-        scope: Arc::new(otlp_encode::Scope::new(plugin, version)),
+        scope: Arc::new(otlp::encode::Scope::new(plugin, version)),
     }
 }

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use config::{Config, Identity, Problem};
-use http_client::HeaderSource;
-use input::secret::{self, SecretSource};
 use safe_text::secret::ODDITY_NEXT_STEP;
+use support::http_client::HeaderSource;
+use support::input::secret::{self, SecretSource};
 use tracing::warn;
 
 /// The permission bits of others.

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use config::{Config, InUse, Report};
 use http_server::{self, Gate, Server, Settings};
-use otlp_push::{Pusher, Supply};
+use otlp::push::{Pusher, Supply};
 use plugin_host::{Host, HostOptions};
-use telemetry::log::{self, PluginLog};
-use telemetry::{self, Timings};
+use support::telemetry::Timings;
+use support::telemetry::log::{self, PluginLog};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::Signal;
@@ -249,7 +249,7 @@ impl Begin {
         let scrapes = Arc::new(Scrapes::new(&timings));
         let (plugins, reloads) = (Arc::new(Plugins::default()), Arc::new(ReloadCounts::default()));
         reloadable::show(&plugins, &libraries);
-        reloads.succeeded(telemetry::unix_seconds(), false);
+        reloads.succeeded(support::telemetry::unix_seconds(), false);
         let metrics = SelfMetrics {
             target_registry: Arc::clone(&target_registry),
             broker: Arc::clone(&broker),

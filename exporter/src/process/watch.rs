@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use config::CONFIG_BYTES_MAX;
-use input::file::WatchedFile;
+use support::input::file::WatchedFile;
 
 /// A changed file is checked once more after this time, because a file may be written in several steps.
 const SETTLE: Duration = Duration::from_secs(1);

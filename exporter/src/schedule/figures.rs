@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
+use support::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
 use super::planner::{Begun, Missed, Planner, ReadyQueue};
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use plugin_abi::{Completion, Outcome, Stage, StageReport};
-use telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
+use support::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
 /// What collections cost, by plugin and over all targets: a fleet of thousands has as many series here as one host.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use otlp_encode::{Facts, Resource};
+use otlp::encode::{Facts, Resource};
 use series::model;
 
 /// Who a target is to collectors: its resource, which its series, events and collections share.

@@ -3,12 +3,14 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Instant, SystemTime};
 
 use alerts::Feed;
-use otlp_encode::{Scope, Trigger};
-use otlp_push::{Ended, EventRouter};
+use otlp::encode::{Scope, Trigger};
+use otlp::push::{Ended, EventRouter};
 use plugin_abi::{AlertState, CollectionId, Completion, Event, Level};
 use plugin_host::monotonic_ns;
 use series::pipeline::{FailureStreak, StoreObserver};
-use telemetry::log::{Origin, log_more_alerts, log_plugin_event, log_plugin_record, plugin_log_enabled};
+use support::telemetry::log::{
+    Origin, log_more_alerts, log_plugin_event, log_plugin_record, plugin_log_enabled,
+};
 
 use super::account::ending;
 use super::costs::PluginCosts;
@@ -123,7 +125,7 @@ impl JobObserver {
 
 impl StoreObserver for JobObserver {
     fn now_unix_nanos(&self) -> u64 {
-        telemetry::unix_nanos(SystemTime::now())
+        support::telemetry::unix_nanos(SystemTime::now())
     }
 
     fn completed(&self, collection: CollectionId, completion: &Completion<'_>, series: usize) {

@@ -12,7 +12,7 @@ use hyper::{Request, Response, StatusCode};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::registry::Registry;
-use telemetry::{Metric, Writer};
+use support::telemetry::{Metric, Writer};
 
 use super::body::{Answer, PageOwner};
 use super::metrics::stream;

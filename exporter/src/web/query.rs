@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use input::nearest::suggestion;
 use percent_encoding::percent_decode_str;
+use support::input::nearest::suggestion;
 
 /// More bytes are no question.
 const QUERY_BYTES_MAX: usize = 8 << 10;

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use exposition::{Coding, Cost, Format};
-use telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
+use support::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
 /// How a request for the page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

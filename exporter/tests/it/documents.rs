@@ -14,7 +14,7 @@ use perfmon_exporter::process::own_metrics;
 use plugin_abi::{GeneralReason, Stage};
 use plugin_host::{CommandInfo, Host, HostOptions, Library};
 use serde_json::Value;
-use telemetry::MetricKind;
+use support::telemetry::MetricKind;
 
 /// The text of a page of `docs/`.
 fn page(name: &str) -> String {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use config::{Config, parse};
 use exposition::{Format, Representation, page_bytes};
-use otlp_encode::{Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Templates, Temporality};
+use otlp::encode::{Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Templates, Temporality};
 use plugin_abi::{
     CollectionId, Completion, CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest,
     CredentialVerdict, Lease, LeaseId, Outcome, Secret, TargetInfo, Waiter,

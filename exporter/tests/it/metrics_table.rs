@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::expect_file;
 use perfmon_exporter::process::own_metrics;
-use telemetry::{Metric, MetricKind};
+use support::telemetry::{Metric, MetricKind};
 
 use crate::program::Folder;
 

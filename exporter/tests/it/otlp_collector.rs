@@ -9,7 +9,6 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use http_client::{Clock, Connecting, Connector, Failure, Stream, Trouble};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{HeaderMap, HeaderName};
 use hyper::service::service_fn;
@@ -18,8 +17,9 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use otlp_push::OtlpProtocol;
+use otlp::push::OtlpProtocol;
 use prost::Message;
+use support::http_client::{Clock, Connecting, Connector, Failure, Stream, Trouble};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use config::parse;
 use expect_test::expect;
-use exporter_testing::plugin::{complete, counter, gauge, instances, send, send_column, store};
-use http_client::Connector;
+use exposition::testing::plugin::{complete, counter, gauge, instances, send, send_column, store};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
-use otlp_encode::{Facts, Resource, Scope};
-use otlp_push::{Counts, Item, Pusher, Shared, Supply};
-use otlp_push::{OtlpEndpoint, OtlpProtocol};
+use otlp::encode::{Facts, Resource, Scope};
+use otlp::push::{Counts, Item, Pusher, Shared, Supply};
+use otlp::push::{OtlpEndpoint, OtlpProtocol};
 use plugin_abi::{FamilyDef, Outcome, ValueKind};
 use prometheus_client::registry::Registry;
 use series::pipeline::Store;
+use support::http_client::Connector;
 use tokio::time::Instant;
 
 use crate::otlp_collector::{Answer, Collector, Memory, Received, Wall};
@@ -373,7 +373,7 @@ fn a_gauge_of_a_store_that_never_collected_is_no_item_of_a_round() {
         time_unix_nanos: 1,
         ends: false,
     };
-    let mut queue = otlp_push::Queue::new(10);
+    let mut queue = otlp::push::Queue::new(10);
     queue.push(vec![item(&store)], 1);
     assert!(queue.pop().is_none());
     send(&store, &ids, &[1.0]);

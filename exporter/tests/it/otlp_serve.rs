@@ -6,7 +6,7 @@ use std::sync::Arc;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
-use otlp_push::OtlpProtocol;
+use otlp::push::OtlpProtocol;
 use tokio::net::TcpListener;
 
 use crate::command_plugin::{self, Installed, Sim};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use config::parse;
-use http_client::{Connector, NetConnector, Trouble};
-use otlp_push::{OtlpEndpoint, OtlpProtocol};
+use otlp::push::{OtlpEndpoint, OtlpProtocol};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use support::http_client::{Connector, NetConnector, Trouble};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;

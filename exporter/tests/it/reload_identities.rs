@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use otlp_push::OtlpProtocol;
+use otlp::push::OtlpProtocol;
 use tokio::net::TcpListener;
 
 use crate::command_plugin::{Installed, PASSWORD, Sim, config};

@@ -13,7 +13,7 @@ use perfmon_exporter::targets::{
 };
 use plugin_abi::{CollectionId, Completion, Failure, GeneralReason, Outcome, Stage, StageReport};
 use series::pipeline::StoreObserver;
-use telemetry::Timings;
+use support::telemetry::Timings;
 
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);

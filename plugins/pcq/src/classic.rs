@@ -2,8 +2,8 @@
 //! one that hangs takes the pipe with it, not the values of the others.
 
 use counter_poll::SelectionPoller;
+use counter_poll::over_host::{PipeChannel, error_of_classic};
 use counters::rrp::winreg::Key;
-use host_session::perflib::{PipeChannel, error_of_classic};
 use host_session::{Reason, Recovery, SessionError};
 use plugin_sdk::{Collection, Failure};
 use plugin_session::{Backoff, OpenSession};
@@ -50,7 +50,7 @@ impl Classic {
                 self.key = None;
             }
             let calls = pipe.association.calls();
-            let mut client = host_session::perflib::registry(pipe.association, deadline);
+            let mut client = counter_poll::over_host::registry(pipe.association, deadline);
             let fetched = poller.fetch_classic(&mut client, &mut self.key, collection.output()).await;
             let call = client.channel().last_call();
             let calls = pipe.association.calls() - calls;

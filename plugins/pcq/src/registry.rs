@@ -70,7 +70,7 @@ async fn list<H>(
     deadline: Instant,
 ) -> Result<RegisteredCounterSets, Failure> {
     let lease = open.lease(collection, deadline).await?;
-    let listed = host_session::perflib::registered_counter_sets(open.session(), deadline).await;
+    let listed = counter_poll::over_host::registered_counter_sets(open.session(), deadline).await;
     lease.settle(&listed);
     listed.map_err(|error| failure_of(&error))
 }

@@ -1,6 +1,6 @@
 //! The services of hosts that this plugin uses.
 
-use host_session::perflib::{NAMES, PERFLIB_INTERFACES, REGISTRY_INTERFACES, WINREG};
+use counter_poll::over_host::{NAMES, PERFLIB_INTERFACES, REGISTRY_INTERFACES, WINREG};
 use plugin_session::Service;
 
 /// The counters of version 2.

@@ -1,9 +1,9 @@
 //! One collection, from any state after the last one.
 
+use counter_poll::over_host::{PcqError, PerflibSession as _};
 use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, clocks_of};
 use counters::pcq::perflibv2::CounterData;
 use host_session::Recovery;
-use host_session::perflib::{PcqError, PerflibSession as _};
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem, Selects, Setup,
     Source, Stage, Target, Transport,

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use counter_poll::Stalls;
 use counter_poll::classic::Questions;
+use counter_poll::over_host::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
 use counter_poll::paths::{ClassicQuery, Frame, OpenPath, PathPlan, PathQuery, PathSearch};
 use counter_types::CounterPath;
 use counters::pcq::perflibv2::CounterData;
 use host_session::SessionError;
-use host_session::perflib::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
 use plugin_sdk::{Collection, Failure, Stage};
 use plugin_session::{Backoff, OpenSession, Pause};
 use tokio::time::Instant;

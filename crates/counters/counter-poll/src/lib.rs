@@ -18,6 +18,7 @@ mod channel;
 pub mod classic;
 mod forms;
 mod missing;
+pub mod over_host;
 mod pace;
 pub mod paths;
 mod poller;

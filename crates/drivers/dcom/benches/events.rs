@@ -15,7 +15,7 @@ use com::dcom::resolver::{IObjectExporter, ResolveOxid2Request};
 use com::dcom::types::Oxid;
 use dcerpc::SyntaxId;
 use dcerpc::client::ClientConfig;
-use dcom::exporter::{Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::callbacks::{Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
 use dcom::rpc_server::{Deadlines, TcpListeners};
 use host_session::rpc_client::{Association, TcpTransport};
 use rpc::orpc::{ComVersion, ObjectInterface, Proxy};

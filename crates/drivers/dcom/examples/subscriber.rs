@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
 
 use com::comt::tracking::{Component, Container, Limits, Process, Visitor, read};
-use dcom::exporter::{Exporter, SubscriberLimits, Subscribers, Told};
+use dcom::callbacks::{Exporter, SubscriberLimits, Subscribers, Told};
 use dcom::rpc_server::{Deadlines, TcpListeners};
 use tokio::net::TcpListener;
 

@@ -25,7 +25,6 @@ pub(crate) fn reason_of(error: &crate::rpc_client::Error, stopped: Reason) -> Re
         ErrorKind::Protocol | ErrorKind::Security => Reason::ProtocolError,
         ErrorKind::Limit => Reason::LimitExceeded,
         ErrorKind::Internal => Reason::Internal,
-        _ => Reason::Other,
     }
 }
 

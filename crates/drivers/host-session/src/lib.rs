@@ -44,7 +44,6 @@ mod host;
 mod mapped;
 mod one_call;
 mod options;
-pub mod perflib;
 mod pinned;
 mod reason;
 mod recovery;

@@ -16,9 +16,9 @@ mod weak_map;
 pub mod writer;
 mod zone;
 
-pub use self::WeakMap;
 pub use self::batch::{Batch, RawSample, Row, Sample};
 pub use self::column::{Column, LogHeader};
 pub use self::sink::{LogSink, SinkError, SinkErrorKind, Written};
 pub use self::text::{TextFormat, TextLog};
+pub use self::weak_map::WeakMap;
 pub use self::zone::LogZone;

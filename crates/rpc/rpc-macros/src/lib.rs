@@ -11,13 +11,13 @@ use syn::{Data, DeriveInput};
 
 use self::member::{StubLifetime, TypeOptions};
 
-/// Reads a type of an IDL: `ndr::NdrDecode`. See the documentation of `ndr`.
+/// Reads a type of an IDL: `rpc::ndr::NdrDecode`. See the documentation of `rpc::ndr`.
 #[proc_macro_derive(NdrDecode, attributes(ndr))]
 pub fn derive_ndr_decode(input: TokenStream) -> TokenStream {
     expand(syn::parse(input).and_then(|input| derive(&input, Half::Decode)))
 }
 
-/// Writes a type of an IDL: `ndr::NdrEncode`. See the documentation of `ndr`.
+/// Writes a type of an IDL: `rpc::ndr::NdrEncode`. See the documentation of `rpc::ndr`.
 #[proc_macro_derive(NdrEncode, attributes(ndr))]
 pub fn derive_ndr_encode(input: TokenStream) -> TokenStream {
     expand(syn::parse(input).and_then(|input| derive(&input, Half::Encode)))

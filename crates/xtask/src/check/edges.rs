@@ -25,15 +25,7 @@ fn table() -> Vec<Edges> {
 }
 
 /// What only tests and benchmarks may name, and each other.
-const FOR_TESTS: [&str; 7] = [
-    "test-support",
-    "wire-oracles",
-    "exporter-oracles",
-    "plugin-oracles",
-    "xtask",
-    "plugin-harness",
-    "windows-sim",
-];
+const FOR_TESTS: [&str; 5] = ["test-support", "oracles", "xtask", "plugin-harness", "windows-sim"];
 
 /// Packages without input and output, directly or through anything that they import. `ssp` is none of
 /// them: sspi brings its own clock and randomness.

@@ -38,8 +38,8 @@ pub(crate) struct Options {
 const LIMITS: [&str; 3] = ["-rss_limit_mb=1024", "-malloc_limit_mb=64", "-timeout=5"];
 /// A target that is this much later than asked has a fuzzer that hangs.
 const LATENESS_MAX: Duration = Duration::from_secs(120);
-/// The packages that keep seeds. The first one with a folder for a target has the seeds of that target.
-const ORACLES: [&str; 2] = ["wire-oracles", "exporter-oracles"];
+/// Where the seeds are, a folder for each target.
+const SEEDS: &str = "crates/testing/oracles/tests/data";
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let workspace = Workspace::load()?;
@@ -163,18 +163,15 @@ struct Plan<'a> {
     program: PathBuf,
     corpus: PathBuf,
     artifacts: PathBuf,
-    /// The package whose tests replay the seeds, and their folder.
-    oracle: &'static str,
     seeds: PathBuf,
 }
 
 impl<'a> Plan<'a> {
     fn new(root: &'a Path, target: &'a str) -> Result<Self> {
-        let seeds = |oracle: &str| root.join("crates/testing").join(oracle).join("tests/data").join(target);
-        let oracle = ORACLES.into_iter().find(|oracle| seeds(oracle).is_dir());
-        let oracle = oracle.ok_or_else(|| {
-            format!("{target}: no seeds in crates/testing/{{{}}}/tests/data/{target}", ORACLES.join(","))
-        })?;
+        let seeds = root.join(SEEDS).join(target);
+        if !seeds.is_dir() {
+            return Err(format!("{target}: no seeds in {SEEDS}/{target}").into());
+        }
         let fuzz = root.join("fuzz");
         let plan = Self {
             root,
@@ -182,8 +179,7 @@ impl<'a> Plan<'a> {
             program: fuzz.join("target/x86_64-unknown-linux-gnu/release").join(target),
             corpus: fuzz.join("corpus").join(target),
             artifacts: fuzz.join("artifacts").join(target),
-            oracle,
-            seeds: seeds(oracle),
+            seeds,
         };
         fs::create_dir_all(&plan.corpus)?;
         fs::create_dir_all(&plan.artifacts)?;
@@ -264,9 +260,8 @@ fn fuzz(plan: &Plan<'_>, options: &Options, ended: &AtomicBool) -> Result<Row> {
         corpus: fs::read_dir(&plan.corpus)?.count(),
         verdict,
         how_to_keep: format!(
-            "cp ARTIFACT {}/NAME, mend it, and `cargo test -p {}` replays it; smaller: `cargo fuzz tmin {} ARTIFACT` in fuzz/",
+            "cp ARTIFACT {}/NAME, mend it, and `cargo test -p oracles` replays it; smaller: `cargo fuzz tmin {} ARTIFACT` in fuzz/",
             plan.seeds.strip_prefix(plan.root).unwrap_or(&plan.seeds).display(),
-            plan.oracle,
             plan.target
         ),
     })

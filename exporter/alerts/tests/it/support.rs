@@ -8,13 +8,13 @@ use std::time::{Duration, SystemTime};
 use alerts::{Connect, Feed, Notifier, Origin, ReceiverKind, ReceiverOptions, Registry, UrlSource};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use http_client::{ClientTls, Clock, Connecting, Connector, Failure, HttpUrl, Stream, Trouble};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use plugin_abi::{Alert, AlertState, Event, Level};
 use serde_json::Value;
+use support::http_client::{ClientTls, Clock, Connecting, Connector, Failure, HttpUrl, Stream, Trouble};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::alerts::{AlertOptions, ReceiverKind, ReceiverOptions, UrlSource};
-use http_client::HttpUrl;
 use series::model::is_legacy_label;
+use support::http_client::HttpUrl;
 
 use self::url::url;
 use super::client_tls::tls;

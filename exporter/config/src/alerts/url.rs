@@ -1,4 +1,4 @@
-use http_client::{HttpUrl, UrlProblem};
+use support::http_client::{HttpUrl, UrlProblem};
 
 use crate::item::Item;
 

@@ -14,9 +14,9 @@ mod tests;
 use std::path::Path;
 use std::sync::Arc;
 
-use input::file;
-use input::nearest::suggestion;
 use series::pipeline::{NameMap, Others, Profile};
+use support::input::file;
+use support::input::nearest::suggestion;
 
 use self::options::Options;
 use super::item::Item;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use input::wildcard;
+use support::input::wildcard;
 
 use crate::node::{Entry, Node, Value};
 

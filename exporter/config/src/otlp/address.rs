@@ -1,5 +1,5 @@
 use hyper::Uri;
-use otlp_push::OtlpProtocol;
+use otlp::push::OtlpProtocol;
 
 use crate::item::Item;
 use crate::shown::without_secrets;

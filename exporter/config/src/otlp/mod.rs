@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use otlp_encode::Temporality;
-use otlp_push::{Compression, OtlpEndpoint, OtlpProtocol};
+use otlp::encode::Temporality;
+use otlp::push::{Compression, OtlpEndpoint, OtlpProtocol};
 
 use self::address::Address;
 use super::client_tls::tls;

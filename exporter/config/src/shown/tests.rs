@@ -37,7 +37,7 @@ fn schemas() -> Schemas {
         "optional",
         "wildcard",
     ];
-    let schema = exporter_testing::schema::smb(&shown);
+    let schema = exposition::testing::schema::smb(&shown);
     let mut schemas = Schemas::default();
     schemas.add_source("pcq", &schema);
     ["os", "iis", "processes"].iter().for_each(|module| schemas.set_module(module, &schema));
@@ -55,11 +55,11 @@ fn schemas() -> Schemas {
         "max_processes",
         "mode",
     ];
-    let objects = exporter_testing::schema::dcom(&of_objects);
+    let objects = exposition::testing::schema::dcom(&of_objects);
     schemas.add_source("comt", &objects);
     schemas.set_module("complus", &objects);
     let of_files = ["directories", "include_dead", "max_connections", "max_operations"];
-    let files = exporter_testing::schema::schema(&of_files, Vec::new());
+    let files = exposition::testing::schema::schema(&of_files, Vec::new());
     schemas.add_source("rpc_state", &files);
     schemas.set_module("rpc", &files);
     let of_servers = [
@@ -71,7 +71,7 @@ fn schemas() -> Schemas {
         "max_interfaces",
         "ports",
     ];
-    let servers = exporter_testing::schema::tcp(&of_servers);
+    let servers = exposition::testing::schema::tcp(&of_servers);
     schemas.add_source("rpc_endpoints", &servers);
     schemas.set_module("rpc_servers", &servers);
     let of_alerts = [
@@ -97,7 +97,7 @@ fn schemas() -> Schemas {
         "threshold",
         "timeout",
     ];
-    let alerts = exporter_testing::schema::smb(&of_alerts);
+    let alerts = exposition::testing::schema::smb(&of_alerts);
     schemas.add_source("pla", &alerts);
     schemas.set_module("alerts", &alerts);
     schemas
@@ -199,7 +199,7 @@ normalize: {rename: [{from: a, to: 'x://y/T0'}]}
 
 #[test]
 fn of_plugins_is_shown_what_they_declare_and_nothing_else() {
-    use exporter_testing::schema::{schema, setting, transport};
+    use exposition::testing::schema::{schema, setting, transport};
     use plugin_abi::{SettingInfo, SettingKind};
     let yaml = "transports: {wan: {cable: {length: 7, pin: 1234, more: [1234]}, smb: {encryption: required}}}
 modules: {zoo: {plugin: zoo, animals: [cow, {cow: 1234}], keeper: 1234}, other: {plugin: other, animals: [1234]}}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use input::nearest::suggestion;
+use support::input::nearest::suggestion;
 
 use super::list::TargetList;
 use crate::check::Names;

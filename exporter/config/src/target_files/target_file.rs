@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use input::file::{Look, WatchedFile};
+use support::input::file::{Look, WatchedFile};
 
 use super::FileNews;
 use super::groups::parse_target_file;

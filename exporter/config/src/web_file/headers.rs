@@ -1,6 +1,6 @@
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
-use input::nearest::suggestion;
+use support::input::nearest::suggestion;
 
 use crate::item::Item;
 

@@ -8,7 +8,7 @@ use config::parse;
 use expect_test::expect;
 
 fn plain(url: &str) -> UrlSource {
-    UrlSource::Plain(http_client::HttpUrl::parse(url, None).unwrap())
+    UrlSource::Plain(support::http_client::HttpUrl::parse(url, None).unwrap())
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use config::{Config, FilePattern, RpcState, RpcStateLevel, Schemas, SecretSource, parse};
 use expect_test::{Expect, expect};
-use exporter_testing::schema;
+use exposition::testing::schema;
 use serde_json::json;
 
 fn check(text: &str, expected: &Expect) {

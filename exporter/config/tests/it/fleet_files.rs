@@ -25,7 +25,7 @@ target_files: ['targets.d/*.yml', 'targets.d/*.json']
 
 fn config(base: &Path) -> Arc<Config> {
     let mut config = parse("perfmon.yml", CONFIG, base).unwrap_or_else(|report| panic!("{report}"));
-    let (smb, mut schemas) = (exporter_testing::schema::smb(&[]), Schemas::default());
+    let (smb, mut schemas) = (exposition::testing::schema::smb(&[]), Schemas::default());
     schemas.set_module("os", &smb);
     schemas.add_source("pcq", &smb);
     assert_eq!(config.set_schemas(&schemas), []);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use config::{BUILT_IN_PROFILES, Config, built_in_profile, parse};
 use expect_test::{Expect, expect, expect_file};
-use exporter_testing::plugin::{complete, family, send_column, series};
+use exposition::testing::plugin::{complete, family, send_column, series};
 use exposition::{Format, page};
 use plugin_abi::{Column, Display, DropReason, FamilyDef, Kind, Outcome, ValueKind};
 use series::model::Target;
@@ -244,7 +244,7 @@ fn values_that_a_collection_did_not_bring_are_not_multiplied_again() {
     let host =
         [sent(nic, Kind::Gauge, "", &[("a", 1_000_000_004.0)]), sent(disk, Kind::Gauge, "", &[("C:", 3.0)])];
     collect(&store, &host);
-    let text = |store: &Arc<Store>| exporter_testing::plugin::samples(&[store]);
+    let text = |store: &Arc<Store>| exposition::testing::plugin::samples(&[store]);
     let expected = text(&store);
     assert!(expected.contains(" 3145728\n") && expected.contains(" 125000000.5\n"), "{expected}");
     for _ in 0..2 {
@@ -256,7 +256,7 @@ fn values_that_a_collection_did_not_bring_are_not_multiplied_again() {
 #[test]
 fn what_a_plugin_says_of_its_own_work_keeps_its_name() {
     let store = store(&profile("windows_exporter@0.31"));
-    let def = FamilyDef { namespace: "pcq", ..exporter_testing::plugin::gauge("Memory") };
+    let def = FamilyDef { namespace: "pcq", ..exposition::testing::plugin::gauge("Memory") };
     assert!(family(&store, &def).is_ok());
 }
 
@@ -267,7 +267,7 @@ fn facts_of_the_host_that_are_no_counters_have_the_profiles_names() {
         namespace: "host",
         object,
         kind: Kind::Info,
-        ..exporter_testing::plugin::gauge("Info")
+        ..exposition::testing::plugin::gauge("Info")
     };
     for (object, label) in [("OS", "product"), ("Name", "fqdn")] {
         let family = family(&store, &info(object)).unwrap();
@@ -275,7 +275,7 @@ fn facts_of_the_host_that_are_no_counters_have_the_profiles_names() {
         send_column(&store, &[id], Column::F64(&[1.0]));
     }
     complete(&store, Outcome::Full);
-    let samples = exporter_testing::plugin::samples(&[&store]);
+    let samples = exposition::testing::plugin::samples(&[&store]);
     assert!(samples.contains("windows_os_info{target=\"web1\",product=\"a\"} 1\n"), "{samples}");
     assert!(samples.contains("windows_os_hostname{target=\"web1\",fqdn=\"a\"} 1\n"), "{samples}");
 }

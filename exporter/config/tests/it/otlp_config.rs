@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use config::{SecretSource, parse};
 use expect_test::{Expect, expect};
-use http_client::HeaderSource;
-use otlp_encode::Temporality;
-use otlp_push::{Compression, OtlpProtocol};
+use otlp::encode::Temporality;
+use otlp::push::{Compression, OtlpProtocol};
+use support::http_client::HeaderSource;
 
 fn check(text: &str, expected: &Expect) {
     let report = parse("perfmon.yml", text, Path::new("/etc/perfmon")).expect_err("a report");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use config::{Config, Report, Schemas, parse};
 use expect_test::{Expect, expect};
-use exporter_testing::schema::{self, setting, transport};
+use exposition::testing::schema::{self, setting, transport};
 use plugin_abi::{SettingInfo, SettingKind, SettingsSchema};
 use serde_json::json;
 

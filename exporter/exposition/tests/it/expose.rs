@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use exporter_testing::peer;
-use exporter_testing::plugin::{complete, counter, gauge, instances, send, send_column, store, store_with};
+use exposition::testing::peer;
+use exposition::testing::plugin::{
+    complete, counter, gauge, instances, send, send_column, store, store_with,
+};
 use exposition::{Encoder, Format, OwnMetrics, page};
 use plugin_abi::{Column, FamilyDef, Kind, Outcome, ValueKind};
 use prometheus_client::metrics::counter::Counter;

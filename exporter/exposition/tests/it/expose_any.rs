@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use exporter_testing::plugin::{complete, send_column, send_histograms};
+use exposition::testing::plugin::{complete, send_column, send_histograms};
 use exposition::{Escaping, Format, Representation, page, page_bytes};
 use plugin_abi::{Column, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef, ValueKind, Verdict};
 use proptest::prelude::*;

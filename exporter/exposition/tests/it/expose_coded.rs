@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use exporter_testing::plugin::{complete, counter, gauge, instances, send, store};
+use exposition::testing::plugin::{complete, counter, gauge, instances, send, store};
 use exposition::{CodedPage, Coding, Encoder, Escaping, Format, OwnMetrics, Representation, page_bytes};
 use plugin_abi::Outcome;
 use prometheus_client::metrics::counter::Counter;

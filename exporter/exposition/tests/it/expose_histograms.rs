@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use exporter_testing::plugin::{complete, histogram, send_histograms, series, store};
+use exposition::testing::plugin::{complete, histogram, send_histograms, series, store};
 use exposition::{Encoder, Escaping, Format, Representation, page, page_bytes};
 use plugin_abi::{FamilyDef, HistogramBatch, InstanceSink, Outcome, SeriesDef};
 use series::model::{Snapshot, Target};
@@ -120,7 +120,7 @@ fn names_in_quotes_keep_the_suffix_inside() {
 fn a_page_in_pieces_is_the_page() {
     let store = store("web1");
     let bounds: Vec<f64> = (1..=64).map(f64::from).collect();
-    let id = exporter_testing::plugin::family(&store, &histogram("Waits", &bounds)).unwrap();
+    let id = exposition::testing::plugin::family(&store, &histogram("Waits", &bounds)).unwrap();
     let ids: Vec<u32> =
         (0..200).map(|row| series(&store, id, &[("i", &format!("{row}"))]).unwrap()).collect();
     let (counts, sums) = (vec![3; 200 * 65], vec![0.5; 200]);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use exporter_testing::plugin::{complete, counter, family, gauge, send, series};
+use exposition::testing::plugin::{complete, counter, family, gauge, send, series};
 use exposition::{Escaping, Format, Representation, page, page_bytes};
 use plugin_abi::{Batch, Column, DropReason, FamilyDef, InstanceSink, Outcome, SeriesDef};
 use series::model::Target;

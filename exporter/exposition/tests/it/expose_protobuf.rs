@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use exporter_testing::peer;
-use exporter_testing::plugin::{
+use exposition::testing::peer;
+use exposition::testing::plugin::{
     complete, counter, family, gauge, histogram, instances, send, send_column, store, store_with,
 };
 use exposition::{Encoder, Format, OwnMetrics, page, page_bytes};

@@ -2,7 +2,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use telemetry::{Metric, words};
+use support::telemetry::Metric;
+use support::words;
 
 type Labels = [(&'static str, &'static str); 1];
 

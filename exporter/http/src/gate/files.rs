@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use input::file::{self, Stamp};
+use support::input::file::{self, Stamp};
 
 /// No certificate, key or web configuration has more.
 const FILE_BYTES_MAX: usize = 4 << 20;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use exporter_testing::plugin::{
+use exposition::testing::plugin::{
     complete, counter, failure, family, gauge, histogram, instances, samples, send, send_histograms, series,
     store, store_with,
 };

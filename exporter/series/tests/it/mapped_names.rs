@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use exporter_testing::plugin::{
+use exposition::testing::plugin::{
     complete, counter, family, gauge, instances, samples, send, send_column, series,
 };
 use plugin_abi::{Column, DropReason, FamilyDef, InstanceSink, Kind, Outcome, ValueKind};

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use exporter_testing::plugin::{complete, failure, family, gauge, instances, samples, send, series, store};
+use exposition::testing::plugin::{
+    complete, failure, family, gauge, instances, samples, send, series, store,
+};
 use plugin_abi::{BatchOutcome, InstanceSink, Outcome};
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, NoObserver, Scope, Store};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use exporter_testing::plugin::{
+use exposition::testing::plugin::{
     complete, counter, family, gauge, instances, send, send_column, series, store, store_with,
 };
 use plugin_abi::{BatchOutcome, Column, DropReason, FamilyDef, InstanceSink, Kind, Outcome};

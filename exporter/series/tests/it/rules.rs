@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use exporter_testing::plugin::{complete, counter, failure, family, gauge, samples, send, series};
 use exposition::Format;
+use exposition::testing::plugin::{complete, counter, failure, family, gauge, samples, send, series};
 use plugin_abi::{DropReason, FamilyDef, InstanceSink, Kind, Outcome};
 use series::model::Target;
 use series::pipeline::{

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use expect_test::expect;
-use exporter_testing::plugin::{
+use exposition::testing::plugin::{
     complete, counter, failure, family, gauge, histogram, instances, send, send_column, store,
 };
 use plugin_abi::{

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use exporter_testing::plugin::{complete, failure, gauge, instances, send};
+use exposition::testing::plugin::{complete, failure, gauge, instances, send};
 use plugin_abi::Outcome;
 use series::model::Target;
 use series::pipeline::{Catalog, FailureStreak, Limits, Normalize, Rules, Scope, Store, StoreObserver};

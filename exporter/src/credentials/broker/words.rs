@@ -42,8 +42,9 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
 fn next_step(lent: &Lent, refusal: Refusal, may_be_retried: bool) -> String {
     let text = match refusal {
         Refusal::Rejected => {
-            let odd =
-                input::secret::oddity(&lent.secret).map(|odd| format!(", which {odd}")).unwrap_or_default();
+            let odd = support::input::secret::oddity(&lent.secret)
+                .map(|odd| format!(", which {odd}"))
+                .unwrap_or_default();
             let retry = if may_be_retried { "; a reload tries the same one once more" } else { "" };
             return format!("correct the secret{odd}; it is read again automatically{retry}");
         }

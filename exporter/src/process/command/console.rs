@@ -4,7 +4,7 @@ use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use plugin_host::{CommandCancel, CommandOutput};
-use safe_text::safe_text;
+use safe_text::one_line;
 
 use crate::process::output;
 

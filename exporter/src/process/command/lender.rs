@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
-use input::secret::{self, SecretSource};
 use plugin_abi::{CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
+use support::input::secret::{self, SecretSource};
 use tokio::runtime::Handle;
 
 use crate::credentials::{Broker, SystemClock, VerdictFile};

@@ -22,7 +22,7 @@ use plugin_host::{
     CommandOutput, CommandRequest, ConfiguredModule, HostOptions, Limits, MetricNames, RunningCommand,
 };
 use series::pipeline::Normalize;
-use telemetry::log::PluginLog;
+use support::telemetry::log::PluginLog;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -150,8 +150,8 @@ fn prepare_and_run(
 
 /// Commands print their own messages; the log is for debugging, and for what an audit needs.
 fn start_log(level: Option<&str>) -> Result<(), Stop> {
-    let format = telemetry::log::LogFormat::default();
-    telemetry::log::init(&telemetry::log::with_audit(level.unwrap_or("off")), format)
+    let format = support::telemetry::log::LogFormat::default();
+    support::telemetry::log::init(&support::telemetry::log::with_audit(level.unwrap_or("off")), format)
         .map_err(|error| usage(format!("--log.level: {error}; write `info` or `debug`")))
 }
 

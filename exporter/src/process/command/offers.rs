@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use config::{Config, beside_program, plugin_file, plugin_files};
-use input::nearest::suggestion;
 use plugin_abi::SettingsSchema;
 use plugin_host::{CommandInfo, Host, HostOptions, Library};
+use support::input::nearest::suggestion;
 
 use crate::process::plugins::Libraries;
 

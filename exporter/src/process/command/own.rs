@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use input::secret::SecretSource;
+use support::input::secret::SecretSource;
 
 /// What the program itself takes of the words behind a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The words of a plugin's command, and what the configuration adds to them.
 
 use config::{AllowHosts, Config, Target, TransportSettings, in_words};
-use input::nearest::suggestion;
 use plugin_abi::{SettingsSchema, TransportInfo};
 use plugin_host::CommandInfo;
+use support::input::nearest::suggestion;
 
 /// The words of a command, to be read and added to.
 pub(super) struct Words<'a> {
@@ -277,9 +277,9 @@ targets:
 - {name: web1, host: web1.example, identity: corp, transport: both, modules: [alerts]}
 - {name: web2, host: web2.example, identity: corp, transport: one, modules: [alerts]}";
         let mut config = config::parse("a.yml", text, std::path::Path::new(".")).unwrap();
-        let [smb, dcom] = [exporter_testing::schema::smb(&[]), exporter_testing::schema::dcom(&[])];
+        let [smb, dcom] = [exposition::testing::schema::smb(&[]), exposition::testing::schema::dcom(&[])];
         let transports = smb.transports.iter().chain(&dcom.transports).cloned().collect();
-        let schema = exporter_testing::schema::schema(&[], transports);
+        let schema = exposition::testing::schema::schema(&[], transports);
         let mut schemas = config::Schemas::default();
         schemas.add_source("pla", &schema);
         assert_eq!(config.set_schemas(&schemas), []);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use config::{Entry, Node, Value};
-use input::file;
+use support::input::file;
 
 use super::found::Found;
 use super::{dashboards, rules};

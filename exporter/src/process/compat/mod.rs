@@ -24,7 +24,7 @@ mod view;
 use std::path::Path;
 
 use config::BUILT_IN_PROFILES;
-use input::nearest::suggestion;
+use support::input::nearest::suggestion;
 
 use self::report::Report;
 use self::view::View;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use safe_text::safe_text;
+use safe_text::one_line;
 
 use super::report::{FileReport, MetricReport, Place, Report};
 use super::verdict::Verdict;

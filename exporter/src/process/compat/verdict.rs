@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use config::{BUILT_IN_PROFILES, NotObtainable};
-use input::nearest::nearest;
 use series::pipeline::{MappedSource, NameMap};
-use telemetry::MetricKind;
+use support::input::nearest::nearest;
+use support::telemetry::MetricKind;
 
 use super::promql::{self, Labelled, Reference};
 use super::view::{Collects, NATIVE_PREFIX, View};

@@ -88,7 +88,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use input::secret::SecretSource;
+    use support::input::secret::SecretSource;
 
     #[test]
     fn odd_characters_come_back_from_the_configuration_as_they_went_in() {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
-use telemetry::{Metric, Writer};
+use support::telemetry::{Metric, Writer};
 
 /// How a probe was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,7 +39,7 @@ use super::resolver::Lookups;
 use crate::targets::{Costs, TargetState};
 use crate::web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
 use config::{Config, Target};
-use otlp_push::EventRouter;
+use otlp::push::EventRouter;
 use series::pipeline::Catalog;
 
 /// How long the deadline of a collection is before that of the answer, so that a failure is reported with its

@@ -2,12 +2,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::SystemTime;
 
-use otlp_encode::Trigger;
-use otlp_push::Ended;
+use otlp::encode::Trigger;
+use otlp::push::Ended;
 use plugin_abi::{CollectionId, Completion, Event, Level};
 use plugin_host::monotonic_ns;
 use series::pipeline::StoreObserver;
-use telemetry::log;
+use support::telemetry::log;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -83,7 +83,7 @@ impl ProbeObserver {
 
 impl StoreObserver for ProbeObserver {
     fn now_unix_nanos(&self) -> u64 {
-        telemetry::unix_nanos(SystemTime::now())
+        support::telemetry::unix_nanos(SystemTime::now())
     }
 
     fn completed(&self, _collection: CollectionId, completion: &Completion<'_>, series: usize) {

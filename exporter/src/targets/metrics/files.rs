@@ -1,7 +1,7 @@
 use std::fmt;
 
 use config::target_files::FileState;
-use telemetry::{Metric, Writer};
+use support::telemetry::{Metric, Writer};
 
 pub(super) fn write(out: &mut Writer<'_, '_>, files: &[FileState]) -> fmt::Result {
     let each =

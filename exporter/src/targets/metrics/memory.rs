@@ -1,7 +1,7 @@
 use std::fmt;
 
 use series::pipeline::Footprint;
-use telemetry::{Metric, Writer};
+use support::telemetry::{Metric, Writer};
 
 use super::targets::TargetWithStatus;
 

@@ -7,7 +7,7 @@ mod targets;
 
 use std::fmt;
 
-use telemetry::Writer;
+use support::telemetry::Writer;
 
 use super::registry::{TargetRegistry, TargetStatus};
 

@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plugin_host::Library;
-use telemetry::{Metric, Writer};
+use support::telemetry::{Metric, Writer};
 
 /// A plugin as the metrics see it.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plugin_abi::Stage;
 use series::pipeline::Refusal;
-use telemetry::{Metric, Writer};
+use support::telemetry::{Metric, Writer};
 
 use crate::targets::account::{JobStatus, StageCost};
 use crate::targets::health::{TargetHealth, count_by_health};

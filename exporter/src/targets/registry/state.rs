@@ -2,10 +2,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use config::Target;
-use otlp_encode::Resource;
+use otlp::encode::Resource;
 use plugin_abi::{Completion, Failure};
 use series::pipeline::{FailureStreak, Refusal, Store};
-use telemetry::unix_seconds;
+use support::telemetry::unix_seconds;
 use tokio::sync::Notify;
 
 use super::status::{Place, TargetStatus};

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http_server::PeerKey;
-use telemetry::log::Throttle;
+use support::telemetry::log::Throttle;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use tracing::warn;

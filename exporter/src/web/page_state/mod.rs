@@ -8,7 +8,7 @@ mod watched;
 use std::sync::Arc;
 
 use alerts::Registry;
-use otlp_push::AllCounts;
+use otlp::push::AllCounts;
 
 use self::files::Files;
 use self::pulse::Pulse;

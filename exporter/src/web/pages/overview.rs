@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use config::target_files::FileState;
 use http_server::Caller;
 use hyper::Response;
-use telemetry::ProcessUsage;
+use support::telemetry::ProcessUsage;
 
 use super::amount::{bytes, count, span, took};
 use super::fleet::Fleet;

@@ -11,8 +11,8 @@ use com::comev::{
 use com::comt::IComTrackingInfoEvents;
 use com::dcom::wire::Objref;
 use com::oaut::Bstr;
+use dcom::callbacks::Subscriber;
 use dcom::client::Object;
-use dcom::exporter::Subscriber;
 use host_session::{Reason, SessionError, Stage};
 use plugin_session::{Explanation, ObjectService, ObjectStep};
 use rpc::orpc::ObjectInterface as _;

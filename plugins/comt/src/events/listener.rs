@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, OnceLock};
 
 use com::dcom::RESOLVER_PORT;
-use dcom::exporter::{Exporter, Strangers, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::callbacks::{Exporter, Strangers, Subscriber, SubscriberLimits, Subscribers, Told};
 use dcom::rpc_server::{Deadlines, TcpListeners};
 use plugin_sdk::{Failure, LibrarySettings, Problem, Stage};
 use plugin_session::recorder;

@@ -21,7 +21,7 @@ mod subscription;
 
 use std::time::{Duration, SystemTime};
 
-use dcom::exporter::{Event, EventRefusal};
+use dcom::callbacks::{Event, EventRefusal};
 use host_session::Target;
 use plugin_sdk::{Collection, Failure, GeneralReason};
 use plugin_session::{Backoff, TransportSettings};

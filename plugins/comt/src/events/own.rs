@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dcom::exporter::{Subscriber, Told};
+use dcom::callbacks::{Subscriber, Told};
 use plugin_sdk::{Failure, Stage};
 use wire::Guid;
 

@@ -23,7 +23,7 @@ pub(crate) fn figures_of(event: &[u8], limits: &Limits) -> Result<HostFigures, D
         processes_max: u32::MAX,
         containers_max: u32::MAX,
         components_max: u32::MAX,
-        ..ms_comt::tracking::Limits::default()
+        ..com::comt::tracking::Limits::default()
     };
     read(event, &all, &mut state)?;
     Ok(state.into_figures(limits))

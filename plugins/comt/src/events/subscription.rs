@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use dcom::callbacks::{Event, EventCounts};
 use dcom::client::Object;
-use dcom::exporter::{Event, EventCounts};
 use host_session::{Recovery, SessionError, Target};
 use plugin_sdk::{Collection, Coverage, Failure, GeneralReason, Stage};
 use plugin_session::{AttemptError, HostSource, KeptConnection, ObjectConnection, TransportSettings};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use safe_text::safe_text;
+use safe_text::one_line;
 
 use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, Place, ProcessFigures};
 

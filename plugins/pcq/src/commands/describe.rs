@@ -10,7 +10,7 @@ use counter_poll::survey::Counterset;
 use counter_types::{Selection, same_name};
 use counters::pcq::types::{CounterId, InstanceType};
 use counters::pcq::wire::InstanceInfo;
-use safe_text::safe_text;
+use safe_text::one_line;
 use serde_json::{Value, json};
 
 use super::table::{cut, wrapped};

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use counter_poll::classic::{self, Reach, Survey};
+use counter_poll::over_host::PerflibSession as _;
 use counter_poll::registration;
 use counter_poll::registration::Name;
 use counter_poll::survey;
 use counter_types::{NamePattern, PatternText, nearest, same_name};
 use counters::pcq::types::Lcid;
-use host_session::perflib::PerflibSession as _;
 use host_session::{HostInfo, Session, SessionError};
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments};
@@ -164,10 +164,10 @@ fn check_patterns<'a>(
 /// The classic objects that are asked for.
 async fn classic_objects(session: &mut Session, wish: &Wish) -> Result<Survey, SessionError> {
     let deadline = Instant::now() + CLASSIC_MAX;
-    let mut association = host_session::perflib::open_registry(session, deadline).await?;
-    let mut client = host_session::perflib::registry(&mut association, deadline);
+    let mut association = counter_poll::over_host::open_registry(session, deadline).await?;
+    let mut client = counter_poll::over_host::registry(&mut association, deadline);
     let surveyed = classic::survey(&mut client, |name| wish.wants(name), wish.reach, wish.lcid).await;
-    surveyed.map_err(|error| host_session::perflib::error_of_classic(session.target(), &error))
+    surveyed.map_err(|error| counter_poll::over_host::error_of_classic(session.target(), &error))
 }
 
 async fn names(run: &Run, session: &mut Session) -> Result<Vec<(Guid, Name)>, CommandError> {

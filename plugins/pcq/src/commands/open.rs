@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use counter_poll::over_host::PerflibSession as _;
 use counter_poll::paths::{ClassicQuery, PathPlan, PathQuery};
 use counters::pcq::perflibv2::CounterData;
 use counters::rrp::winreg::RegistryValue;
-use host_session::perflib::PerflibSession as _;
 use host_session::rpc_client::{Association, NamedPipe};
 use host_session::{Recovery, Session, SessionError};
 use plugin_session::command::CommandError;
@@ -66,9 +66,10 @@ impl Open {
         };
         let classic = match &mut self.classic {
             Some(OpenClassic { association, query }) => {
-                let fetched = query.fetch(&mut host_session::perflib::registry(association, deadline)).await;
+                let fetched =
+                    query.fetch(&mut counter_poll::over_host::registry(association, deadline)).await;
                 let target = self.session.target();
-                Some(fetched.map_err(|error| host_session::perflib::error_of_classic(target, &error))?)
+                Some(fetched.map_err(|error| counter_poll::over_host::error_of_classic(target, &error))?)
             }
             None => None,
         };
@@ -87,11 +88,12 @@ impl Open {
 
 impl OpenClassic {
     async fn new(session: &mut Session, plan: &PathPlan, deadline: Instant) -> Result<Self, SessionError> {
-        let mut association = host_session::perflib::open_registry(session, deadline).await?;
+        let mut association = counter_poll::over_host::open_registry(session, deadline).await?;
         let opened =
-            ClassicQuery::open(&mut host_session::perflib::registry(&mut association, deadline), plan).await;
+            ClassicQuery::open(&mut counter_poll::over_host::registry(&mut association, deadline), plan)
+                .await;
         let query =
-            opened.map_err(|error| host_session::perflib::error_of_classic(session.target(), &error))?;
+            opened.map_err(|error| counter_poll::over_host::error_of_classic(session.target(), &error))?;
         Ok(Self { association, query })
     }
 }

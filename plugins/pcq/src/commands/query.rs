@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use counter_poll::over_host::PerflibSession as _;
 use counter_poll::paths::{FindError, OpenPath, PathPlan, Readings, Sample};
 use counter_poll::survey;
 use counter_types::{CounterPath, InstancePath, nearest};
-use host_session::perflib::PerflibSession as _;
 use host_session::{Recovery, Session};
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
@@ -152,9 +152,9 @@ async fn find(run: &Run, wish: &Wish, session: &mut Session) -> Result<PathPlan,
     }
     run.progress("classic objects…");
     let first = open.iter().find_map(OpenPath::problem).cloned();
-    let found = match host_session::perflib::open_registry(session, deadline).await {
+    let found = match counter_poll::over_host::open_registry(session, deadline).await {
         Ok(mut association) => {
-            plan.add_classic(&mut host_session::perflib::registry(&mut association, deadline), &open).await
+            plan.add_classic(&mut counter_poll::over_host::registry(&mut association, deadline), &open).await
         }
         // A wildcard has what version 2 countersets give it.
         Err(error) => return first.map_or(Ok(plan), |_| Err(CommandError::of_session(&error))),
@@ -170,7 +170,7 @@ fn explain(session: &Session, error: FindError<host_session::rpc_client::Error>)
         FindError::Path(problem) => paths::explain(&problem),
         FindError::Call(error) => CommandError::of_session(&session.error(&error)),
         FindError::Classic(error) => {
-            CommandError::of_session(&host_session::perflib::error_of_classic(session.target(), &error))
+            CommandError::of_session(&counter_poll::over_host::error_of_classic(session.target(), &error))
         }
     }
 }

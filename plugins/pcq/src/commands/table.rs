@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use counter_poll::paths::{Instance, Key, PathPlan, Sample, Value, is_shown_as_read};
 use counter_types::{Cooked, display, display_exact, shown_as};
-use safe_text::safe_text;
+use safe_text::one_line;
 
 use super::clock;
 use super::formatter::Formatter;

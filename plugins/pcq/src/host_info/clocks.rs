@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use counter_poll::over_host::CallTimes;
 use counter_types::{RawClocks, boot_time};
-use host_session::perflib::CallTimes;
 use wire::FileTime;
 
 /// The start of a host, kept from reply to reply: each shows another one, by the drift between the host's clocks.

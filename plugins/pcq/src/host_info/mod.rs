@@ -13,8 +13,8 @@ mod services;
 
 use std::time::Duration;
 
+use counter_poll::over_host::CallTimes;
 use counter_types::RawClocks;
-use host_session::perflib::CallTimes;
 use plugin_sdk::{Collection, Failure, FamilyId, GeneralReason, Output, Stage};
 use plugin_session::{Backoff, OpenSession};
 use tokio::time::Instant;
@@ -157,7 +157,7 @@ impl HostInfo {
             let may_be_stale = !pipe.is_new && !is_retry;
             *is_pipe_new |= pipe.is_new;
             let calls = pipe.association.calls();
-            let client = host_session::perflib::registry(pipe.association, calls_end);
+            let client = counter_poll::over_host::registry(pipe.association, calls_end);
             let read = match Reader::open(client, share(now, deadline, 4)).await {
                 Ok(Ok(reader)) => self.read(reader, now, collection.output()).await.map(Ok),
                 Ok(Err(why)) => Ok(Err(why)),
@@ -167,7 +167,7 @@ impl HostInfo {
             let lost = match read {
                 Ok(Ok(())) => return Ok(()),
                 Ok(Err(why)) => return Err((why, refused(why))),
-                Err(lost) => host_session::perflib::error_of_registry(open.session().target(), &lost),
+                Err(lost) => counter_poll::over_host::error_of_registry(open.session().target(), &lost),
             };
             let failure = open.side_pipe_failed(&lost);
             if !(may_be_stale && open.is_connected()) {

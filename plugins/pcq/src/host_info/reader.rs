@@ -1,9 +1,9 @@
 //! Keys and values of the host's registry, each read for itself: what is missing or malformed costs nothing else.
 
+use counter_poll::over_host::PipeChannel;
 use counters::rrp::winreg::{Key, Limits, RegistryClient, RegistryValue, ValueRoom};
 use counters::rrp::wire::InvalidValue;
 use host_session::concerns_one_call;
-use host_session::perflib::PipeChannel;
 use tokio::time::Instant;
 use wire::Win32Error;
 

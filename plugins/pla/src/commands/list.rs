@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::ObjectStep;
 use plugin_session::command::{CommandError, HostAccess};
-use safe_text::safe_text;
+use safe_text::one_line;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

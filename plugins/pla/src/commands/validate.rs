@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ms_pla::xml::DataCollectorSet;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::CommandError;
-use safe_text::safe_text;
+use safe_text::one_line;
 
 use crate::files::{self, Overrides};
 use crate::model::{LogFormat, LogOverrides, Neglected, Problem, ProblemKind};

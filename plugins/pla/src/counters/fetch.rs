@@ -2,9 +2,9 @@
 
 use counter_poll::ClassicError;
 use counter_poll::classic::Questions;
+use counter_poll::over_host::{PerflibSession as _, PipeChannel, error_of_classic, registry};
 use counter_poll::paths::{ClassicQuery, PathPlan, PathQuery};
 use counters::rrp::winreg::RegistryClient;
-use host_session::perflib::{PerflibSession as _, PipeChannel, error_of_classic, registry};
 use host_session::{Reason, Recovery, SessionError};
 use plugin_sdk::{Collection, Failure, Stage};
 use rpc::Pause;

@@ -1,8 +1,8 @@
 //! Which countersets the host has.
 
 use counter_poll::WELL_KNOWN;
+use counter_poll::over_host::{PcqError, PerflibSession as _, error_of_registry, registry};
 use counters::rrp::RegisteredCounterSets;
-use host_session::perflib::{PcqError, PerflibSession as _, error_of_registry, registry};
 use plugin_sdk::{Collection, Failure, Stage};
 use tokio::time::Instant;
 use wire::Guid;

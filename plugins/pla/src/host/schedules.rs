@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use counter_poll::over_host::{PipeChannel, error_of_registry, registry};
 use counters::rrp::winreg::{RegistryClient, RegistryValue, ValueRoom};
-use host_session::perflib::{PipeChannel, error_of_registry, registry};
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use ms_pla::xml::Schedule;

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use counter_poll::classic::{self, Reach};
-use counter_poll::{registration, survey};
-use counter_types::{NamePattern, same_name};
-use counters::pcq::wire::InstanceInfo;
-use host_session::perflib::{
+use counter_poll::over_host::{
     PcqError, PerflibSession as _, error_of_classic, error_of_perflib, open_registry,
     registered_counter_sets, registry,
 };
+use counter_poll::{registration, survey};
+use counter_types::{NamePattern, same_name};
+use counters::pcq::wire::InstanceInfo;
 use host_session::{Session, SessionError};
 use pla_engine::Threshold;
 use plugin_sdk::Run;

@@ -3,7 +3,7 @@
 use ms_pla::xml::Position;
 
 use super::document::at;
-use super::text::safe_text;
+use super::text::one_line;
 
 /// All sets.
 #[derive(Debug, Default)]

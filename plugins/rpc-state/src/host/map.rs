@@ -7,7 +7,7 @@ use endpoints::epm::types::Entry;
 use endpoints::epm::wire::Binding;
 use host_session::{SessionError, Stage, TcpSession};
 use rpc::{Guid, SyntaxId};
-use safe_text::safe_text;
+use safe_text::one_line;
 use tokio::time::Instant;
 
 use super::config::Limits;

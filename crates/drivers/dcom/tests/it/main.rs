@@ -1,5 +1,5 @@
 #![allow(missing_docs, reason = "tests")]
 
+mod callbacks;
 mod client;
-mod exporter;
 mod rpc_server;

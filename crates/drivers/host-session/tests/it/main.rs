@@ -2,8 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail by panicking")]
 
 mod connecting;
-#[allow(dead_code, reason = "the drivers' tests use more of it")]
-#[path = "rpc_client/host.rs"]
 mod host;
 mod mapped;
 mod polling;

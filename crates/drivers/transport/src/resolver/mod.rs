@@ -15,7 +15,7 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `resolver` | one call from name to addresses |
+//! | `lookup` | one call from name to addresses |
 //! | `flights` | look-ups in flight: shared, limited, ended |
 //! | `answers` | addresses that were found earlier |
 //! | `system` | the two files of the machine |
@@ -31,12 +31,12 @@ mod error;
 mod flights;
 mod hosts;
 mod literal;
+mod lookup;
 mod order;
-mod resolver;
 mod servers;
 mod system;
 
 pub use self::error::{LookupError, LookupErrorKind};
 pub use self::literal::literal;
-pub use self::resolver::{Limits, Resolver};
+pub use self::lookup::{Limits, Resolver};
 pub use self::system::Files;

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use wire::{Decode, NtStatus, ReadCursor};
+use ::wire::{Decode, NtStatus, ReadCursor};
 
 use super::connection::ServerConnection;
 use super::event::{FileId, RequestId, ServerEvent, SessionId};

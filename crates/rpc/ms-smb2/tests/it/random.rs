@@ -1,10 +1,10 @@
 //! Bytes that nobody meant.
 
+use ::wire::{Decode, Encode, ReadCursor};
 use ms_smb2::client::{ClientConnection, Event, Reply};
 use ms_smb2::server::ServerConnection;
 use ms_smb2::wire;
 use proptest::prelude::*;
-use wire::{Decode, Encode, ReadCursor};
 
 use crate::pair::{Pair, SESSION_KEY, client_config, only, server_config};
 use crate::raw::framed;
@@ -18,7 +18,7 @@ where
     src.read_slice(wire::Header::FIXED_PART_SIZE);
     let Ok(decoded) = T::decode(&mut src) else { return };
     let mut again = vec![0; wire::Header::FIXED_PART_SIZE];
-    if wire::encode_into(&decoded, &mut again).is_ok() {
+    if ::wire::encode_into(&decoded, &mut again).is_ok() {
         assert_eq!(again.len(), wire::Header::FIXED_PART_SIZE + decoded.size());
         let mut src = ReadCursor::new(&again);
         src.read_slice(wire::Header::FIXED_PART_SIZE);
@@ -66,7 +66,7 @@ proptest! {
         pair.client.session_setup(b"negotiate").unwrap();
         let mut message = message;
         let header = crate::raw::response(wire::Command(command), message_id, 1);
-        message[..wire::Header::FIXED_PART_SIZE].copy_from_slice(&wire::encode_vec(&header).unwrap());
+        message[..wire::Header::FIXED_PART_SIZE].copy_from_slice(&::wire::encode_vec(&header).unwrap());
         pair.client.handle_bytes(&framed(&message)).unwrap_or_default();
     }
 

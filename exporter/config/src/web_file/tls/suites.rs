@@ -1,6 +1,6 @@
 //! The ciphers and curves that may be chosen, by the names that Go gave to them.
 
-use input::nearest::suggestion;
+use support::input::nearest::suggestion;
 use tokio_rustls::rustls::{CipherSuite, NamedGroup};
 
 use super::Versions;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use exporter_testing::plugin::gauge;
+use exposition::testing::plugin::gauge;
 
 use super::*;
 use crate::web::page_state::Kept;

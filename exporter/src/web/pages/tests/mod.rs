@@ -25,7 +25,7 @@ use plugin_abi::{
 use prometheus_client::registry::Registry;
 use series::model;
 use series::pipeline::{Catalog, Limits, Scope, Store};
-use telemetry::Timings;
+use support::telemetry::Timings;
 
 use super::catalogue::Taken;
 use super::*;

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use ::alerts::Origin;
-use exporter_testing::plugin::gauge;
+use exposition::testing::plugin::gauge;
 use plugin_abi::{Alert, AlertState, Event, Level};
 use proptest::prelude::*;
 

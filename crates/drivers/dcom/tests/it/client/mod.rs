@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail by panicking")]
 
 #[allow(dead_code, reason = "the drivers' tests use more of it")]
-#[path = "../../../../host-session/tests/it/rpc_client/host.rs"]
+#[path = "../../../../host-session/tests/it/host.rs"]
 mod host;
 mod objects;
 mod world;

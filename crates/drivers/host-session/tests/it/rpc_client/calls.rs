@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use transport::{BoxStream, FaultPlan, Faulty};
 use wire::Guid;
 
-use crate::rpc_client::host::{Answer, PASSWORD, Rules, USER, serve};
+use crate::host::{Answer, PASSWORD, Rules, USER, serve};
 
 pub(crate) const ECHO: SyntaxId = SyntaxId::new(Guid::from_u128(0x0ec0), 1, 0);
 /// Returns its stub, reversed.

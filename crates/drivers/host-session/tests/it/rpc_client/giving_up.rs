@@ -10,11 +10,11 @@ use ssp::Mechanism;
 use tokio::time::{Instant, timeout};
 use transport::{Direction, Endpoint, FaultPlan, Faulty, PcapFile};
 
+use crate::host::PASSWORD;
 use crate::rpc_client::calls::{
     HANG_UP, RAW, REVERSE, SILENCE, bind, call, connect, credentials, dial, let_the_host_work, log_on,
     pattern, rules, soon,
 };
-use crate::rpc_client::host::PASSWORD;
 
 #[tokio::test(start_paused = true)]
 async fn a_call_without_an_answer_ends_at_its_deadline_and_another_pipe_works() {

@@ -5,10 +5,10 @@ use host_session::rpc_client::{ErrorKind, SmbConnection, SmbOptions, Stage};
 use ssp::Mechanism;
 use wire::NtStatus;
 
+use crate::host::Rules;
 use crate::rpc_client::calls::{
     REVERSE, bind, call, credentials, dial, let_the_host_work, log_on, poll_once, rules, soon,
 };
-use crate::rpc_client::host::Rules;
 
 #[tokio::test]
 async fn a_wrong_password_is_sent_once() {

@@ -4,7 +4,6 @@
 mod calls;
 mod faults;
 mod giving_up;
-mod host;
 mod logon;
 mod negotiation;
 mod overlap;

@@ -11,8 +11,8 @@ use ms_smb2::server::ServerLimits;
 use ssp::Mechanism;
 use tokio::time::Instant;
 
+use crate::host::{Answer, Rules};
 use crate::rpc_client::calls::{ECHO, REVERSE, SILENCE, bind, call, dial, log_on, pattern, rules, soon};
-use crate::rpc_client::host::{Answer, Rules};
 
 /// Answers with the number of bytes in the stub.
 fn as_long_as_asked(call: &IncomingCall) -> Answer {

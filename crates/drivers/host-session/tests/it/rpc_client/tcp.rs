@@ -12,8 +12,8 @@ use ssp::{Mechanism, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::time::{Instant, timeout};
 
+use crate::host::{Answer, PASSWORD, acceptor, mechanism};
 use crate::rpc_client::calls::{ECHO, REVERSE, SILENCE, call, credentials, echo, pattern, rules, soon};
-use crate::rpc_client::host::{Answer, PASSWORD, acceptor, mechanism};
 
 /// A stream to an RPC server that answers like the pipes, or endlessly if `endless`.
 fn dial(endless: bool) -> TcpTransport {

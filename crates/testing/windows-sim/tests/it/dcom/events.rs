@@ -13,8 +13,8 @@ use com::comt::tracking::{Component, Container, Dropped, Limits, Process, Visito
 use com::comt::{IComTrackingInfoEvents, ids::EVENT_CLASS};
 use com::dcom::wire::Objref;
 use com::oaut::{Bstr, Value};
+use dcom::callbacks::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
 use dcom::client::Object;
-use dcom::exporter::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
 use dcom::rpc_server::{Deadlines, Server, TcpListeners};
 use rpc::ndr::InterfacePointer;
 use rpc::orpc::ObjectInterface;

@@ -1,0 +1,72 @@
+//! Objects that Windows hosts call back, over DCOM: the side of [MS-DCOM] that has the objects.
+//!
+//! One [`Exporter`] serves all targets on one port or two. Each target has an object of its own, with random identifiers, and
+//! gets a reference to it that says where it is. The host resolves that reference at port 135, asks for the interface, and
+//! calls it:
+//!
+//! | the host calls | where | what for |
+//! | --- | --- | --- |
+//! | `IObjectExporter`: `ServerAlive2`, `ResolveOxid2` | the told address, port 135 | where the object's program is |
+//! | `IRemUnknown`, `IRemUnknown2` | the told address and port | the object's interfaces, references to it |
+//! | the object | the same | the event |
+//!
+//! [`Subscribers`] has objects for the events of the COM+ tracker, and keeps the newest state of each target:
+//!
+//! ```no_run
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! use dcom::callbacks::{Exporter, SubscriberLimits, Subscribers, Told};
+//! use dcom::rpc_server::{Deadlines, Limits, TcpListeners};
+//! use tokio::net::TcpListener;
+//!
+//! let exporter = Exporter::new(Subscribers::INTERFACES);
+//! let subscribers = Subscribers::new(exporter.clone(), SubscriberLimits::default());
+//! let listener = TcpListener::bind("192.0.2.7:135").await?;
+//! let server = exporter.server(Limits::default(), Deadlines::default());
+//! let listening = TcpListeners::start(&server, vec![listener])?;
+//!
+//! let told = Told::new("192.0.2.7", 135)?;
+//! let subscriber = subscribers.subscribe(["198.51.100.1".parse()?], told)?;
+//! let reference = subscriber.objref().to_pointer();
+//! // … the reference is stored as the SubscriberInterface of a subscription at the host
+//! subscriber.arrived().await;
+//! let event = subscriber.take();
+//! # let _ = (reference, event);
+//! listening.stop().await;
+//! # Ok(()) }
+//! ```
+//!
+//! # Security
+//!
+//! References have no security bindings, so callers need no security ([MS-DCOM] 3.2.4.2). A resolver may authenticate all the
+//! same ([MS-DCOM] 3.2.4.1.2.2, 3.2.6.1), and the tracker as the machine ([MS-COMT] <16>). What that proves is not looked at:
+//!
+//! | a caller with | is taken at |
+//! | --- | --- |
+//! | nothing | no protection |
+//! | anonymous NTLM, by itself or in SPNEGO | all levels: its keys are known |
+//! | NTLM of an account | the level CONNECT: only its domain knows the keys of others |
+//! | Kerberos | none |
+//!
+//! What comes in is untrusted in each case. An object is called only from the addresses of its target, by a number of 122
+//! random bits that only that target was told, and only to leave data behind.
+//!
+//! Objects live as long as their [`Export`], whatever callers say of references and pings: the reference says that no pings
+//! are wanted.
+
+mod export;
+mod exporter;
+mod object;
+mod random;
+mod remote_unknown;
+mod resolver;
+mod subscriber;
+mod table;
+mod told;
+
+pub use self::export::Export;
+pub use self::exporter::Exporter;
+pub use self::object::ExportedObject;
+pub use self::random::NoRandomness;
+pub use self::subscriber::{Event, EventCounts, EventRefusal, Subscriber, SubscriberLimits, Subscribers};
+pub use self::table::Strangers;
+pub use self::told::{InvalidTold, Told};

@@ -1,0 +1,230 @@
+//! One endpoint: the task that fills its queue, and the task that empties it.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::encode::{Earlier, Part, Request as Written, Requests, Temporality};
+use bytes::Bytes;
+use support::http_client::Connector;
+use support::telemetry::unix_nanos;
+use tokio::sync::watch;
+use tracing::{debug, warn};
+
+use super::body::pack;
+use super::counts::{Counts, Loss};
+use super::fill::{Line, fill};
+use super::options::OtlpEndpoint;
+use super::queue::Item;
+use super::records::Records;
+use super::sender::{Decided, Sender, Way};
+use super::shared::Shared;
+use super::signal::Signal;
+use super::size::RequestBytes;
+
+/// An endpoint that is about to begin.
+pub struct Endpoint {
+    /// Where, and how.
+    pub settings: Arc<OtlpEndpoint>,
+    /// The way there.
+    pub connector: Arc<dyn Connector>,
+    /// What it has in common with others.
+    pub shared: Shared,
+    /// Counts of its data.
+    pub counts: Arc<Counts>,
+    /// Its queue of log records, if it gets any.
+    pub logs: Option<Arc<Records>>,
+    /// Its queue of spans, if it gets any.
+    pub traces: Option<Arc<Records>>,
+    /// For its waits.
+    pub seed: u64,
+}
+
+impl Endpoint {
+    /// Pushes until `stop`, then sends the queued data, each request once.
+    pub async fn run(self, stop: watch::Receiver<bool>) {
+        let line = Line::new(&self.settings, &self.counts);
+        let filling = fill(Arc::clone(&line), Arc::clone(&self.settings), self.shared.clone(), stop.clone());
+        let delivery = Delivery {
+            taken: HashMap::new(),
+            request_bytes: RequestBytes::new(self.settings.request_bytes as usize),
+            is_size_told: false,
+            sender: self.sender(Signal::Metrics, &stop),
+            shared: self.shared.clone(),
+        };
+        let logs = self.deliver(self.logs.as_ref(), Signal::Logs, &stop);
+        let traces = self.deliver(self.traces.as_ref(), Signal::Traces, &stop);
+        // The last round comes before the sender may end.
+        tokio::join!(filling, delivery.run(line), logs, traces);
+    }
+
+    async fn deliver(&self, records: Option<&Arc<Records>>, signal: Signal, stop: &watch::Receiver<bool>) {
+        let Some(records) = records else { return };
+        let sender = self.sender(signal, stop);
+        records.deliver(sender, self.settings.request_bytes as usize, stop.clone()).await;
+    }
+
+    fn sender(&self, signal: Signal, stop: &watch::Receiver<bool>) -> Sender {
+        let way = Way {
+            settings: Arc::clone(&self.settings),
+            connector: Arc::clone(&self.connector),
+            clock: Arc::clone(&self.shared.clock),
+            counts: Arc::clone(&self.counts),
+            seed: self.seed ^ signal as u64,
+        };
+        Sender::new(way, signal, stop.clone())
+    }
+}
+
+/// Where so many points in a row are too large, each alone, it is not their size: the rest of the round goes, too.
+const ALONE_MAX: u32 = 20;
+
+/// What sending needs to know from one round to the next.
+struct Delivery {
+    sender: Sender,
+    shared: Shared,
+    /// What each instance's series were when the collector took them last.
+    taken: HashMap<u64, Earlier>,
+    request_bytes: RequestBytes,
+    /// The log has heard that a point alone is too large.
+    is_size_told: bool,
+}
+
+impl Delivery {
+    async fn run(mut self, line: Arc<Line>) {
+        loop {
+            let Some((round, since_unix_nanos)) = line.pop() else {
+                // The last round is there by the time that this is seen: it is taken when `stop` is.
+                let stopping = self.sender.is_stopping();
+                if stopping && Arc::strong_count(&line) == 1 {
+                    return;
+                }
+                line.filled.notified().await;
+                continue;
+            };
+            self.send_round(round).await;
+            let waited = unix_nanos(self.shared.clock.now()).saturating_sub(since_unix_nanos);
+            self.sender.counts().waiting.took(Duration::from_nanos(waited));
+        }
+    }
+
+    async fn send_round(&mut self, items: Vec<Item>) {
+        let parts = items.iter().map(|item| Part {
+            resource: Arc::clone(&item.resource),
+            scope: Arc::clone(&item.scope),
+            snapshot: Arc::clone(&item.snapshot),
+            time_unix_nanos: item.time_unix_nanos,
+            earlier: self.taken.get(&item.key).cloned(),
+        });
+        let mut requests = Requests::new(parts.collect(), self.sender.settings.temporality);
+        let points: u64 = items.iter().map(|item| item.snapshot.points() as u64).sum();
+        let (mut settled, mut sent, mut alone) = (0, 0, 0);
+        loop {
+            let job = Job {
+                requests,
+                request_bytes: self.request_bytes.get(),
+                shared: self.shared.clone(),
+                settings: Arc::clone(&self.sender.settings),
+                counts: Arc::clone(&self.sender.all_counts),
+            };
+            let made = match tokio::task::spawn_blocking(|| job.make()).await {
+                Ok(Ok(made)) => made,
+                Ok(Err(error)) => return warn!(%error, "Failed to build an OTLP request"),
+                Err(error) => return warn!(%error, "Failed to build an OTLP request"),
+            };
+            requests = made.requests;
+            let Some((written, message_bytes, body)) = made.request else { break };
+            match self.sender.send(written.points, &body).await {
+                Decided::Done => {
+                    self.request_bytes.take(message_bytes);
+                    (sent, alone) = (sent + written.points, 0);
+                    let done = items.get(settled..written.parts_done).unwrap_or_default();
+                    done.iter().for_each(|item| self.settle(item));
+                    settled = settled.max(written.parts_done);
+                }
+                Decided::TooLarge if written.points > 1 => {
+                    self.request_bytes.too_large(message_bytes);
+                    debug!(endpoint = self.sender.name(), bytes = message_bytes, "Request was too large");
+                    requests.rewind();
+                }
+                Decided::TooLarge => {
+                    self.request_bytes.too_large_alone();
+                    (sent, alone) = (sent + 1, alone + 1);
+                    self.too_large(1, message_bytes);
+                    if alone == ALONE_MAX {
+                        self.too_large(points.saturating_sub(sent), message_bytes);
+                        break;
+                    }
+                }
+                Decided::Stopped => return,
+            }
+        }
+        items.get(settled..).unwrap_or_default().iter().for_each(|item| self.settle(item));
+        // A chunk that is dropped here is made again when it is needed.
+        lock(&self.shared).sweep();
+    }
+
+    /// Points that the collector finds too large, each by itself.
+    fn too_large(&mut self, points: u64, bytes: usize) {
+        self.sender.counts().lose(points, Loss::TooLarge);
+        if !std::mem::replace(&mut self.is_size_told, true) {
+            let next_step = "raise the request size limit of the collector, or of a proxy in front of it";
+            let (endpoint, at) = (self.sender.name(), self.sender.at());
+            warn!(endpoint, at, bytes, next_step, "A single point is too large for the collector");
+        }
+    }
+
+    /// The collector has this now, or never will.
+    fn settle(&mut self, item: &Item) {
+        if item.ends {
+            self.taken.remove(&item.key);
+            return;
+        }
+        let (mut counts, mut counts_time_unix_nanos) = (Arc::clone(&item.snapshot), item.time_unix_nanos);
+        // Increases of counters while a target was down are sent when it is up again.
+        if let Some(before) = self.taken.get(&item.key)
+            && item.snapshot.points() == 0
+            && self.sender.settings.temporality == Temporality::Delta
+        {
+            counts = Arc::clone(&before.counts);
+            counts_time_unix_nanos = before.counts_time_unix_nanos;
+        }
+        let earlier = Earlier { sent: Arc::clone(&item.snapshot), counts, counts_time_unix_nanos };
+        self.taken.insert(item.key, earlier);
+    }
+}
+
+/// The processor's part of a request, away from the tasks that wait.
+struct Job {
+    requests: Requests,
+    request_bytes: usize,
+    shared: Shared,
+    settings: Arc<OtlpEndpoint>,
+    counts: Arc<Counts>,
+}
+
+struct Made {
+    requests: Requests,
+    /// What it holds, its bytes before compression, and its body.
+    request: Option<(Written, usize, Bytes)>,
+}
+
+impl Job {
+    fn make(mut self) -> io::Result<Made> {
+        let counts = self.counts.of(Signal::Metrics);
+        let mut message = Vec::with_capacity(self.request_bytes);
+        let written = counts.encoding.of(|| {
+            let mut templates = lock(&self.shared);
+            self.requests.next_request(&mut templates, self.request_bytes, &mut message)
+        });
+        let Some(written) = written else { return Ok(Made { requests: self.requests, request: None }) };
+        let pack = || pack(&message, self.settings.protocol, self.settings.compression);
+        let body = counts.compression.of(pack)?;
+        Ok(Made { requests: self.requests, request: Some((written, message.len(), body)) })
+    }
+}
+
+fn lock(shared: &Shared) -> MutexGuard<'_, crate::encode::Templates> {
+    shared.templates.lock().unwrap_or_else(PoisonError::into_inner)
+}
