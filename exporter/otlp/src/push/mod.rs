@@ -1,4 +1,4 @@
-//! Sending what [`otlp_encode`] makes to collectors.
+//! Sending what [`encode`](crate::encode) makes to collectors.
 //!
 //! Each endpoint has two tasks and shares nothing with the others but the rendered labels. The first takes, at each
 //! interval, the snapshots that are new and puts them into the endpoint's queue as one *round*. The second takes
