@@ -42,9 +42,10 @@ fn every_folder_of_inputs_and_every_fuzz_target_has_its_oracle() {
 fn an_input_without_end_is_cut() {
     inputs::hush();
     for (name, oracle, bytes_max) in oracles_with_limits() {
-        for byte in [0, b'a'] {
-            let used = allocation_counter::measure(|| oracle(&vec![byte; 2 * INPUT_BYTES_MAX]));
-            assert!(used.bytes_max < bytes_max, "{name}: {} bytes", used.bytes_max);
-        }
+        // The exporter's own read text.
+        let is_decoder = oracles::ORACLES.iter().any(|(known, _)| *known == name);
+        let byte = if is_decoder { 0 } else { b'a' };
+        let used = allocation_counter::measure(|| oracle(&vec![byte; 2 * INPUT_BYTES_MAX]));
+        assert!(used.bytes_max < bytes_max, "{name}: {} bytes", used.bytes_max);
     }
 }
