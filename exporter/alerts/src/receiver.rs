@@ -1,9 +1,10 @@
 //! The task of one receiver.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_client::{Backoff, Clock, Trouble};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
@@ -135,7 +136,7 @@ impl Receiver {
     }
 
     fn body(&self, alerts: &[Arc<Alert>], truncated: usize) -> Vec<u8> {
-        let url = self.dependencies.url.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let url = self.dependencies.url.lock().clone();
         let options = &self.dependencies.options;
         match options.kind {
             ReceiverKind::Alertmanager { resend_interval } => {

@@ -2,8 +2,8 @@
 
 use core::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dcerpc::{FaultStatus, SyntaxId};
 use ms_comt::tracking::check_frame;
@@ -12,6 +12,7 @@ use ms_comt::{
 };
 use ms_dcom::wire::Objref;
 use ms_dtyp::{Guid, HResult};
+use parking_lot::{Mutex, MutexGuard};
 use rpc_server::{Call, Refusal};
 use rpc_stub::orpc::{IUnknown, IUnknownServer, ObjectInterface};
 use rpc_stub::{Interface, ServerResult};
@@ -313,7 +314,7 @@ struct State {
 
 impl Mailbox {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn refuse(&self, reason: EventRefusal) {

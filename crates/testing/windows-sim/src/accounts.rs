@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ms_dtyp::NtStatus;
+use parking_lot::{Mutex, MutexGuard};
 use ssp::{Outcome, Secret};
 
 /// An account of a host or of its domain.
@@ -128,7 +128,7 @@ impl Accounts {
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

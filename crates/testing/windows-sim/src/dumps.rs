@@ -1,8 +1,7 @@
 //! The process dumps of a host. No file is written: a dump is an entry of a list.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use ms_dtyp::{FileTime, Guid, SystemTime};
+use parking_lot::{Mutex, MutexGuard};
 
 /// A dump of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +79,6 @@ impl DumpStore {
     }
 
     fn list(&self) -> MutexGuard<'_, Vec<ProcessDump>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http_client::Trouble;
+use parking_lot::Mutex;
 use telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, words};
 
 use super::signal::Signal;
@@ -65,12 +66,12 @@ impl Words {
     }
 
     fn add(&self, word: &'static str, count: u64) {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.0.lock();
         *counts.entry(word).or_default() += count;
     }
 
     fn rows(&self) -> Vec<(&'static str, u64)> {
-        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = self.0.lock();
         counts.iter().map(|(&word, &count)| (word, count)).collect()
     }
 
@@ -211,12 +212,12 @@ impl AllCounts {
     /// Those of now.
     #[must_use]
     pub fn get(&self) -> Vec<Arc<Counts>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 
     /// These from now on.
     pub fn set(&self, counts: Vec<Arc<Counts>>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = counts;
+        *self.0.lock() = counts;
     }
 }
 

@@ -1,9 +1,10 @@
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_client::{Connector, NetConnector, SystemClock};
 use otlp_encode::Templates;
+use parking_lot::Mutex;
 use telemetry::Timings;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};

@@ -1,7 +1,8 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use http_client::Clock;
 use otlp_encode::Templates;
+use parking_lot::Mutex;
 
 use super::queue::Supply;
 

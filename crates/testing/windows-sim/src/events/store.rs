@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ms_dtyp::Guid;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::criteria::Criteria;
 use super::subscription::{Column, Subscription};
@@ -95,6 +95,6 @@ impl EventStore {
     }
 
     fn stored(&self) -> MutexGuard<'_, Stored> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

@@ -8,9 +8,9 @@ mod services;
 mod value;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ms_dtyp::FileTime;
+use parking_lot::{Mutex, MutexGuard};
 
 pub(crate) use self::installed::{install, netbios_name};
 pub use self::value::RegistryValue;
@@ -100,7 +100,7 @@ impl Registry {
     }
 
     fn root(&self) -> MutexGuard<'_, Key> {
-        self.root.lock().unwrap_or_else(PoisonError::into_inner)
+        self.root.lock()
     }
 }
 

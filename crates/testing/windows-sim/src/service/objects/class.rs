@@ -1,9 +1,10 @@
 use std::any::Any;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use dcerpc::{FaultStatus, SyntaxId};
 use ms_dcom::types::StdObjref;
 use ms_dtyp::{FileTime, Guid, HResult};
+use parking_lot::Mutex;
 use rpc_stub::orpc::{IUnknownServer, OrpcThis};
 use rpc_stub::{CallInfo, Method, ServerResult};
 
