@@ -103,6 +103,23 @@ impl Running {
         Err(self.complaint("did not end on SIGTERM"))
     }
 
+    /// Asks the process to end, and answers all that it printed, as long as that is no more than is kept.
+    pub(crate) fn end_and_read(mut self) -> Result<Vec<String>> {
+        self.signal(Signal::TERM);
+        let deadline = Instant::now() + END_TIMEOUT;
+        loop {
+            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) => self.keep(line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => return Err(self.complaint("did not end on SIGTERM")),
+            }
+        }
+        if self.last.len() == LINES_KEPT {
+            return Err(self.complaint("printed more than is kept"));
+        }
+        Ok(std::mem::take(&mut self.last).into())
+    }
+
     fn signal(&self, signal: Signal) {
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             // The process may have ended meanwhile; that is what is wanted.
