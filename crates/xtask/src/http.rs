@@ -26,14 +26,34 @@ pub(crate) fn post(address: SocketAddr, path: &str) -> Result<Response> {
     ask(address, &format!("POST {path} HTTP/1.0\r\nHost: {address}\r\nContent-Length: 0\r\n"))
 }
 
+/// GETs `path`, asking for `accept` in this content coding. Answers the head and the body as it came.
+pub(crate) fn get_bytes(
+    address: SocketAddr,
+    path: &str,
+    accept: &str,
+    coding: &str,
+) -> Result<(String, Vec<u8>)> {
+    let head = format!(
+        "GET {path} HTTP/1.0\r\nHost: {address}\r\nAccept: {accept}\r\nAccept-Encoding: {coding}\r\n"
+    );
+    exchange(address, &head)
+}
+
 fn ask(address: SocketAddr, head: &str) -> Result<Response> {
+    let (head, body) = exchange(address, head)?;
+    let status = head.split(' ').nth(1).ok_or("no status")?.parse()?;
+    Ok(Response { status, head, body: String::from_utf8(body)? })
+}
+
+/// Sends a head, to which it adds its end, and answers head and body of the response.
+fn exchange(address: SocketAddr, head: &str) -> Result<(String, Vec<u8>)> {
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     write!(stream, "{head}Connection: close\r\n\r\n")?;
     let mut bytes = Vec::new();
     stream.take(BODY_BYTES_MAX).read_to_end(&mut bytes)?;
-    let text = String::from_utf8(bytes)?;
-    let (head, body) = text.split_once("\r\n\r\n").ok_or("no end of the headers")?;
-    let status = head.split(' ').nth(1).ok_or("no status")?.parse()?;
-    Ok(Response { status, head: head.to_owned(), body: body.to_owned() })
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").ok_or("no end of the headers")?;
+    let body = bytes.split_off(end + 4);
+    bytes.truncate(end);
+    Ok((String::from_utf8(bytes)?, body))
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod conformance;
 mod demo;
 mod fuzz;
@@ -41,6 +42,8 @@ enum Command {
     Demo(demo::Options),
     /// Which queries of dashboards that others made have series, with windows_exporter's names
     PublicDashboards(public_dashboards::Options),
+    /// Whether two builds of the exporter say the same of one host, byte for byte
+    Compare(compare::Options),
     /// Figures of whole programs; without a name, which there are
     Bench(bench::Options),
     /// The exporter under load for a while, with faults all around it: whether what it holds stays flat
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Test(options) => test::run(&options),
         Command::Demo(options) => demo::run(&options),
         Command::PublicDashboards(options) => public_dashboards::run(&options),
+        Command::Compare(options) => compare::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Soak(options) => soak::run(&options),
         Command::Fuzz(options) => fuzz::run(&options),

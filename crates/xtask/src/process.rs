@@ -6,11 +6,12 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal};
 
 use crate::Result;
@@ -37,7 +38,7 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{name}: {}: {error}", command.get_program().to_string_lossy()))?;
-        lock(&CHILDREN).insert(child.id());
+        CHILDREN.lock().insert(child.id());
         let (sender, lines) = mpsc::channel();
         forward(child.stdout.take(), sender.clone());
         forward(child.stderr.take(), sender);
@@ -102,6 +103,23 @@ impl Running {
         Err(self.complaint("did not end on SIGTERM"))
     }
 
+    /// Asks the process to end, and answers all that it printed, as long as that is no more than is kept.
+    pub(crate) fn end_and_read(mut self) -> Result<Vec<String>> {
+        self.signal(Signal::TERM);
+        let deadline = Instant::now() + END_TIMEOUT;
+        loop {
+            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) => self.keep(line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => return Err(self.complaint("did not end on SIGTERM")),
+            }
+        }
+        if self.last.len() == LINES_KEPT {
+            return Err(self.complaint("printed more than is kept"));
+        }
+        Ok(std::mem::take(&mut self.last).into())
+    }
+
     fn signal(&self, signal: Signal) {
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             // The process may have ended meanwhile; that is what is wanted.
@@ -119,7 +137,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        lock(&CHILDREN).remove(&self.child.id());
+        CHILDREN.lock().remove(&self.child.id());
         if matches!(self.child.try_wait(), Ok(None)) {
             let _ = self.child.kill();
             let _ = self.child.wait();
@@ -156,7 +174,7 @@ pub(crate) fn end_children_on_signal() -> Result<()> {
 /// Runs a command until it ends, and answers what it printed to pipes.
 pub(crate) fn finish(command: &mut Command) -> std::io::Result<Output> {
     let child = {
-        let mut children = lock(&CHILDREN);
+        let mut children = CHILDREN.lock();
         // If its group is not ended, it stays in ours, which a Ctrl-C reaches.
         if CHILDREN_END.load(Ordering::Relaxed) {
             command.process_group(0);
@@ -167,12 +185,12 @@ pub(crate) fn finish(command: &mut Command) -> std::io::Result<Output> {
     };
     let group = child.id();
     let output = child.wait_with_output();
-    lock(&CHILDREN).remove(&group);
+    CHILDREN.lock().remove(&group);
     output
 }
 
 fn end_children() {
-    for child in lock(&CHILDREN).iter() {
+    for child in CHILDREN.lock().iter() {
         if let Some(group) = i32::try_from(*child).ok().and_then(Pid::from_raw) {
             // Whoever has ended needs no ending.
             let _ = rustix::process::kill_process_group(group, Signal::KILL);
@@ -185,11 +203,6 @@ static CHILDREN_END: AtomicBool = AtomicBool::new(false);
 
 /// The process groups of every [`Running`], and of commands under way.
 static CHILDREN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-
-/// A panic elsewhere leaves the set whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A free port of loopback.
 pub(crate) fn free_port() -> Result<u16> {

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use parking_lot::Mutex;
 use support::http_client::Trouble;
 use support::words;
 
@@ -97,19 +98,19 @@ impl Counts {
     /// The last attempts.
     #[must_use]
     pub fn last(&self) -> Last {
-        lock(&self.last).clone()
+        self.last.lock().clone()
     }
 
     /// Failed attempts by reason.
     #[must_use]
     pub fn failed(&self) -> Vec<(&'static str, u64)> {
-        lock(&self.failed).iter().map(|(word, count)| (*word, *count)).collect()
+        self.failed.lock().iter().map(|(word, count)| (*word, *count)).collect()
     }
 
     /// Alerts that were not delivered, by reason.
     #[must_use]
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
-        lock(&self.dropped).iter().map(|(word, count)| (*word, *count)).collect()
+        self.dropped.lock().iter().map(|(word, count)| (*word, *count)).collect()
     }
 
     pub(crate) fn set_waiting(&self, waiting: usize) {
@@ -118,16 +119,16 @@ impl Counts {
 
     pub(crate) fn succeed(&self, alerts: usize, now: SystemTime) {
         self.sent.fetch_add(alerts as u64, Ordering::Relaxed);
-        lock(&self.last).success = Some(now);
+        self.last.lock().success = Some(now);
     }
 
     pub(crate) fn fail(&self, trouble: Trouble, message: &str, now: SystemTime) {
-        *lock(&self.failed).entry(trouble.as_str()).or_default() += 1;
-        lock(&self.last).failure = Some((now, trouble, message.to_owned()));
+        *self.failed.lock().entry(trouble.as_str()).or_default() += 1;
+        self.last.lock().failure = Some((now, trouble, message.to_owned()));
     }
 
     pub(crate) fn lose(&self, alerts: u64, loss: Loss) {
-        *lock(&self.dropped).entry(loss.as_str()).or_default() += alerts;
+        *self.dropped.lock().entry(loss.as_str()).or_default() += alerts;
     }
 }
 
@@ -139,15 +140,10 @@ impl AllCounts {
     /// All of them.
     #[must_use]
     pub fn get(&self) -> Arc<[Arc<Counts>]> {
-        Arc::clone(&lock(&self.0))
+        Arc::clone(&self.0.lock())
     }
 
     pub(crate) fn set(&self, all: Vec<Arc<Counts>>) {
-        *lock(&self.0) = all.into();
+        *self.0.lock() = all.into();
     }
-}
-
-/// Numbers are whole at any time.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

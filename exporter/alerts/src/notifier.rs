@@ -1,7 +1,8 @@
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use support::http_client::{Clock, NetConnector, SystemClock};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -52,7 +53,7 @@ impl Notifier {
     /// that is let go has `grace` to take what waits; a new one gets all open alerts.
     pub fn set(&mut self, options: &AlertOptions, url: Option<String>, grace: Duration) {
         self.registry.set(options.labels.clone(), options.alerts_max as usize);
-        *self.url.lock().unwrap_or_else(PoisonError::into_inner) = url;
+        *self.url.lock() = url;
         let stays = |one: &Running| options.receivers.contains(&one.options);
         let (stay, go): (Vec<Running>, Vec<Running>) = self.running.drain(..).partition(stays);
         self.running = stay;

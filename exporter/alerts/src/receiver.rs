@@ -1,8 +1,9 @@
 //! The task of one receiver.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use support::http_client::{Backoff, Clock, Trouble};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -135,7 +136,7 @@ impl Receiver {
     }
 
     fn body(&self, alerts: &[Arc<Alert>], truncated: usize) -> Vec<u8> {
-        let url = self.dependencies.url.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let url = self.dependencies.url.lock().clone();
         let options = &self.dependencies.options;
         match options.kind {
             ReceiverKind::Alertmanager { resend_interval } => {

@@ -1,7 +1,8 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use parking_lot::Mutex;
 use plugin_abi::{self as abi, AlertState, Event, Outcome};
 use tokio::sync::watch;
 use tracing::warn;
@@ -61,14 +62,14 @@ impl Registry {
     /// From now on alerts get these labels where they have none of the same name, and at most so many are open. What is
     /// open stays as it is.
     pub fn set(&self, labels: Vec<(String, String)>, open_max: usize) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         (state.labels, state.open_max) = (labels, open_max);
     }
 
     /// A feed for a module of a target. If there was one before, its alerts stay open until the new one says that they
     /// closed, or says nothing of them in collections that had the time to find out (`OpenAlert::is_over`).
     pub fn feed(self: &Arc<Self>, origin: Origin) -> Feed {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let number = state.next();
         let module = (Arc::clone(&origin.target), Arc::clone(&origin.module));
         state.doubt(&module);
@@ -79,7 +80,7 @@ impl Registry {
 
     /// Only modules of which `keeps` says so go on. The alerts of the others close now.
     pub fn retain(&self, now: SystemTime, keeps: impl Fn(&str, &str) -> bool) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.feeds.retain(|(target, module), _| keeps(target, module));
         let gone = state.open.keys().filter(|(target, module, _)| !keeps(target, module));
         let gone: Vec<Key> = gone.cloned().collect();
@@ -90,7 +91,7 @@ impl Registry {
 
     /// Enters a receiver. It gets all open alerts.
     pub(crate) fn enter(&self, counts: &Arc<Counts>) -> ReceiverId {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let id = ReceiverId(state.next());
         state.receivers.insert(id, Arc::clone(counts));
         id
@@ -98,7 +99,7 @@ impl Registry {
 
     /// The receiver takes nothing any more.
     pub(crate) fn leave(&self, id: ReceiverId) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let waits = state.closed.iter().filter(|(_, closed)| closed.waits.contains(&id));
         let waits: Vec<u64> = waits.map(|(version, _)| *version).collect();
         waits.into_iter().for_each(|version| state.taken(id, version));
@@ -107,7 +108,7 @@ impl Registry {
 
     /// What `id` has to know now.
     pub(crate) fn view(&self, id: ReceiverId) -> View {
-        let state = self.lock();
+        let state = self.state.lock();
         let closed = state.closed.values().filter(|closed| closed.waits.contains(&id));
         View {
             open: state.open.values().map(|open| Arc::clone(&open.alert)).collect(),
@@ -117,7 +118,7 @@ impl Registry {
 
     /// The receiver took these, or refused them for good. Closed ones are not kept for it any longer.
     pub(crate) fn settled(&self, id: ReceiverId, alerts: &[Arc<Alert>]) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         alerts.iter().for_each(|alert| state.taken(id, alert.version));
     }
 
@@ -129,19 +130,19 @@ impl Registry {
     /// Every open alert, by target, module and name.
     #[must_use]
     pub fn open(&self) -> Vec<OpenAlert> {
-        self.lock().open.values().cloned().collect()
+        self.state.lock().open.values().cloned().collect()
     }
 
     /// How many are open.
     #[must_use]
     pub fn open_count(&self) -> usize {
-        self.lock().open.len()
+        self.state.lock().open.len()
     }
 
     /// The last closed ones, the newest first.
     #[must_use]
     pub fn recent(&self) -> Vec<Arc<Alert>> {
-        self.lock().recent.iter().rev().cloned().collect()
+        self.state.lock().recent.iter().rev().cloned().collect()
     }
 
     /// Alerts that were not kept, because too many were open.
@@ -152,7 +153,7 @@ impl Registry {
 
     pub(crate) fn event(&self, feed: &Feed, event: &Event<'_>, alert: abi::Alert<'_>, now: SystemTime) {
         let Origin { target, module, .. } = &feed.origin;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.heard(&feed.origin, feed.number).is_none() {
             return;
         }
@@ -192,7 +193,7 @@ impl Registry {
     }
 
     pub(crate) fn restarted(&self, feed: &Feed) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(heard) = state.heard(&feed.origin, feed.number) {
             heard.is_doubted = true;
             state.doubt(&(Arc::clone(&feed.origin.target), Arc::clone(&feed.origin.module)));
@@ -202,7 +203,7 @@ impl Registry {
     /// An instance that was restarted reports what still fires in its first collections. What it does not is over. So is
     /// what no collection has confirmed for a day.
     pub(crate) fn collected(&self, feed: &Feed, outcome: &Outcome<'_>, now: SystemTime, steady: Instant) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.follow_clock(now, steady);
         let Some(heard) = state.heard(&feed.origin, feed.number) else { return };
         let counts = match outcome {
@@ -251,11 +252,6 @@ impl Registry {
 
     fn notify(&self, state: &State) {
         self.changed.send_if_modified(|version| std::mem::replace(version, state.last) != state.last);
-    }
-
-    /// A panic elsewhere leaves it whole: each change is made in one go.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,4 +1,6 @@
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use super::document::Config;
 
@@ -16,11 +18,11 @@ impl InUse {
     /// That of now.
     #[must_use]
     pub fn get(&self) -> Arc<Config> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.read())
     }
 
     /// This one from now on.
     pub fn set(&self, config: Arc<Config>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = config;
+        *self.0.write() = config;
     }
 }

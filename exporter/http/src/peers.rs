@@ -1,9 +1,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use crate::traffic::{Activity, Traffic};
@@ -71,7 +72,7 @@ impl PeerLimits {
         connections_max: u32,
     ) -> Option<PeerPermit> {
         let key = PeerKey::of(peer);
-        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.known.lock();
         let known = all.entry(key).or_insert_with(|| PeerState {
             connections: HashMap::new(),
             closing: 0,
@@ -108,7 +109,7 @@ impl PeerState {
 
 impl Drop for PeerPermit {
     fn drop(&mut self) {
-        let mut all = self.peers.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.peers.known.lock();
         if let Some(known) = all.get_mut(&self.key) {
             if known.connections.remove(&self.id).is_none() {
                 known.closing -= 1;
@@ -139,7 +140,7 @@ mod tests {
         assert!(seat("2001:db8:0:1::1").is_some());
         // Who left is forgotten.
         drop((first, host));
-        assert!(peers.known.lock().unwrap().is_empty());
+        assert!(peers.known.lock().is_empty());
     }
 
     #[tokio::test]
@@ -156,6 +157,6 @@ mod tests {
         // Neither a connection with a request nor one that is new is ended.
         assert!(seat(&Traffic::new()).is_none());
         drop((seats, third));
-        assert!(peers.known.lock().unwrap().is_empty());
+        assert!(peers.known.lock().is_empty());
     }
 }

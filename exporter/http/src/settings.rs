@@ -1,6 +1,7 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use config::AllowedHosts;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Semaphore;
 
 use crate::limits::Limits;
@@ -49,6 +50,6 @@ impl Settings {
     }
 
     fn current(&self) -> MutexGuard<'_, Current> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

@@ -1,12 +1,12 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use plugin_abi::Waiter;
 
 use super::clock::Clock;
-use super::lock;
 
 /// How long a resolved name is cached.
 const FRESH: Duration = Duration::from_secs(10);
@@ -44,7 +44,7 @@ impl AddressBook {
     /// The addresses of a name, if they are known now; else they are being looked up and `waiter` is woken.
     pub(super) fn find(&self, host: &str, waiter: &Waiter, now: Instant) -> Option<Resolved> {
         let key = host.to_lowercase();
-        let mut names = lock(&self.names);
+        let mut names = self.names.lock();
         let is_fresh = |(_, at): &(Resolved, Instant)| now.saturating_duration_since(*at) < FRESH;
         if names.len() >= NAMES_MAX && !names.contains_key(&key) {
             names.retain(|_, known| !known.waiters.is_empty() || known.found.as_ref().is_some_and(is_fresh));
@@ -60,7 +60,7 @@ impl AddressBook {
             let (names, clock) = (Arc::clone(&self.names), Arc::clone(&self.clock));
             let done = move |found| {
                 let known = Addresses { found: Some((found, clock.now().mono)), waiters: Vec::new() };
-                let before = lock(&names).insert(key, known);
+                let before = names.lock().insert(key, known);
                 before.into_iter().flat_map(|before| before.waiters).for_each(|waiter| waiter.wake());
             };
             self.resolver.resolve(host, Box::new(done));

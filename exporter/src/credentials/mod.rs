@@ -23,8 +23,6 @@ mod metrics;
 mod salt;
 mod verdicts;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 pub use self::addresses::{Resolved, Resolver};
 pub use self::broker::{Broker, IdentityState};
 pub use self::clock::{Clock, Moment, SystemClock};
@@ -34,8 +32,3 @@ pub use self::guard::{
 pub(crate) use self::metrics::METRICS;
 pub use self::salt::Salt;
 pub use self::verdicts::{Stored, VerdictFile};
-
-/// A panic elsewhere leaves the maps whole: every change is one insert or remove.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

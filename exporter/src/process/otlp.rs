@@ -1,12 +1,13 @@
 //! The registry of targets as a source of rounds for the collectors, and the exporter's own figures.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use config::Config;
 use otlp::encode::Scope;
 use otlp::push::OtlpEndpoint;
 use otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
+use parking_lot::{Mutex, MutexGuard};
 use plugin_abi::{
     Batch, CollectionId, Column, Completion, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef,
     ValueKind,
@@ -68,14 +69,14 @@ impl SnapshotSupply {
     }
 
     fn scopes(&self) -> MutexGuard<'_, Scopes> {
-        self.scopes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.scopes.lock()
     }
 }
 
 impl Supply for SnapshotSupply {
     fn items(&self, now_unix_nanos: u64) -> Vec<Item> {
         let scopes = self.scopes();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         let mut items = Vec::new();
         for entry in self.target_registry.targets().iter() {
             for (module, store) in entry.modules.iter().zip(entry.stores()) {

@@ -1,7 +1,8 @@
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use config::Report;
+use parking_lot::Mutex;
 use tokio::signal::unix::Signal;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
@@ -102,12 +103,8 @@ impl Reloads {
     }
 
     fn wait(&self, interval: Duration) -> Duration {
-        match self.watch.try_lock() {
-            Ok(watch) => watch.wait(interval),
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().wait(interval),
-            // A look at it hangs.
-            Err(TryLockError::WouldBlock) => interval,
-        }
+        // While it is locked, a look at it hangs.
+        self.watch.try_lock().map_or(interval, |watch| watch.wait(interval))
     }
 
     async fn prepare(&mut self) -> Result<Prepared, Report> {
@@ -150,7 +147,7 @@ impl Reloads {
         work: impl FnOnce(&mut Watch, SystemTime) -> T + Send + 'static,
     ) -> Option<T> {
         let watch = Arc::clone(&self.watch);
-        let work = move || work(&mut watch.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
+        let work = move || work(&mut watch.lock(), SystemTime::now());
         let done = self.looking.run(LOOK_TIME_MAX, work).await;
         if let Err(NotDone::TooLong | NotDone::Panicked) = done {
             warn!(file = %self.state.file.display(), "Configuration file not checked: its disk does not respond");

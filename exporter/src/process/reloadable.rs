@@ -1,6 +1,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use alerts::Notifier;
@@ -8,6 +8,7 @@ use config::{Config, InUse, Report, RpcState};
 use http_server::{Limits, Settings};
 use otlp::push::OtlpEndpoint;
 use otlp::push::{OwnTelemetry, Pusher, Supply};
+use parking_lot::Mutex;
 use support::input::file;
 use support::telemetry::log::{self, DEFAULT_FILTER};
 use support::telemetry::unix_seconds;
@@ -20,7 +21,7 @@ use super::plugins::{self, Libraries};
 use super::reload_counts::ReloadCounts;
 use super::secrets;
 use super::storage;
-use super::targets::{self, Targets};
+use super::targets::Targets;
 use crate::credentials::Broker;
 use crate::schedule::{self, Schedule};
 use crate::targets::{PluginSource, Plugins, TargetRegistry};
@@ -101,7 +102,7 @@ pub(super) fn schedule_limits(scrape: &config::Scrape) -> schedule::Limits {
 /// that anybody would notice, so that a file in which something is wrong is no trouble.
 fn prepare(file: &Path, library_cache: &Mutex<LibraryCache>, fixed: &Fixed) -> Result<Prepared, Report> {
     // A panic elsewhere leaves it whole: a plugin is entered when it is loaded.
-    let mut library_cache = library_cache.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut library_cache = library_cache.lock();
     let mut prepared = check(file, config::load_within(file, PIPE_TIME_MAX)?, &mut library_cache)?;
     prepared.needs_restart.extend(fixed.differs_from(&prepared.config));
     let replaced = library_cache.replaced(&prepared.config).into_iter();
@@ -224,8 +225,7 @@ impl ReloadableState {
         show(&self.plugins, &libraries);
         self.in_use.set(Arc::clone(&config));
         let (targets, wanted) = (Arc::clone(&self.targets), Arc::clone(&config));
-        let changing =
-            tokio::task::spawn_blocking(move || targets::lock(&targets).set_config(wanted, libraries));
+        let changing = tokio::task::spawn_blocking(move || targets.lock().set_config(wanted, libraries));
         let changes = changing.await.unwrap_or_else(|error| {
             warn!(%error, "Change of the targets not completed");
             Changes::default()

@@ -1,12 +1,13 @@
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use config::{Config, InUse, Report};
 use http_server::{self, Gate, Server, Settings};
 use otlp::push::{Pusher, Supply};
+use parking_lot::Mutex;
 use plugin_host::{Host, HostOptions};
 use support::telemetry::Timings;
 use support::telemetry::log::{self, PluginLog};

@@ -1,10 +1,11 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use config::target_files::{Fate, FileNews, Refused, SharedInstance, TargetFiles, Wanted};
 use config::{Config, Problem, Report};
+use parking_lot::Mutex;
 use tracing::{info, warn};
 
 use super::engine::{Changes, Engine};
@@ -125,26 +126,17 @@ pub(super) async fn follow(targets: Arc<Mutex<Targets>>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         // If another task holds the lock, it reads the files as well.
-        let has_files = match targets.try_lock() {
-            Ok(targets) => targets.has_files(),
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().has_files(),
-            Err(TryLockError::WouldBlock) => false,
-        };
+        let has_files = targets.try_lock().is_some_and(|targets| targets.has_files());
         if !has_files {
             continue;
         }
         let looked = Arc::clone(&targets);
-        let look = tokio::task::spawn_blocking(move || lock(&looked).look());
+        let look = tokio::task::spawn_blocking(move || looked.lock().look());
         if let Err(error) = look.await {
             warn!(%error, "Target files are no longer watched");
             return;
         }
     }
-}
-
-/// A panic elsewhere leaves the map of targets whole: each is made before it is entered.
-pub(super) fn lock(targets: &Mutex<Targets>) -> MutexGuard<'_, Targets> {
-    targets.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Logs the result of a check of the files; returns whether targets may have changed.

@@ -1,6 +1,8 @@
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::account::Down;
 
@@ -36,7 +38,7 @@ pub(super) struct Changes(Mutex<VecDeque<Arc<Change>>>);
 impl Changes {
     pub(super) fn push(&self, target: &str, turn: Turn) {
         let change = Arc::new(Change { target: target.to_owned(), at: Instant::now(), turn });
-        let mut changes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changes = self.0.lock();
         if changes.len() == CHANGES_MAX {
             changes.pop_front();
         }
@@ -44,6 +46,6 @@ impl Changes {
     }
 
     pub(super) fn newest_first(&self) -> Vec<Arc<Change>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().cloned().collect()
+        self.0.lock().iter().rev().cloned().collect()
     }
 }

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use plugin_abi::{Completion, Outcome, Stage, StageReport};
 use support::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S, Writer};
 
@@ -55,13 +56,13 @@ impl Costs {
     /// Those of a plugin.
     #[must_use]
     pub fn of(&self, plugin: &str) -> Arc<PluginCosts> {
-        let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plugins = self.plugins.lock();
         let of_plugin = plugins.entry(plugin.to_owned()).or_insert_with(|| PluginCosts::new(plugin, self));
         Arc::clone(of_plugin)
     }
 
     pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
-        let plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let plugins = self.plugins.lock().clone();
         let plugins: Vec<&PluginCosts> = plugins.values().map(|costs| &**costs).collect();
         let stages = |read: fn(&StageCosts) -> &AtomicU64| {
             let rows = plugins.iter().flat_map(move |costs| {

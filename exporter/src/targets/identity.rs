@@ -1,6 +1,7 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use otlp::encode::{Facts, Resource};
+use parking_lot::Mutex;
 use series::model;
 
 /// Who a target is to collectors: its resource, which its series, events and collections share.
@@ -61,7 +62,7 @@ impl Identity {
 
     /// What the target said of itself.
     pub(super) fn set_fact(&self, name: &str, value: &str) {
-        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = self.now.lock();
         let facts = now.facts.clone().with(name, value);
         if facts != now.facts {
             let resource = resource(&self.target, &self.host, &facts);
@@ -71,12 +72,12 @@ impl Identity {
 
     /// What it runs, as far as it said so.
     pub(super) fn operating_system(&self) -> OperatingSystem {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner).facts.system.clone()
+        self.now.lock().facts.system.clone()
     }
 
     /// Its resource, as far as it is known by now.
     pub(super) fn resource(&self) -> Arc<Resource> {
-        Arc::clone(&self.now.lock().unwrap_or_else(PoisonError::into_inner).resource)
+        Arc::clone(&self.now.lock().resource)
     }
 }
 

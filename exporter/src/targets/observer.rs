@@ -1,10 +1,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Instant, SystemTime};
 
 use alerts::Feed;
 use otlp::encode::{Scope, Trigger};
 use otlp::push::{Ended, EventRouter};
+use parking_lot::Mutex;
 use plugin_abi::{AlertState, CollectionId, Completion, Event, Level};
 use plugin_host::monotonic_ns;
 use series::pipeline::{FailureStreak, StoreObserver};
@@ -62,7 +63,7 @@ impl AlertLines {
     fn admits(&self, event: &Event<'_>) -> bool {
         let Some(alert) = event.alert else { return true };
         let name = alert.labels.iter().find(|(name, _)| *name == ALERT_NAME).map_or("", |(_, name)| *name);
-        let mut groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut groups = self.0.lock();
         // What finds no room is counted with the last one.
         let is_last = |index: usize| index + 1 == GROUPS_MAX;
         let known = groups.iter_mut().enumerate().find(|(index, group)| {
@@ -78,7 +79,7 @@ impl AlertLines {
     }
 
     fn take(&self) -> Vec<AlertGroup> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock())
     }
 }
 

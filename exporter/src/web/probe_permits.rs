@@ -4,9 +4,10 @@
 //! everything else, they take three quarters of all connections at most, and three quarters of those of one peer.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use http_server::PeerKey;
+use parking_lot::Mutex;
 
 use super::settings::SiteSettings;
 
@@ -30,7 +31,7 @@ impl ProbePermits {
         peer: PeerKey,
         settings: &SiteSettings,
     ) -> Result<ProbePermit, String> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let (total, own) = (all.values().sum::<usize>(), all.get(&peer).copied().unwrap_or(0));
         if own >= settings.probes_per_peer_max {
             return Err(format!(
@@ -50,7 +51,7 @@ impl ProbePermits {
 
 impl Drop for ProbePermit {
     fn drop(&mut self) {
-        let mut all = self.permits.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.permits.0.lock();
         if let Some(own) = all.get_mut(&self.peer) {
             *own -= 1;
             if *own == 0 {

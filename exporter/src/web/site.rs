@@ -1,6 +1,7 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use prometheus_client::registry::Registry;
 
 use super::page_permits::PagePermits;
@@ -66,7 +67,7 @@ impl Site {
     /// From now on these count.
     pub fn set(&self, settings: SiteSettings) {
         self.page_permits.set_max(settings.scrapes_max);
-        *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings;
+        *self.settings.lock() = settings;
     }
 
     /// From now on files of targets are there, if anywhere.
@@ -82,7 +83,7 @@ impl Site {
     }
 
     pub(super) fn settings(&self) -> SiteSettings {
-        *self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.settings.lock()
     }
 
     /// Sets the answer of `/-/ready`.

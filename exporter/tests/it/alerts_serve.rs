@@ -1,7 +1,7 @@
 //! The whole program with a plugin that has an alert, and receivers on a socket.
 
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -10,6 +10,7 @@ use hyper::header::HeaderMap;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -49,13 +50,13 @@ impl Receiver {
         let (head, body) = request.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         let body = serde_json::from_slice(&body).unwrap();
-        self.received.lock().unwrap().push((head.uri.to_string(), head.headers, body));
+        self.received.lock().push((head.uri.to_string(), head.headers, body));
         self.came.notify_one();
         Ok(Response::new(Full::default()))
     }
 
     pub(crate) fn now(&self) -> Vec<(String, HeaderMap, Value)> {
-        self.received.lock().unwrap().clone()
+        self.received.lock().clone()
     }
 
     /// Waits for a request that is like this.

@@ -8,10 +8,11 @@ mod verdicts;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use config::{AllowHosts, Identity, Position, SecretSource};
+use parking_lot::Mutex;
 use perfmon_exporter::credentials::{Broker, Clock, Moment, Resolved, Resolver, VerdictFile};
 use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, Lease, TargetInfo, Waiter,
@@ -25,7 +26,7 @@ struct Hands(Mutex<Moment>);
 
 impl Hands {
     fn move_on(&self, by: Duration) {
-        let mut now = self.0.lock().unwrap();
+        let mut now = self.0.lock();
         now.mono += by;
         now.unix_s += by.as_secs();
     }
@@ -33,7 +34,7 @@ impl Hands {
 
 impl Clock for Hands {
     fn now(&self) -> Moment {
-        *self.0.lock().unwrap()
+        *self.0.lock()
     }
 }
 

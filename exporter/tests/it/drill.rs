@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{panic, thread};
 
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
@@ -744,7 +745,7 @@ fn as_before(before: &Page, after: &Page, row: &Row, resets: bool) -> Result<(),
 fn every_source_lives_through_every_fault() {
     let faults = Mutex::new(FAULTS.iter().zip(1..));
     let drill = || {
-        let next = || faults.lock().unwrap().next();
+        let next = || faults.lock().next();
         let cells = std::iter::from_fn(next).flat_map(|(fault, number)| {
             let cells = panic::catch_unwind(|| drilled(fault, number));
             let cells = cells.unwrap_or_else(|_| vec!["the drill panicked".to_owned()]);

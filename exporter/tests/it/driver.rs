@@ -1,9 +1,10 @@
 //! The driver with collectors that do as the test says, on a clock that jumps.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use perfmon_exporter::schedule::{
     Collector, Deadlines, Drained, Driver, Ending, JobId, JobSpec, Limits, NewJob, NotStarted, Planner,
     Schedule, TargetId,
@@ -35,7 +36,7 @@ impl Fake {
     }
 
     fn end(&self, ending: Ending) {
-        self.over.lock().unwrap()[self.place()] = None;
+        self.over.lock()[self.place()] = None;
         self.schedule.ended(self.job, ending);
     }
 }
@@ -43,7 +44,7 @@ impl Fake {
 impl Collector for Fake {
     fn start(&self, deadline: Duration) -> Result<(), NotStarted> {
         self.starts.fetch_add(1, Ordering::SeqCst);
-        self.over.lock().unwrap()[self.place()] = Some(Instant::now() + deadline);
+        self.over.lock()[self.place()] = Some(Instant::now() + deadline);
         match self.manner {
             Manner::Answers | Manner::AnswersRarely => self.end(Ending::Good),
             Manner::CannotStart => return Err(NotStarted { retry_after: None }),
@@ -72,9 +73,9 @@ struct Keeper {
 impl Deadlines for Keeper {
     fn keep(&self) -> Option<Duration> {
         let now = Instant::now();
-        let over = self.over.lock().unwrap().clone();
+        let over = self.over.lock().clone();
         let late = over.iter().enumerate().filter(|(_, at)| at.is_some_and(|at| at <= now));
-        let fakes = self.fakes.lock().unwrap();
+        let fakes = self.fakes.lock();
         late.for_each(|(job, _)| fakes[job].end(Ending::Unreachable { retry_after: None }));
         over.iter().flatten().filter(|at| **at > now).min().map(|at| *at - now)
     }
@@ -103,7 +104,7 @@ fn world(manners: &[Manner], keeps_deadlines: bool) -> World {
         })
         .collect();
     if keeps_deadlines {
-        *kept.lock().unwrap() = fakes.clone();
+        *kept.lock() = fakes.clone();
     }
     schedule.add(fakes.iter().map(job).collect());
     World { driver, schedule, fakes }

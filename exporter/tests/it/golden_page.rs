@@ -9,13 +9,14 @@
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use config::{Config, parse};
 use exposition::{Format, Representation, page_bytes};
 use otlp::encode::{Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Templates, Temporality};
+use parking_lot::Mutex;
 use plugin_abi::{
     CollectionId, Completion, CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest,
     CredentialVerdict, Lease, LeaseId, Outcome, Secret, TargetInfo, Waiter,
@@ -89,7 +90,7 @@ impl StoreObserver for Ends {
             Outcome::Full => "full".to_owned(),
             other => format!("{other:?}"),
         };
-        self.0.lock().unwrap().send(told).unwrap();
+        self.0.lock().send(told).unwrap();
     }
 }
 

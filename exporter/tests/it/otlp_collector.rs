@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io::Read;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -18,6 +18,7 @@ use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use otlp::push::OtlpProtocol;
+use parking_lot::Mutex;
 use prost::Message;
 use support::http_client::{Clock, Connecting, Connector, Failure, Stream, Trouble};
 use tokio::sync::Notify;
@@ -83,7 +84,7 @@ impl Collector {
     /// Waits until so many requests came.
     pub(crate) async fn received(&self, count: usize) -> Vec<Received> {
         loop {
-            let received = self.received.lock().unwrap().clone();
+            let received = self.received.lock().clone();
             if received.len() >= count {
                 return received;
             }
@@ -92,11 +93,11 @@ impl Collector {
     }
 
     pub(crate) fn now(&self) -> Vec<Received> {
-        self.received.lock().unwrap().clone()
+        self.received.lock().clone()
     }
 
     pub(crate) fn will(&self, answer: Answer) {
-        self.answers.lock().unwrap().push_back(answer);
+        self.answers.lock().push_back(answer);
     }
 
     pub(crate) async fn answer(
@@ -121,7 +122,7 @@ impl Collector {
             other => panic!("nobody sends to {other}"),
         }
         let answer = {
-            let mut answers = self.answers.lock().unwrap();
+            let mut answers = self.answers.lock();
             match answers.front() {
                 Some(Answer::NoMoreThan(_)) => answers.front().cloned(),
                 _ => answers.pop_front(),
@@ -135,7 +136,7 @@ impl Collector {
             Answer::NoMoreThan(_) => Answer::Take,
             other => other,
         };
-        self.received.lock().unwrap().push(Received {
+        self.received.lock().push(Received {
             at: self.begun.elapsed(),
             path,
             headers: head.headers,
@@ -245,7 +246,7 @@ pub(crate) struct Memory(pub(crate) Arc<Collector>);
 impl Connector for Memory {
     fn connect(&self) -> Connecting<'_> {
         Box::pin(async {
-            if *self.0.away.lock().unwrap() {
+            if *self.0.away.lock() {
                 let message = "connect: connection refused".to_owned();
                 return Err(Failure { trouble: Trouble::Unreachable, message });
             }

@@ -1,6 +1,6 @@
 //! What reaches a collector that is well, and one that is not. No test waits for real: time is tokio's, and paused.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use config::parse;
@@ -11,6 +11,7 @@ use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use otlp::encode::{Facts, Resource, Scope};
 use otlp::push::{Counts, Item, Pusher, Shared, Supply};
 use otlp::push::{OtlpEndpoint, OtlpProtocol};
+use parking_lot::Mutex;
 use plugin_abi::{FamilyDef, Outcome, ValueKind};
 use prometheus_client::registry::Registry;
 use series::pipeline::Store;
@@ -41,8 +42,8 @@ impl Host {
 /// Each time that it is asked a collection ended just before.
 impl Supply for Host {
     fn items(&self, now_unix_nanos: u64) -> Vec<Item> {
-        let Some(store) = self.store.lock().unwrap().clone() else { return Vec::new() };
-        let mut rounds = self.rounds.lock().unwrap();
+        let Some(store) = self.store.lock().clone() else { return Vec::new() };
+        let mut rounds = self.rounds.lock();
         *rounds += 1;
         send_column(&store, &self.ids, plugin_abi::Column::U64(&vec![*rounds * 10; self.ids.len()]));
         complete(&store, Outcome::Full);
@@ -228,14 +229,14 @@ async fn a_collector_that_was_away_has_every_increment_at_the_end() {
         let more = format!(", temporality: {temporality}, queue_points: 1000");
         let push = push("grpc", &more, 400, []);
         push.collector.received(1).await;
-        *push.collector.away.lock().unwrap() = true;
+        *push.collector.away.lock() = true;
         push.collector.will(Answer::Hang);
         tokio::time::sleep(Duration::from_secs(600)).await;
-        *push.collector.away.lock().unwrap() = false;
+        *push.collector.away.lock() = false;
         let before = push.collector.now().len();
         push.collector.received(before + 4).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let rounds = i64::try_from(*push.host.rounds.lock().unwrap()).unwrap();
+        let rounds = i64::try_from(*push.host.rounds.lock()).unwrap();
         let taken: Vec<i64> = push
             .collector
             .now()
@@ -258,7 +259,7 @@ async fn a_collector_that_was_away_has_every_increment_at_the_end() {
 async fn a_target_that_is_removed_is_told_to_be_gone() {
     let push = push("http", "", 2, []);
     push.collector.received(1).await;
-    *push.host.store.lock().unwrap() = None;
+    *push.host.store.lock() = None;
     let received = push.collector.received(2).await;
     assert_eq!(numbers(&received[1]), [-1, -1]);
     tokio::time::sleep(Duration::from_secs(60)).await;
@@ -277,7 +278,7 @@ async fn at_the_end_a_last_round_is_sent() {
 #[tokio::test(start_paused = true)]
 async fn at_the_end_a_collector_that_is_away_delays_nothing_for_long() {
     let Push { pusher, collector, counts, .. } = push("http", "", 1, []);
-    *collector.away.lock().unwrap() = true;
+    *collector.away.lock() = true;
     tokio::time::sleep(Duration::from_secs(30)).await;
     let begun = Instant::now();
     pusher.stop(Duration::from_secs(5)).await;

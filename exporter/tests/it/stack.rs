@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use config::{AllowHosts, Identity, Position, SecretSource};
+use parking_lot::Mutex;
 use perfmon_exporter::credentials::{Broker, Resolved, Resolver, SystemClock};
 use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, Failure, GeneralReason,
@@ -62,7 +63,7 @@ struct Asked(Mutex<Vec<String>>);
 
 impl CredentialBroker for Asked {
     fn acquire(&self, request: &CredentialRequest<'_>, _waiter: &Waiter) -> CredentialAnswer {
-        self.0.lock().unwrap().push(request.host.to_owned());
+        self.0.lock().push(request.host.to_owned());
         CredentialAnswer::Denied { reason: GeneralReason::CredentialsWithheld, message: String::new() }
     }
 
@@ -93,7 +94,7 @@ fn a_secret_is_asked_for_by_the_address_that_is_about_to_see_it() {
     begin(&instance);
     assert_eq!(failure(&sink, 1).reason.as_str(), "credentials_withheld");
     // The name may lead elsewhere when somebody else asks for it.
-    assert_eq!(*asked.0.lock().unwrap(), [address.to_string()]);
+    assert_eq!(*asked.0.lock(), [address.to_string()]);
 }
 
 fn broker(file: &std::path::Path) -> Broker {

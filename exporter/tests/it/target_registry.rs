@@ -2,11 +2,12 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
+use parking_lot::Mutex;
 use perfmon_exporter::schedule::{Deadlines, Driver, Ending, JobId, Limits, Planner, Schedule};
 use perfmon_exporter::targets::{
     AlertLines, Costs, JobObserver, TargetHealth, TargetRegistry, TargetState, ending,
@@ -20,7 +21,7 @@ struct Kept(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Kept {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
+        self.0.lock().write(bytes)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -84,7 +85,7 @@ fn log_of(work: impl FnOnce()) -> String {
         .with_ansi(false)
         .finish();
     tracing::subscriber::with_default(subscriber, work);
-    let log = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+    let log = String::from_utf8(kept.0.lock().clone()).unwrap();
     // Levels are padded; lines that begin with a space would depend on how this file is indented.
     let lines: Vec<&str> = log.lines().map(str::trim).collect();
     lines.join("\n")

@@ -1,14 +1,12 @@
 //! Memory in which libraries keep the state of their RPC run time: a file for each.
 
 use std::path::Path;
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use plugin_abi::raw::{FAILED, NOT_FOUND, STOPPED};
 use rpc_cells::{
     Capacity, Error, Level, Memory as _, RunDirectory, SectionFile, SectionFileOptions, SigbusGuard, boot_ms,
 };
-
-use crate::sync::lock;
 
 /// Where the files are made, and what is kept in them.
 #[derive(Debug)]
@@ -91,7 +89,7 @@ impl LibraryCells {
         plugin: &str,
         sections: u32,
     ) -> Result<Handed, i32> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         if matches!(*state, State::Unasked) {
             *state = first(files, plugin);
         }
@@ -107,7 +105,7 @@ impl LibraryCells {
 
     /// Removes the file. The memory stays: the library may have threads that write to it.
     pub(crate) fn remove_file(&self) {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         match &*state {
             State::Kept(kept) => kept.file.remove(),
             // It would be left over.
@@ -117,7 +115,7 @@ impl LibraryCells {
     }
 
     pub(crate) fn counts(&self) -> CellCounts {
-        match &*lock(&self.0) {
+        match &*self.0.lock() {
             State::Kept(kept) => CellCounts { sections: kept.sections, pages_lost: kept.file.pages_lost() },
             State::Unasked | State::Without(_) => CellCounts::default(),
         }

@@ -1,8 +1,9 @@
 //! Calls that take settings, and the problems that they report.
 
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use plugin_abi::raw::{INVALID, OK, SOURCE_LIBRARY, UNSUPPORTED};
 use plugin_abi::{FamilyKey, Problem};
 use serde_json::{Map, Value};
@@ -11,7 +12,6 @@ use crate::calls::{Asked, Asking, status_name};
 use crate::error::ConfigureError;
 use crate::library::LibraryShared;
 use crate::state::InstanceConfig;
-use crate::sync::lock;
 use crate::thread_pool::{Job, Limit};
 use crate::tokens::{self, Tokens};
 
@@ -27,11 +27,11 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn is_full(&self) -> bool {
-        lock(&self.problems).len() >= self.problems_max
+        self.problems.lock().len() >= self.problems_max
     }
 
     pub(crate) fn add(&self, problem: Problem) {
-        lock(&self.problems).push(problem);
+        self.problems.lock().push(problem);
     }
 }
 
@@ -131,7 +131,7 @@ fn ask_about(
     let asked = Asked { source, instance, report: report_token };
     let (status, message) = library.calls.configure(asking, asked, config, family);
     REPORTS.remove(report_token);
-    let mut problems = std::mem::take(&mut *lock(&report.problems));
+    let mut problems = std::mem::take(&mut *report.problems.lock());
     match status {
         OK => Ok(()),
         // Plugins need not support checks without an instance.

@@ -1,8 +1,8 @@
 //! The plugin host of the process, and its libraries.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use plugin_abi::InstanceSink;
@@ -24,7 +24,6 @@ use crate::load;
 use crate::options::HostOptions;
 use crate::run::{self, RunningCommand};
 use crate::state::{InstanceConfig, InstanceState};
-use crate::sync::lock;
 use crate::table;
 use crate::tokens;
 use crate::violation::Violations;
@@ -87,7 +86,7 @@ impl Host {
         });
         match (library, failure) {
             (Some(library), _) => {
-                lock(&self.0.libraries).push(Arc::clone(&library));
+                self.0.libraries.lock().push(Arc::clone(&library));
                 let info = &library.info;
                 tracing::debug!(plugin = %info.name, version = %info.version, abi = %info.abi, program = %options.program, "Plugin loaded");
                 Ok(Library(library))
@@ -115,12 +114,12 @@ impl Host {
     /// return. Returns the time by which it must be called again, if anything is in progress. The host has no
     /// timer: call this at that time, or every few milliseconds while collections run.
     pub fn poll_deadlines(&self, now_ns: u64) -> Option<u64> {
-        let libraries = lock(&self.0.libraries).clone();
+        let libraries = self.0.libraries.lock().clone();
         let pools = libraries.iter().flat_map(|library| [&library.control, &library.blocking]);
         let next_call = pools.filter_map(|pool| pool.check(now_ns)).min();
         loop {
             let due = {
-                let mut deadlines = lock(&self.0.deadlines);
+                let mut deadlines = self.0.deadlines.lock();
                 match deadlines.first_entry() {
                     Some(first) if first.key().0 <= now_ns => first.remove_entry(),
                     first => {
@@ -140,7 +139,7 @@ impl Host {
     pub fn stop(&self, end_max: Duration) {
         self.0.stopping.store(true, Ordering::Release);
         let end_max_ns = u64::try_from(end_max.as_nanos()).unwrap_or(u64::MAX);
-        for library in lock(&self.0.libraries).clone() {
+        for library in self.0.libraries.lock().clone() {
             let deadline_ns = library.now_ns().saturating_add(end_max_ns);
             library.alive().iter().for_each(|instance| instance.destroy(END_PROCESS, deadline_ns));
         }
@@ -151,24 +150,23 @@ impl Host {
     #[must_use]
     pub fn wait_destroyed(&self, timeout: Duration) -> usize {
         let until = Instant::now() + timeout;
-        let mut guard = lock(&self.0.waiting);
+        let mut guard = self.0.waiting.lock();
         loop {
-            let libraries = lock(&self.0.libraries).clone();
-            let left: usize = libraries.iter().map(|library| lock(&library.instances).len()).sum();
+            let libraries = self.0.libraries.lock().clone();
+            let left: usize = libraries.iter().map(|library| library.instances.lock().len()).sum();
             let pause = until.saturating_duration_since(Instant::now());
             if left == 0 || pause.is_zero() {
                 return left;
             }
             // An ending instance does not take this lock, so a wake-up may be missed: check again soon.
-            let waited = self.0.ended.wait_timeout(guard, pause.min(LOOK_AGAIN));
-            guard = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.0.ended.wait_for(&mut guard, pause.min(LOOK_AGAIN));
         }
     }
 
     /// Removes the files in which libraries keep the state of their RPC run time. Their memory stays valid. No new files
     /// are made after this; call it when all instances have ended.
     pub fn remove_cell_files(&self) {
-        lock(&self.0.libraries).iter().for_each(|library| library.cells.remove_file());
+        self.0.libraries.lock().iter().for_each(|library| library.cells.remove_file());
     }
 }
 
@@ -200,7 +198,7 @@ impl Library {
     /// How many instances have not ended.
     #[must_use]
     pub fn instances(&self) -> usize {
-        lock(&self.0.instances).len()
+        self.0.instances.lock().len()
     }
 
     /// Its memory for the state of its RPC run time.

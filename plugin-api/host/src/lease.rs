@@ -1,11 +1,11 @@
 //! Leases of secrets.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use plugin_abi::{CredentialAnswer, CredentialRequest, CredentialVerdict, GeneralReason, Lease, Waiter};
 
 use crate::library::LibraryShared;
-use crate::sync::lock;
 use crate::tokens::{self, Tokens};
 use crate::violation::Violation;
 
@@ -42,7 +42,7 @@ pub(crate) fn acquire(
     leases: &Arc<Leases>,
     request: &CredentialRequest<'_>,
 ) -> Lent {
-    if lock(&leases.held).len() >= library.limits().leases_max as usize {
+    if leases.held.lock().len() >= library.limits().leases_max as usize {
         library.violations.count(Violation::OverLimit);
         return Lent::OverLimit;
     }
@@ -54,20 +54,20 @@ pub(crate) fn acquire(
             }
         })
     };
-    *lock(&leases.denied) = None;
+    *leases.denied.lock() = None;
     match library.host.options.broker.acquire(request, &waiter) {
         CredentialAnswer::Lease(lease) => {
             let token = tokens::new_token(library.number);
             let lease =
                 Arc::new(LeaseShared { library: Arc::clone(library), lease, owner: Arc::clone(leases) });
-            lock(&leases.held).push(token);
+            leases.held.lock().push(token);
             LEASES.insert(token, Arc::clone(&lease));
             Lent::Lease { token, lease }
         }
         CredentialAnswer::Wait { retry_after_ms } => Lent::Wait { retry_after_ms },
         CredentialAnswer::Denied { reason, message } => {
             tracing::debug!(plugin = %library.info.name, identity = request.identity, host = request.host, %reason, message, "Credentials withheld");
-            *lock(&leases.denied) = Some((reason, message)).filter(|(_, message)| !message.is_empty());
+            *leases.denied.lock() = Some((reason, message)).filter(|(_, message)| !message.is_empty());
             Lent::Denied { reason: reason.code() }
         }
     }
@@ -76,7 +76,7 @@ pub(crate) fn acquire(
 /// Ends a lease. Returns false if it does not exist (any more).
 pub(crate) fn end(token: u64, verdict: CredentialVerdict) -> bool {
     let Some(lease) = LEASES.remove(token) else { return false };
-    lock(&lease.owner.held).retain(|held| *held != token);
+    lease.owner.held.lock().retain(|held| *held != token);
     lease.library.host.options.broker.result(lease.lease.id, verdict);
     true
 }
@@ -84,12 +84,12 @@ pub(crate) fn end(token: u64, verdict: CredentialVerdict) -> bool {
 impl Leases {
     /// Why the last lease was denied, once.
     pub(crate) fn take_denied(&self) -> Option<(GeneralReason, String)> {
-        lock(&self.denied).take()
+        self.denied.lock().take()
     }
 
     /// The owner is gone: its open leases end without a verdict.
     pub(crate) fn end_all(&self) {
-        let tokens = lock(&self.held).clone();
+        let tokens = self.held.lock().clone();
         for token in tokens {
             end(token, CredentialVerdict::Unknown);
         }

@@ -30,7 +30,6 @@ mod read;
 mod recording;
 mod run;
 mod state;
-mod sync;
 mod table;
 mod thread_pool;
 mod tokens;

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 use plugin_abi::Level;
 use plugin_abi::raw::{End, PANICKED, struct_size};
 use serde_json::Value;
@@ -16,7 +17,6 @@ use crate::limits::Limits;
 use crate::log_budget::{Admitted, LogBudget};
 use crate::options::HostOptions;
 use crate::state::InstanceState;
-use crate::sync::lock;
 use crate::thread_pool::{Job, Limit, ThreadPool};
 use crate::tokens;
 use crate::violation::{Violation, Violations};
@@ -76,7 +76,7 @@ impl LibraryShared {
 
     /// The settings of the library, once it has them.
     pub(crate) fn settings(&self) -> MutexGuard<'_, Option<Value>> {
-        lock(&self.settings)
+        self.settings.lock()
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -138,12 +138,12 @@ impl LibraryShared {
 
     /// All instances that are alive.
     pub(crate) fn alive(&self) -> Vec<Arc<dyn LiveInstance>> {
-        lock(&self.instances).values().filter_map(Weak::upgrade).collect()
+        self.instances.lock().values().filter_map(Weak::upgrade).collect()
     }
 
     /// Removes an instance that has ended or was never made.
     pub(crate) fn forget(&self, token: u64) {
-        lock(&self.instances).remove(&token);
+        self.instances.lock().remove(&token);
         self.host.ended.notify_all();
     }
 
@@ -236,7 +236,7 @@ impl HostShared {
 
     /// One more collection against this host name, unless there are too many.
     pub(crate) fn enter_target(&self, host: &str) -> bool {
-        let mut targets = lock(&self.targets);
+        let mut targets = self.targets.lock();
         let count = targets.entry(host.to_owned()).or_default();
         let free = *count < self.options.limits.collections_per_target_max;
         if free {
@@ -247,7 +247,7 @@ impl HostShared {
 
     /// One collection less.
     pub(crate) fn leave_target(&self, host: &str) {
-        let mut targets = lock(&self.targets);
+        let mut targets = self.targets.lock();
         if let Some(count) = targets.get_mut(host) {
             *count -= 1;
             if *count == 0 {
@@ -257,11 +257,11 @@ impl HostShared {
     }
 
     pub(crate) fn watch(&self, at_ns: u64, collection: u64, instance: Weak<dyn LiveInstance>) {
-        lock(&self.deadlines).insert((at_ns, collection), instance);
+        self.deadlines.lock().insert((at_ns, collection), instance);
     }
 
     pub(crate) fn unwatch(&self, at_ns: u64, collection: u64) {
-        lock(&self.deadlines).remove(&(at_ns, collection));
+        self.deadlines.lock().remove(&(at_ns, collection));
     }
 }
 
@@ -271,14 +271,14 @@ static LIBRARIES: RwLock<Vec<Option<Arc<LibraryShared>>>> = RwLock::new(Vec::new
 /// numbers.
 pub(crate) fn add(make: impl FnOnce(u16) -> Option<Arc<LibraryShared>>) -> Option<Arc<LibraryShared>> {
     let number = {
-        let mut libraries = LIBRARIES.write().unwrap_or_else(PoisonError::into_inner);
+        let mut libraries = LIBRARIES.write();
         let number = u16::try_from(libraries.len() + 1).ok()?;
         // The number is reserved before the entry runs, because the entry may call the host.
         libraries.push(None);
         number
     };
     let library = make(number)?;
-    let mut libraries = LIBRARIES.write().unwrap_or_else(PoisonError::into_inner);
+    let mut libraries = LIBRARIES.write();
     libraries[usize::from(number) - 1] = Some(Arc::clone(&library));
     Some(library)
 }
@@ -286,5 +286,5 @@ pub(crate) fn add(make: impl FnOnce(u16) -> Option<Arc<LibraryShared>>) -> Optio
 /// The library of a token, even if the token has expired.
 pub(crate) fn of_token(token: u64) -> Option<Arc<LibraryShared>> {
     let number = usize::try_from(tokens::library_number(token)).ok()?;
-    LIBRARIES.read().unwrap_or_else(PoisonError::into_inner).get(number.checked_sub(1)?).cloned().flatten()
+    LIBRARIES.read().get(number.checked_sub(1)?).cloned().flatten()
 }

@@ -1,9 +1,8 @@
 //! The limit of log bytes per second.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 
-use crate::sync::lock;
+use parking_lot::Mutex;
 
 /// What an instance, or the library itself, has logged in the current second.
 #[derive(Default)]
@@ -32,7 +31,7 @@ pub(crate) enum Admitted {
 impl LogBudget {
     /// Takes bytes of a second, for a host if the record is about one.
     pub(crate) fn take(&self, bytes: usize, host: Option<&str>, second: u64, bytes_max: u64) -> Admitted {
-        let mut spent = lock(&self.0);
+        let mut spent = self.0.lock();
         if spent.second != second {
             (spent.second, spent.bytes) = (second, 0);
             spent.hosts.clear();

@@ -1,15 +1,13 @@
 //! A sink that keeps everything, for tests and for `plugin check`.
 
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use plugin_abi::{
     AlertState, Batch, BatchOutcome, CollectionId, Column, Completion, DisplayRule, DropReason, Event,
     Failure, FamilyDef, HistogramBatch, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, Start,
     ValueKind, Verdict,
 };
-
-use crate::sync::lock;
 
 /// Keeps everything that arrives.
 #[derive(Debug, Default)]
@@ -141,7 +139,7 @@ impl RecordingSink {
     /// What arrived so far.
     #[must_use]
     pub fn recorded(&self) -> Recorded {
-        lock(&self.recorded).clone()
+        self.recorded.lock().clone()
     }
 
     /// Waits until `count` collections were completed. `None` after ten seconds.
@@ -161,7 +159,7 @@ impl RecordingSink {
         condition: impl Fn(&Recorded) -> bool,
     ) -> Option<Recorded> {
         let until = Instant::now() + patience;
-        let mut recorded = lock(&self.recorded);
+        let mut recorded = self.recorded.lock();
         loop {
             if condition(&recorded) {
                 return Some(recorded.clone());
@@ -170,12 +168,12 @@ impl RecordingSink {
             if pause.is_zero() {
                 return None;
             }
-            recorded = self.changed.wait_timeout(recorded, pause).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut recorded, pause);
         }
     }
 
     fn change<R>(&self, action: impl FnOnce(&mut Recorded) -> R) -> R {
-        let result = action(&mut lock(&self.recorded));
+        let result = action(&mut self.recorded.lock());
         self.changed.notify_all();
         result
     }

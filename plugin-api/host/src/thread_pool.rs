@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 
-use crate::sync::lock;
+use parking_lot::{Condvar, Mutex};
 
 /// The monotonic clock.
 pub(crate) type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -63,7 +63,7 @@ impl ThreadPool {
 
     /// Queues a call. Returns false if all threads hang and no more are allowed.
     pub(crate) fn submit(&self, job: Job) -> bool {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         if state.threads == 0 && state.lost >= self.0.lost_max {
             return false;
         }
@@ -79,7 +79,7 @@ impl ThreadPool {
     pub(crate) fn check(&self, now_ns: u64) -> Option<u64> {
         let mut overruns = Vec::new();
         let next = {
-            let mut guard = lock(&self.0.state);
+            let mut guard = self.0.state.lock();
             let state = &mut *guard;
             for running in state.running.values_mut().filter(|running| running.until_ns <= now_ns) {
                 if let Some(overrun) = running.overrun.take() {
@@ -102,7 +102,7 @@ impl ThreadPool {
 
     /// How many threads hang in a call.
     pub(crate) fn lost(&self) -> usize {
-        lock(&self.0.state).lost
+        self.0.state.lock().lost
     }
 
     /// Ensures that there is a thread for queued calls.
@@ -126,7 +126,7 @@ impl ThreadPool {
             let (id, work) = self.take();
             // A panic here is a bug of the host; the inner boundary has reported it already.
             let _ = catch_unwind(AssertUnwindSafe(work));
-            let mut state = lock(&self.0.state);
+            let mut state = self.0.state.lock();
             let given_up = state.running.remove(&id).is_some_and(|running| running.overrun.is_none());
             if given_up {
                 state.lost -= 1;
@@ -141,7 +141,7 @@ impl ThreadPool {
 
     /// Waits for a call and marks it as running. The thread counts as idle before.
     fn take(&self) -> (u64, Box<dyn FnOnce() + Send>) {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         loop {
             if let Some((id, Job { limit, work, overrun })) = state.queue.pop_front() {
                 let until_ns = match limit {
@@ -152,7 +152,7 @@ impl ThreadPool {
                 state.running.insert(id, Running { until_ns, overrun: Some(overrun) });
                 return (id, work);
             }
-            state = self.0.ready.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+            self.0.ready.wait(&mut state);
         }
     }
 }

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::RwLock;
 
 static SERIAL: AtomicU64 = AtomicU64::new(1);
 const SERIAL_BITS: u32 = 48;
@@ -29,15 +31,15 @@ impl<T> Tokens<T> {
     }
 
     pub(crate) fn insert(&self, token: u64, value: Arc<T>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(token, value);
+        self.0.write().insert(token, value);
     }
 
     /// If two callers remove the same token, only one gets the value.
     pub(crate) fn remove(&self, token: u64) -> Option<Arc<T>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(&token)
+        self.0.write().remove(&token)
     }
 
     pub(crate) fn find(&self, token: u64) -> Option<Arc<T>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&token).cloned()
+        self.0.read().get(&token).cloned()
     }
 }

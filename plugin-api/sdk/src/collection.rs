@@ -1,10 +1,11 @@
 //! One collection in progress.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use plugin_abi::raw::{StageCost, struct_size};
 use plugin_abi::{GeneralReason, Stage};
 
@@ -185,7 +186,7 @@ impl Stages {
     }
 
     fn with<R>(&self, action: impl FnOnce(&mut Accounts) -> R) -> R {
-        action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        action(&mut self.0.lock())
     }
 }
 

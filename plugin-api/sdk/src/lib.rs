@@ -64,7 +64,6 @@ mod failure;
 mod handle;
 mod histogram;
 mod host;
-mod lock;
 mod log;
 mod output;
 mod plugin;

@@ -1,9 +1,10 @@
 //! An instance inside the library: the source, its buffers, and its pending collection.
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use plugin_abi::raw::{
     Array, Collect, Completion, OK, OUTCOME_FAILED, OUTCOME_FULL, OUTCOME_PARTIAL, PANICKED, STALE,
     StageCost, Str, struct_size,
@@ -15,7 +16,6 @@ use crate::collection::{Collection, Stages};
 use crate::failure::{Coverage, Failure};
 use crate::handle::Handle;
 use crate::host;
-use crate::lock::lock;
 use crate::log;
 use crate::output::Output;
 use crate::settings::checked;
@@ -52,7 +52,7 @@ impl<T> Common<T> {
         cancel: &Arc<Cancel>,
         output: Output,
     ) -> Collection {
-        *lock(&self.current) = Some(Arc::clone(cancel));
+        *self.current.lock() = Some(Arc::clone(cancel));
         let left = Duration::from_nanos(request.deadline_ns.saturating_sub(host::now_ns()));
         Collection {
             target: Arc::clone(&self.target),
@@ -67,7 +67,7 @@ impl<T> Common<T> {
     }
 
     fn cancel_current(&self) {
-        if let Some(cancel) = lock(&self.current).take() {
+        if let Some(cancel) = self.current.lock().take() {
             cancel.set();
         }
     }
@@ -96,7 +96,7 @@ impl<S: Source> AsyncSlot<S> {
         };
         let taken = std::mem::replace(output, Output::new(request.instance));
         let mut collection = self.common.begin(state, &request, &cancel.cancel, taken);
-        if let Some(settings) = lock(&self.common.pending).take() {
+        if let Some(settings) = self.common.pending.lock().take() {
             running.reconfigure(settings);
         }
         let stages = collection.stages.clone();
@@ -123,7 +123,7 @@ impl<S: Source> AsyncSlot<S> {
 impl<S: Source> Slot for AsyncSlot<S> {
     fn reconfigure(&self, settings: &str) -> Result<(), Vec<Problem>> {
         let settings = checked(settings, &self.common.target, S::check)?;
-        *lock(&self.common.pending) = Some(settings);
+        *self.common.pending.lock() = Some(settings);
         Ok(())
     }
 
@@ -176,19 +176,19 @@ impl<S: BlockingSource> BlockingSlot<S> {
 impl<S: BlockingSource> Slot for BlockingSlot<S> {
     fn reconfigure(&self, settings: &str) -> Result<(), Vec<Problem>> {
         let settings = checked(settings, &self.common.target, S::check)?;
-        *lock(&self.common.pending) = Some(settings);
+        *self.common.pending.lock() = Some(settings);
         Ok(())
     }
 
     fn collect(self: Arc<Self>, state: &'static State, request: Collect) -> i32 {
-        let mut work = lock(&self.work);
+        let mut work = self.work.lock();
         let Work { source, output } = &mut *work;
         let Some(mut running) = source.take() else { return PANICKED };
         let mut owed = Owed::new(&request);
         let cancel = state.cancel_for(request.collection);
         let taken = std::mem::replace(output, Output::new(request.instance));
         let mut collection = self.common.begin(state, &request, &cancel.cancel, taken);
-        let pending = lock(&self.common.pending).take();
+        let pending = self.common.pending.lock().take();
         let stages = collection.stages.clone();
         let result = log::scope(request.instance, || {
             caught(|| {
@@ -222,7 +222,7 @@ impl<S: BlockingSource> Slot for BlockingSlot<S> {
         self.common.cancel_current();
         state.runtime().spawn_blocking(move || {
             let owner = self.common.handle.instance;
-            if let Some(source) = lock(&self.work).source.take()
+            if let Some(source) = self.work.lock().source.take()
                 && let Err(panic) = log::scope(owner, || caught(|| source.end(end)))
             {
                 log::error(owner, "End panicked", &[("panic", &panic.to_string())]);

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
+use parking_lot::Mutex;
 use plugin_abi::raw::Collect;
 use tokio::runtime::Runtime;
 
 use crate::command::Run;
-use crate::lock::lock;
 use crate::source::End;
 use crate::token::Signal;
 use plugin_abi::Problem;
@@ -42,26 +42,26 @@ impl State {
     }
 
     pub(crate) fn instance(&self, token: u64) -> Option<Arc<dyn Slot>> {
-        lock(&self.instances).get(&token).cloned()
+        self.instances.lock().get(&token).cloned()
     }
 
     pub(crate) fn insert_instance(&self, token: u64, slot: Arc<dyn Slot>) {
-        lock(&self.instances).insert(token, slot);
+        self.instances.lock().insert(token, slot);
     }
 
     pub(crate) fn remove_instance(&self, token: u64) -> Option<Arc<dyn Slot>> {
-        lock(&self.instances).remove(&token)
+        self.instances.lock().remove(&token)
     }
 
     /// A cancel token that `cancel` finds until the returned entry is dropped.
     pub(crate) fn cancel_for(&'static self, token: u64) -> CancelEntry {
         let cancel = Arc::new(Cancel::default());
-        lock(&self.cancels).insert(token, Arc::clone(&cancel));
+        self.cancels.lock().insert(token, Arc::clone(&cancel));
         CancelEntry { state: self, token, cancel }
     }
 
     pub(crate) fn cancel(&self, token: u64) {
-        let cancel = lock(&self.cancels).get(&token).cloned();
+        let cancel = self.cancels.lock().get(&token).cloned();
         if let Some(cancel) = cancel {
             cancel.set();
             if let Some(task) = cancel.task.get().and_then(Weak::upgrade) {
@@ -72,11 +72,11 @@ impl State {
     }
 
     pub(crate) fn begin_run(&self, run: Run) {
-        lock(&self.runs).insert(run.token, run);
+        self.runs.lock().insert(run.token, run);
     }
 
     pub(crate) fn end_run(&self, token: u64) {
-        lock(&self.runs).remove(&token);
+        self.runs.lock().remove(&token);
     }
 
     pub(crate) fn wake(&self, owner: u64) {
@@ -84,7 +84,7 @@ impl State {
             slot.wake();
             return;
         }
-        let run = lock(&self.runs).get(&owner).cloned();
+        let run = self.runs.lock().get(&owner).cloned();
         if let Some(run) = run {
             run.wake.raise();
         }
@@ -100,7 +100,7 @@ pub(crate) struct CancelEntry {
 
 impl Drop for CancelEntry {
     fn drop(&mut self) {
-        lock(&self.state.cancels).remove(&self.token);
+        self.state.cancels.lock().remove(&self.token);
     }
 }
 
@@ -133,13 +133,13 @@ impl CollectionTask {
     }
 
     pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<()> {
-        let mut task = lock(&self.0);
+        let mut task = self.0.lock();
         task.waker.clone_from(context.waker());
         task.poll()
     }
 
     fn end_if_idle(&self) {
-        if let Ok(mut task) = self.0.try_lock() {
+        if let Some(mut task) = self.0.try_lock() {
             let _ = task.poll();
         }
     }
@@ -147,10 +147,11 @@ impl CollectionTask {
 
 impl TaskState {
     fn poll(&mut self) -> Poll<()> {
-        let Some(future) = &mut self.future else { return Poll::Ready(()) };
+        // One that panics is gone: it must not be polled again.
+        let Some(mut future) = self.future.take() else { return Poll::Ready(()) };
         let polled = future.as_mut().poll(&mut Context::from_waker(&self.waker));
-        if polled.is_ready() {
-            self.future = None;
+        if polled.is_pending() {
+            self.future = Some(future);
         }
         polled
     }

@@ -118,9 +118,10 @@ pub(crate) static STARTS: Threads = Threads::new(4);
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::sync::{Arc, mpsc};
     use std::time::Duration;
 
+    use parking_lot::Mutex;
     use tokio::time::timeout;
 
     use super::*;
@@ -139,14 +140,14 @@ mod tests {
             .expect("a runtime");
         let (began, begun) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
-        let released = std::sync::Arc::new(std::sync::Mutex::new(released));
+        let released = Arc::new(Mutex::new(released));
         let works: Vec<_> = (0..20)
             .map(|_| {
-                let (began, released) = (began.clone(), std::sync::Arc::clone(&released));
+                let (began, released) = (began.clone(), Arc::clone(&released));
                 runtime.spawn(SLOW.run(Vec::new(), move || {
                     began.send(()).expect("the test listens");
                     // Ends when the test has dropped the other side.
-                    let _ = released.lock().map(|released| released.recv());
+                    let _ = released.lock().recv();
                 }))
             })
             .collect();

@@ -1,6 +1,6 @@
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use transport::{Addresses, BoxFuture, BoxStream, ConnectError, Connector, Endpoint, TcpConnector};
 
@@ -26,7 +26,7 @@ impl PinnedConnector {
     /// Where the last connection went.
     #[must_use]
     pub fn reached(&self) -> Option<IpAddr> {
-        *self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.reached.lock()
     }
 }
 
@@ -54,7 +54,7 @@ impl Connector for PinnedConnector {
             let stream = self.tcp.open(endpoint, addresses, deadline).await?;
             // If this fails, the connection is closed without being used.
             let peer = stream.peer_addr().ok().map(|peer| peer.ip());
-            *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = peer;
+            *self.reached.lock() = peer;
             Ok(Box::new(stream) as BoxStream)
         })
     }

@@ -1,6 +1,7 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dcerpc::{AssociationInfo, AssociationState, CallId, Change, Observer, Role, SyntaxId};
+use parking_lot::Mutex;
 use rpc_cells::{
     CallOrigin, CallTarget, CellHandle, CellId, ClientCall, ClientCallHandle, Connection, Level, Name,
     ObjectCall, Writer,
@@ -110,7 +111,7 @@ impl State {
 
 impl Observer for Client {
     fn observe(&self, _: Role, change: Change<'_>) {
-        let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *self.state.lock();
         match change {
             Change::FragmentSent { bytes } => {
                 let started_ms = state.open.as_mut().and_then(|open| open.started_ms.take());

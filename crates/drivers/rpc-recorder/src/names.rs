@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
 
 use dcerpc::SyntaxId;
+use parking_lot::Mutex;
 use rpc::Method;
 use rpc_cells::{CellHandle, CellId, Interface, Name, Operation, Writer};
 use wire::Guid;
@@ -51,8 +51,7 @@ impl Names {
     /// The cell of a method; none without a name.
     pub(crate) fn operation(&self, writer: &Writer, interface: &SyntaxId, opnum: u16) -> CellId {
         let Some(cells) = self.0.get(&key(interface)) else { return CellId::NONE };
-        let Cells { names, interface, operations } =
-            &mut *cells.lock().unwrap_or_else(PoisonError::into_inner);
+        let Cells { names, interface, operations } = &mut *cells.lock();
         if let Some(operation) = operations.get(&opnum) {
             return operation.id();
         }

@@ -1,8 +1,9 @@
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use dcerpc::{AssociationInfo, EndpointState, Observer, Observers, Role, Transport};
+use parking_lot::Mutex;
 use rpc_cells::{EndpointStatus, Level, Writer, boot_ms};
 
 use crate::client::Client;

@@ -1,7 +1,8 @@
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dcerpc::{AssociationState, CallId, Change, Observer, Role};
+use parking_lot::Mutex;
 use rpc_cells::{
     CallFlags, CallStatus, CellHandle, CellId, Connection, ObjectCall, ServerCall, ThreadStatus,
 };
@@ -45,7 +46,7 @@ impl Server {
 
 impl Observer for Server {
     fn observe(&self, _: Role, change: Change<'_>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let now_ms = self.shared.now_ms();
         match change {
             Change::FragmentSent { bytes } => state.connection.sent(bytes, now_ms),

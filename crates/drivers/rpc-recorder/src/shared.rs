@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use dcerpc::Transport;
+use parking_lot::Mutex;
 use rpc_cells::{CellHandle, CellId, Endpoint, EndpointStatus, Name, ProtocolSequence, Writer};
 
 use crate::names::Names;
@@ -28,7 +28,7 @@ impl Shared {
         name: &str,
         status: Option<EndpointStatus>,
     ) -> CellId {
-        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut endpoints = self.endpoints.lock();
         let cell = endpoints.entry((transport, name.to_owned())).or_insert_with(|| {
             self.writer.endpoint(Endpoint {
                 protocol_sequence: protocol_sequence(transport),

@@ -1,7 +1,8 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::io::{DuplexStream, duplex};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -55,7 +56,7 @@ impl MemoryNetwork {
     }
 
     fn hosts(&self) -> MutexGuard<'_, Hosts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// The client's end of a new stream, or `None` if attempts are dropped.

@@ -1,10 +1,11 @@
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddrV4};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, SystemTime};
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tracing::debug;
 
@@ -69,7 +70,7 @@ impl PcapFile {
     }
 
     fn next_client_port(&self) -> u16 {
-        let mut capture = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut capture = self.0.lock();
         let port = capture.next_client_port;
         capture.next_client_port = port.checked_add(1).unwrap_or(FIRST_CLIENT_PORT);
         port
@@ -77,7 +78,7 @@ impl PcapFile {
 
     /// Writes one packet. If that fails, the capture ends and the traffic continues.
     fn write(&self, packet: &[u8]) {
-        let mut capture = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut capture = self.0.lock();
         if capture.broken {
             return;
         }

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Weak};
+
+use parking_lot::Mutex;
 
 /// Values that several parts of a process share by a key, for a `static`. Each lives as long as somebody has it.
 #[derive(Debug)]
@@ -26,7 +28,7 @@ impl<K: Eq + Hash, T> WeakMap<K, T> {
     /// The value of a key. If nobody has one, it is made, while the map is locked.
     pub fn get_or_insert_with(&self, key: K, make: impl FnOnce() -> T) -> Arc<T> {
         // A panic of `make` leaves the map as it was.
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if let Some(one) = known.get(&key).and_then(Weak::upgrade) {
             return one;
         }

@@ -1,8 +1,8 @@
 //! A credential broker that has the password of simulated hosts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
+use parking_lot::Mutex;
 use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
     Secret, Waiter,
@@ -44,32 +44,32 @@ impl Lender {
 
     /// Answers with another password from now on.
     pub fn change_password(&self, password: &str) {
-        password.clone_into(&mut locked(&self.password));
+        password.clone_into(&mut self.password.lock());
     }
 
     /// Gives this answer from now on; with `None`, the password again.
     pub fn answer(&self, answer: Option<CredentialAnswer>) {
-        *locked(&self.answer) = answer;
+        *self.answer.lock() = answer;
     }
 
     /// For which addresses it was asked.
     #[must_use]
     pub fn hosts(&self) -> Vec<String> {
-        locked(&self.hosts).clone()
+        self.hosts.lock().clone()
     }
 
     /// What hosts said of what it lent.
     #[must_use]
     pub fn verdicts(&self) -> Vec<CredentialVerdict> {
-        locked(&self.verdicts).clone()
+        self.verdicts.lock().clone()
     }
 }
 
 impl CredentialBroker for Lender {
     fn acquire(&self, request: &CredentialRequest<'_>, _waiter: &Waiter) -> CredentialAnswer {
         assert_eq!(request.identity, "corp");
-        locked(&self.hosts).push(request.host.to_owned());
-        if let Some(answer) = locked(&self.answer).clone() {
+        self.hosts.lock().push(request.host.to_owned());
+        if let Some(answer) = self.answer.lock().clone() {
             return answer;
         }
         CredentialAnswer::Lease(Lease {
@@ -77,15 +77,11 @@ impl CredentialBroker for Lender {
             kind: CredentialKind::Password,
             domain: "CORP".to_owned(),
             username: USER.to_owned(),
-            secret: Secret::new(locked(&self.password).clone().into_bytes()),
+            secret: Secret::new(self.password.lock().clone().into_bytes()),
         })
     }
 
     fn result(&self, _lease: LeaseId, verdict: CredentialVerdict) {
-        locked(&self.verdicts).push(verdict);
+        self.verdicts.lock().push(verdict);
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("nobody panicked")
 }

@@ -2,8 +2,9 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
@@ -111,7 +112,7 @@ impl SimHost {
 
     /// All connections end, and nobody listens any more.
     pub fn shut(&self) {
-        let mut listener = self.listener.lock().expect("nobody panicked");
+        let mut listener = self.listener.lock();
         listener.abort();
         // It may have been shut before. It ends with that it was aborted.
         if !listener.is_finished() {
@@ -123,7 +124,7 @@ impl SimHost {
     pub fn cut(&self) {
         self.shut();
         let (listener, _) = listen(&self.runtime, &self.host, self.ports, [self.port, self.objects]);
-        *self.listener.lock().expect("nobody panicked") = listener;
+        *self.listener.lock() = listener;
     }
 
     /// The host answers nothing until what is returned is dropped. Connections stay.

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
 
 /// What a [`NameServer`] answers about a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,18 +69,18 @@ impl NameServer {
 
     /// From now on answers `reply` about `name`, which has no dot at its end.
     pub fn set(&self, name: &str, reply: Reply) {
-        lock(&self.shared.replies).insert(name.to_lowercase(), reply);
+        self.shared.replies.lock().insert(name.to_lowercase(), reply);
     }
 
     /// As [`NameServer::set`], for questions about IPv6 addresses alone.
     pub fn set_ipv6(&self, name: &str, reply: Reply) {
-        lock(&self.shared.replies_ipv6).insert(name.to_lowercase(), reply);
+        self.shared.replies_ipv6.lock().insert(name.to_lowercase(), reply);
     }
 
     /// The names that it was asked about for IPv4 addresses, in their order.
     #[must_use]
     pub fn asked(&self) -> Vec<String> {
-        lock(&self.shared.asked).clone()
+        self.shared.asked.lock().clone()
     }
 }
 
@@ -109,10 +111,10 @@ impl Shared {
     fn reply(&self, query: &[u8]) -> Option<Vec<u8>> {
         let (name, kind, end) = question(query)?;
         if kind == TYPE_A {
-            lock(&self.asked).push(name.clone());
+            self.asked.lock().push(name.clone());
         }
-        let of_ipv6 = (kind != TYPE_A).then(|| lock(&self.replies_ipv6).get(&name).cloned()).flatten();
-        let reply = of_ipv6.or_else(|| lock(&self.replies).get(&name).cloned()).unwrap_or(Reply::Code(3));
+        let of_ipv6 = (kind != TYPE_A).then(|| self.replies_ipv6.lock().get(&name).cloned()).flatten();
+        let reply = of_ipv6.or_else(|| self.replies.lock().get(&name).cloned()).unwrap_or(Reply::Code(3));
         let (code, addresses, seconds) = match reply {
             Reply::Silence => return None,
             Reply::Code(code) => (code, Vec::new(), 0),
@@ -155,10 +157,6 @@ fn question(query: &[u8]) -> Option<(String, u8, usize)> {
     }
     let kind = *query.get(at + 1)?;
     Some((labels.join("."), kind, (at + 4 <= query.len()).then_some(at + 4)?))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 const HEADER_BYTES: usize = 12;

@@ -1,7 +1,6 @@
 //! The process dumps of a host. No file is written: a dump is an entry of a list.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use parking_lot::{Mutex, MutexGuard};
 use wire::{FileTime, Guid, SystemTime};
 
 /// A dump of a process.
@@ -80,6 +79,6 @@ impl DumpStore {
     }
 
     fn list(&self) -> MutexGuard<'_, Vec<ProcessDump>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

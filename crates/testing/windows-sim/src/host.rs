@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 
 use dcerpc::Observers;
 use ms_pla::Category;
 use ms_pla::xml::DataCollectorSet;
+use parking_lot::{Mutex, MutexGuard};
 use wire::{Guid, NtStatus};
 
 use crate::accounts::Accounts;
@@ -19,7 +20,7 @@ use crate::registry::Registry;
 use crate::remote_registry::RemoteRegistry;
 pub(crate) use crate::remote_registry::Run;
 use crate::rule::{Action, CallKind};
-use crate::service::{self, Endpoint, ServedEndpoint, Service, TcpPort, lock, winreg};
+use crate::service::{self, Endpoint, ServedEndpoint, Service, TcpPort, winreg};
 
 /// One Windows host: what it counts, who may log on, and how it behaves. Shared by all of its connections.
 pub struct WindowsHost {
@@ -51,7 +52,7 @@ impl Counts {
     /// Calls of one method of a service, by the service's [name](Service::name).
     #[must_use]
     pub fn calls(&self, service: &str, opnum: u16) -> u64 {
-        lock(&self.calls).get(service).and_then(|calls| calls.get(&opnum)).copied().unwrap_or(0)
+        self.calls.lock().get(service).and_then(|calls| calls.get(&opnum)).copied().unwrap_or(0)
     }
 }
 
@@ -166,7 +167,7 @@ impl WindowsHost {
     /// Stops the remote registry service: its pipes break and its queries are gone. The next open starts it again.
     pub fn stop_service(&self) {
         let refusals = self.behaviour().refused_after_stop;
-        lock(&self.remote_registry).stop(refusals);
+        self.remote_registry.lock().stop(refusals);
     }
 
     pub(crate) const fn server_guid(&self) -> Guid {
@@ -222,7 +223,7 @@ impl WindowsHost {
 
     /// Counts a call, and returns the fault to inject.
     pub(crate) fn begin_call(&self, service: &'static str, call: CallKind) -> Option<Action> {
-        *lock(&self.counts.calls).entry(service).or_default().entry(call.opnum).or_default() += 1;
+        *self.counts.calls.lock().entry(service).or_default().entry(call.opnum).or_default() += 1;
         self.behaviour().action_for(service, call)
     }
 
@@ -232,7 +233,7 @@ impl WindowsHost {
             let behaviour = self.behaviour();
             (behaviour.idle_stop, behaviour.refused_after_stop)
         };
-        let mut service = lock(&self.remote_registry);
+        let mut service = self.remote_registry.lock();
         service.stop_if_idle(self.state.source().moment().time, idle_stop, refusals);
         using(&mut service)
     }

@@ -1,5 +1,7 @@
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::accounts::Accounts;
 use crate::behaviour::Behaviour;
@@ -100,15 +102,15 @@ impl HostState {
     /// Where its objects are called, if they can be.
     #[must_use]
     pub fn exporter_address(&self) -> Option<SocketAddr> {
-        *self.exporter_address.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.exporter_address.lock()
     }
 
     pub(crate) fn set_exporter_address(&self, address: SocketAddr) {
-        *self.exporter_address.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
+        *self.exporter_address.lock() = Some(address);
     }
 
     /// How it behaves now. The guard is a lock: drop it soon.
     pub fn behaviour(&self) -> MutexGuard<'_, Behaviour> {
-        self.behaviour.lock().unwrap_or_else(PoisonError::into_inner)
+        self.behaviour.lock()
     }
 }

@@ -65,6 +65,9 @@ fn check_file(name: &str, text: &str, problems: &mut Vec<String>) {
         if !may_be_unsafe && is_unsafe(code) {
             problems.push(format!("{}: unsafe belongs to {} only", at(), UNSAFE_FOLDERS.join(" and ")));
         }
+        if is_poisonable(code) {
+            problems.push(format!("{}: locks are those of parking_lot, which know no poisoning", at()));
+        }
     }
 }
 
@@ -77,6 +80,11 @@ fn is_unsafe(code: &str) -> bool {
     ]
     .iter()
     .any(|form| code.contains(form))
+}
+
+fn is_poisonable(code: &str) -> bool {
+    code.contains(concat!("std::sync", "::"))
+        && ["Mutex", "RwLock", "Condvar"].iter().any(|name| code.contains(name))
 }
 
 /// Every package has its lines on the map: by its path, or by its name below its folder's.

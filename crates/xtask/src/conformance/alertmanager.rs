@@ -5,9 +5,10 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::Result;
@@ -169,7 +170,7 @@ impl Hook {
             for stream in listener.incoming().flatten() {
                 // A client that goes away has said nothing.
                 if let Ok(message) = take(stream) {
-                    lock(&kept).push(message);
+                    kept.lock().push(message);
                 }
             }
         });
@@ -178,7 +179,7 @@ impl Hook {
 
     /// The last message of this status at this path.
     fn last(&self, path: &str, status: &str) -> Option<Value> {
-        let received = lock(&self.received);
+        let received = self.received.lock();
         let is_it = |(at, message): &&(String, Value)| at == path && message["status"] == status;
         received.iter().rev().find(is_it).map(|(_, message)| message.clone())
     }
@@ -208,8 +209,4 @@ fn take(mut stream: TcpStream) -> Result<(String, Value)> {
             return Err("no whole message".into());
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

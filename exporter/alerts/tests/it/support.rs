@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 use alerts::{Connect, Feed, Notifier, Origin, ReceiverKind, ReceiverOptions, Registry, UrlSource};
@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use plugin_abi::{Alert, AlertState, Event, Level};
 use serde_json::Value;
 use support::http_client::{ClientTls, Clock, Connecting, Connector, Failure, HttpUrl, Stream, Trouble};
@@ -109,17 +110,13 @@ impl Received {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Fake {
     pub(crate) fn new(answers: impl IntoIterator<Item = Answer>) -> Arc<Self> {
         Arc::new(Self { answers: Mutex::new(answers.into_iter().collect()), ..Self::default() })
     }
 
     pub(crate) fn set_away(&self, away: bool) {
-        *lock(&self.away) = away;
+        *self.away.lock() = away;
     }
 
     /// Waits until so many requests came.
@@ -134,7 +131,7 @@ impl Fake {
     }
 
     pub(crate) fn now(&self) -> Vec<Received> {
-        lock(&self.received).clone()
+        self.received.lock().clone()
     }
 
     pub(crate) async fn answer(
@@ -144,8 +141,8 @@ impl Fake {
         let (head, body) = request.into_parts();
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let body = serde_json::from_slice(&body).expect("a request is JSON");
-        lock(&self.received).push(Received { path: head.uri.to_string(), at: Instant::now(), body });
-        let answer = lock(&self.answers).pop_front().unwrap_or(Answer::Status(200));
+        self.received.lock().push(Received { path: head.uri.to_string(), at: Instant::now(), body });
+        let answer = self.answers.lock().pop_front().unwrap_or(Answer::Status(200));
         self.came.notify_one();
         let answer = match answer {
             Answer::Status(status) => Response::builder().status(status).body(Full::default()),
@@ -162,7 +159,7 @@ impl Fake {
     }
 
     fn is_garbage_next(&self) -> bool {
-        let mut answers = lock(&self.answers);
+        let mut answers = self.answers.lock();
         let is_garbage = matches!(answers.front(), Some(Answer::Garbage));
         if is_garbage {
             answers.pop_front();
@@ -177,7 +174,7 @@ pub(crate) struct Memory(pub(crate) Arc<Fake>);
 impl Connector for Memory {
     fn connect(&self) -> Connecting<'_> {
         Box::pin(async {
-            if *lock(&self.0.away) {
+            if *self.0.away.lock() {
                 return Err(Failure::new(Trouble::Unreachable, "connect: connection refused"));
             }
             let (ours, mut theirs) = tokio::io::duplex(1 << 16);

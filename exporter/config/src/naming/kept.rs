@@ -1,7 +1,8 @@
 //! Profiles of ours, each read once for all who ask for it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use series::pipeline::NameMap;
 
 use super::built_in;
@@ -12,7 +13,7 @@ use super::profile;
 pub(super) fn profile_of_ours(name: &str, options: Options) -> Option<Arc<NameMap>> {
     static KEPT: Mutex<Vec<(&'static str, Options, Arc<NameMap>)>> = Mutex::new(Vec::new());
     let name = built_in::NAMES.iter().copied().find(|own| *own == name)?;
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = KEPT.lock();
     let known = kept.iter().find(|(own, of, _)| (*own, *of) == (name, options));
     if let Some((_, _, map)) = known {
         return Some(Arc::clone(map));

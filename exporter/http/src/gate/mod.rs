@@ -14,10 +14,11 @@ mod rate;
 mod tls;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use hyper::HeaderMap;
+use parking_lot::{Mutex, RwLock};
 use prometheus_client::registry::Registry;
 use tokio_rustls::rustls::ServerConfig;
 use tracing::{info, warn};
@@ -84,7 +85,7 @@ impl Gate {
 
     /// What is in force now.
     pub(super) fn current(&self) -> Arc<Protection> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.current.read())
     }
 
     pub(super) fn login(&self) -> &Login {
@@ -191,7 +192,7 @@ impl Gate {
         // Metrics are updated before the log record.
         self.show_ends(&next);
         self.figures.read_ended(true);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+        *self.current.write() = Arc::new(next);
         self.watched().is_expiry_told = false;
         info!(tls, users, "Web configuration reloaded");
     }
@@ -228,8 +229,8 @@ impl Gate {
         }
     }
 
-    fn watched(&self) -> std::sync::MutexGuard<'_, Watched> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    fn watched(&self) -> parking_lot::MutexGuard<'_, Watched> {
+        self.watched.lock()
     }
 }
 

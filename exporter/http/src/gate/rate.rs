@@ -1,7 +1,7 @@
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use config::web_file::RateLimit;
+use parking_lot::Mutex;
 
 /// A bucket of tokens, full at the beginning. A request takes one; one comes back each interval.
 pub(super) struct Bucket {
@@ -25,7 +25,7 @@ impl Bucket {
     /// How long it takes until there is one.
     pub(super) fn take(&self, now: Instant) -> Result<(), Duration> {
         let RateLimit { interval, burst } = self.limit;
-        let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut full_at = self.full_at.lock();
         let full_after = full_at.map_or(now, |full_at| full_at.max(now)) + interval;
         let taken = full_after.duration_since(now);
         match taken.checked_sub(interval.saturating_mul(burst)) {

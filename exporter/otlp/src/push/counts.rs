@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use support::http_client::Trouble;
 use support::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S};
 use support::words;
@@ -66,12 +67,12 @@ impl Words {
     }
 
     fn add(&self, word: &'static str, count: u64) {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.0.lock();
         *counts.entry(word).or_default() += count;
     }
 
     fn rows(&self) -> Vec<(&'static str, u64)> {
-        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = self.0.lock();
         counts.iter().map(|(&word, &count)| (word, count)).collect()
     }
 
@@ -212,12 +213,12 @@ impl AllCounts {
     /// Those of now.
     #[must_use]
     pub fn get(&self) -> Vec<Arc<Counts>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 
     /// These from now on.
     pub fn set(&self, counts: Vec<Arc<Counts>>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = counts;
+        *self.0.lock() = counts;
     }
 }
 

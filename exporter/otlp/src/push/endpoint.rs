@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::encode::{Earlier, Part, Request as Written, Requests, Temporality};
@@ -162,7 +162,7 @@ impl Delivery {
         }
         items.get(settled..).unwrap_or_default().iter().for_each(|item| self.settle(item));
         // A chunk that is dropped here is made again when it is needed.
-        lock(&self.shared).sweep();
+        self.shared.templates.lock().sweep();
     }
 
     /// Points that the collector finds too large, each by itself.
@@ -215,7 +215,7 @@ impl Job {
         let counts = self.counts.of(Signal::Metrics);
         let mut message = Vec::with_capacity(self.request_bytes);
         let written = counts.encoding.of(|| {
-            let mut templates = lock(&self.shared);
+            let mut templates = self.shared.templates.lock();
             self.requests.next_request(&mut templates, self.request_bytes, &mut message)
         });
         let Some(written) = written else { return Ok(Made { requests: self.requests, request: None }) };
@@ -223,8 +223,4 @@ impl Job {
         let body = counts.compression.of(pack)?;
         Ok(Made { requests: self.requests, request: Some((written, message.len(), body)) })
     }
-}
-
-fn lock(shared: &Shared) -> MutexGuard<'_, crate::encode::Templates> {
-    shared.templates.lock().unwrap_or_else(PoisonError::into_inner)
 }

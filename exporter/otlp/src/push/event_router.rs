@@ -1,8 +1,9 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::encode::{Collected, Record, Resource, Scope, SpanIds, Trigger, spans};
+use parking_lot::Mutex;
 use plugin_abi::{Completion, Event, Outcome};
 use support::telemetry::unix_nanos;
 
@@ -48,11 +49,11 @@ pub struct Ended<'a> {
 impl EventRouter {
     pub(super) fn set(&self, all: Vec<EventRoute>) {
         self.has_traces.store(all.iter().any(|route| route.traces.is_some()), Ordering::Relaxed);
-        *self.all.lock().unwrap_or_else(PoisonError::into_inner) = all.into();
+        *self.all.lock() = all.into();
     }
 
     fn get(&self) -> Arc<[EventRoute]> {
-        Arc::clone(&self.all.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.all.lock())
     }
 
     /// Something happened on a target, and was seen at `now`.

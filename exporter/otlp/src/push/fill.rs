@@ -1,10 +1,11 @@
 //! The task that fills an endpoint's queue.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use parking_lot::{Mutex, MutexGuard};
 use support::telemetry::unix_nanos;
 use tokio::sync::{Notify, watch};
 
@@ -29,7 +30,7 @@ impl Line {
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock()
     }
 
     fn show(&self, queue: &Queue) {

@@ -1,8 +1,9 @@
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::encode::Templates;
+use parking_lot::Mutex;
 use support::http_client::{Connector, NetConnector, SystemClock};
 use support::telemetry::Timings;
 use tokio::sync::watch;

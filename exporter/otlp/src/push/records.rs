@@ -1,12 +1,13 @@
 //! Log records and spans: what happens once, waits in a queue of its own, and is sent as it comes.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::encode::{Record, Resource, Scope, put_records};
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tracing::warn;
@@ -100,7 +101,7 @@ impl Records {
 
     /// Puts one in. Never waits.
     pub fn push(&self, about: About) {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         waiting.push(about);
         let mut dropped = 0;
         while waiting.records.len() > self.records_max || waiting.bytes > QUEUE_BYTES_MAX {
@@ -117,7 +118,7 @@ impl Records {
 
     /// The oldest ones that fit into so many bytes, at least one if there is any; and since when the first waits.
     fn take(&self, bytes_max: usize) -> Option<(Vec<About>, Instant)> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         let (mut batch, mut bytes) = (Vec::new(), 0);
         let since = waiting.records.front()?.1;
         while let Some((next, _)) = waiting.records.front() {
@@ -133,7 +134,7 @@ impl Records {
     }
 
     fn is_empty(&self) -> bool {
-        self.lock().records.is_empty()
+        self.waiting.lock().records.is_empty()
     }
 
     fn show(&self, waiting: &Waiting) {
@@ -142,11 +143,6 @@ impl Records {
 
     fn counts(&self) -> &SignalCounts {
         self.counts.of(self.signal)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Each change is made in one go.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends records until `stop`, then the queued ones, each request once.

@@ -1,6 +1,7 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::encode::Templates;
+use parking_lot::Mutex;
 use support::http_client::Clock;
 
 use super::queue::Supply;

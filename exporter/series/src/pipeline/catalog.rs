@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 use super::family_plan::FamilyPlan;
 use super::reserved::reserved_prefix;
@@ -36,7 +38,7 @@ impl Catalog {
 
     /// The same plan as some other store has, where one has it: a thousand hosts of a kind keep it once.
     pub(super) fn share_plan(&self, plan: FamilyPlan) -> Arc<FamilyPlan> {
-        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plans = self.plans.lock();
         let known = plans.get(&plan.key).into_iter().flatten().filter_map(Weak::upgrade);
         if let Some(equal) = known.into_iter().find(|other| **other == plan) {
             return equal;
@@ -57,7 +59,7 @@ impl Catalog {
         if claims.iter().any(|name| reserved_prefix(name).is_some()) {
             return None;
         }
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = self.names.lock();
         let living = claims.iter().filter_map(|name| names.get(name)).flatten().find_map(Weak::upgrade);
         let family = match living {
             Some(living) if !is_same(&living, &family) => return None,

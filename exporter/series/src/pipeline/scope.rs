@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::limits::Refusal;
 use super::{Catalog, Limits, Profile};
@@ -56,13 +58,13 @@ impl Scope {
     /// How many series are registered, over all instances, as Prometheus counts them: see [`crate::model::Family::samples`].
     #[must_use]
     pub fn series(&self) -> usize {
-        self.lock().series.live
+        self.guard().series.live
     }
 
     /// The set of series, for as long as one call takes.
-    pub(super) fn lock(&self) -> SeriesGuard<'_> {
+    pub(super) fn guard(&self) -> SeriesGuard<'_> {
         SeriesGuard {
-            series: self.series.lock().unwrap_or_else(PoisonError::into_inner),
+            series: self.series.lock(),
             keys: &self.keys,
             series_max: self.limits.series_max,
             utf8: self.profile.is_utf8(),

@@ -1,8 +1,9 @@
 //! The receiver of one plugin instance's data.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use plugin_abi::{
     Batch, BatchOutcome, CollectionId, Column, Completion, Event, Failure, FamilyDef, HistogramBatch,
     InstanceSink, Level, Outcome, SeriesDef, Verdict,
@@ -84,17 +85,17 @@ impl Store {
     /// What its series take, as of the last collection that brought any.
     #[must_use]
     pub fn footprint(&self) -> Footprint {
-        *self.footprint.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.footprint.lock()
     }
 
     fn set_footprint(&self, footprint: Footprint) {
-        *self.footprint.lock().unwrap_or_else(PoisonError::into_inner) = footprint;
+        *self.footprint.lock() = footprint;
     }
 
     /// The last collection's series.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.published.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.published.lock())
     }
 
     /// Refused data, by reason.
@@ -105,13 +106,13 @@ impl Store {
 
     /// Says that a collection failed before it reached the plugin.
     pub fn fail(&self) {
-        let row = self.lock().fail(self);
+        let row = self.state.lock().fail(self);
         self.report_stale(row);
     }
 
     /// Series that outlived the collections of `row`, which all failed, go now.
     pub fn expire(&self, row: FailureStreak) {
-        self.lock().expire(self, row);
+        self.state.lock().expire(self, row);
     }
 
     fn report_stale(&self, row: Option<FailureStreak>) {
@@ -120,15 +121,11 @@ impl Store {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Replaces the snapshot and returns the old one.
     fn publish(&self, snapshot: Snapshot) -> Arc<Snapshot> {
         let id = self.scope.catalog.next_snapshot_id();
         let snapshot = Arc::new(snapshot.published(id, self.observer.now_unix_nanos()));
-        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut published = self.published.lock();
         std::mem::replace(&mut published, snapshot)
     }
 
@@ -225,14 +222,14 @@ impl State {
 
 impl InstanceSink for Store {
     fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         verdicts.extend(families.iter().map(|def| self.verdict(state.registry.add_family(&self.scope, def))));
     }
 
     fn register_series(&self, series: &[SeriesDef<'_>], verdicts: &mut Vec<Verdict>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let State { registry, buffers, .. } = &mut *state;
-        let mut known = self.scope.lock();
+        let mut known = self.scope.guard();
         verdicts.extend(
             series
                 .iter()
@@ -241,13 +238,13 @@ impl InstanceSink for Store {
     }
 
     fn retire(&self, ids: &[u32]) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let State { registry, buffers, .. } = &mut *state;
-        registry.retire(&mut self.scope.lock(), buffers.begun(), ids);
+        registry.retire(&mut self.scope.guard(), buffers.begun(), ids);
     }
 
     fn batch(&self, batch: &Batch<'_>) -> BatchOutcome {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let State { registry, buffers, .. } = &mut *state;
         let values = buffers.building(registry);
         let scattered = match batch.values {
@@ -262,14 +259,14 @@ impl InstanceSink for Store {
     }
 
     fn histograms(&self, batch: &HistogramBatch<'_>) -> BatchOutcome {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let State { registry, buffers, .. } = &mut *state;
         let values = buffers.building(registry);
         self.stored(values.scatter_histograms(batch, |id| registry.is_of_family(id, batch.family)))
     }
 
     fn complete(&self, collection: CollectionId, completion: Completion<'_>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let row = match &completion.outcome {
             Outcome::Full => {
                 state.stale.end();
@@ -287,8 +284,8 @@ impl InstanceSink for Store {
     }
 
     fn reset(&self) {
-        let mut state = self.lock();
-        state.registry.release(&mut self.scope.lock());
+        let mut state = self.state.lock();
+        state.registry.release(&mut self.scope.guard());
         let stale = std::mem::take(&mut state.stale);
         *state = State { stale, same_ids: false, ..State::new(&self.scope, &self.normalize) };
         self.set_footprint(Footprint::default());
@@ -309,8 +306,8 @@ impl InstanceSink for Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        state.registry.release(&mut self.scope.lock());
+        let state = self.state.get_mut();
+        state.registry.release(&mut self.scope.guard());
     }
 }
 

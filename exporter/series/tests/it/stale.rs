@@ -1,9 +1,10 @@
 //! Series that outlive failures for a while, and when they go.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use expect_test::expect;
 use exposition::testing::plugin::{complete, failure, gauge, instances, send};
+use parking_lot::Mutex;
 use plugin_abi::Outcome;
 use series::model::Target;
 use series::pipeline::{Catalog, FailureStreak, Limits, Normalize, Rules, Scope, Store, StoreObserver};
@@ -17,7 +18,7 @@ struct Rows(Mutex<Vec<FailureStreak>>);
 
 impl StoreObserver for Rows {
     fn stale(&self, row: FailureStreak) {
-        self.0.lock().unwrap().push(row);
+        self.0.lock().push(row);
     }
 }
 
@@ -33,14 +34,14 @@ fn series_that_outlive_failures_go_when_they_are_too_old() {
     let (rows, store) = keeping();
     let ids = instances(&store, &gauge("A"), &["0"]);
     store.fail();
-    assert!(rows.0.lock().unwrap().is_empty(), "there was nothing yet");
+    assert!(rows.0.lock().is_empty(), "there was nothing yet");
     send(&store, &ids, &[1.0]);
     complete(&store, Outcome::Full);
     for _ in 0..9 {
         complete(&store, Outcome::Failed(failure()));
         assert_eq!(store.snapshot().series(), 1);
     }
-    let told = rows.0.lock().unwrap().clone();
+    let told = rows.0.lock().clone();
     assert_eq!(told.len(), 1, "once a row");
     store.expire(told[0]);
     check(&store, &expect![""]);
@@ -57,7 +58,7 @@ fn a_row_of_failures_that_ended_ends_nothing_any_more() {
         complete(&store, Outcome::Full);
         store.fail();
     }
-    let told = rows.0.lock().unwrap().clone();
+    let told = rows.0.lock().clone();
     assert_eq!(told.len(), 2);
     store.expire(told[0]);
     assert_eq!(store.snapshot().series(), 1, "they were read anew since");
@@ -78,7 +79,7 @@ fn of_a_part_that_fails_only_that_part_goes() {
     assert_eq!(store.snapshot().series(), 2);
     // The next one is under way when the others' time is over.
     send(&store, &a, &[3.0]);
-    store.expire(rows.0.lock().unwrap()[0]);
+    store.expire(rows.0.lock()[0]);
     let left = expect![[r#"
         perfmon_x_a{target="web1",counter_instance="0"} 2
     "#]];
@@ -108,7 +109,7 @@ fn a_part_that_goes_is_that_of_its_families_whatever_rules_made_of_their_names()
     complete(&store, Outcome::Full);
     send(&store, &b, &[2.0]);
     complete(&store, Outcome::Partial { families: &[1], failure: Some(failure()) });
-    store.expire(rows.0.lock().unwrap()[0]);
+    store.expire(rows.0.lock()[0]);
     check(
         &store,
         &expect![[r#"

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use tracing::warn;
 use zeroize::Zeroizing;
 
+use super::Identities;
 use super::words::account_name;
-use super::{Identities, lock};
 use crate::credentials::guard::{Fingerprint, Remembered, Scope};
 use crate::credentials::salt::Salt;
 use crate::credentials::verdicts::{Stored, VerdictFile};
@@ -66,7 +67,7 @@ impl Memory {
     pub(super) fn recall(&self, identities: &Identities, salt: &Salt) -> Vec<Recalled> {
         let Some(writing) = &self.file else { return Vec::new() };
         let (file_salt, stored) = {
-            let file = lock(&writing.file);
+            let file = writing.file.lock();
             (file.salt.clone(), file.verdicts.clone())
         };
         let mut recalled = Vec::new();
@@ -102,7 +103,7 @@ impl Memory {
     /// Keeps what is known of an account's secret now.
     pub(super) fn keep(&self, scope: Scope, remembered: Remembered, secret: Secret) {
         let Some(writing) = &self.file else { return };
-        let mut pending = lock(&writing.pending);
+        let mut pending = writing.pending.lock();
         pending.changes.insert(scope, (remembered, secret));
         if pending.has_writer {
             return;
@@ -120,10 +121,8 @@ impl Memory {
     /// right after a verdict would lose it.
     pub(super) fn finish_writes(&self, wait_max: Duration) -> bool {
         let Some(writing) = &self.file else { return true };
-        let pending = lock(&writing.pending);
-        let waited = writing.is_written.wait_timeout_while(pending, wait_max, |pending| pending.has_writer);
-        let (pending, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        !pending.has_writer
+        let mut pending = writing.pending.lock();
+        !writing.is_written.wait_while_for(&mut pending, |pending| pending.has_writer, wait_max).timed_out()
     }
 }
 
@@ -132,7 +131,7 @@ impl Writing {
     fn write_all(&self) {
         loop {
             let changes = {
-                let mut pending = lock(&self.pending);
+                let mut pending = self.pending.lock();
                 let changes = std::mem::take(&mut pending.changes);
                 pending.has_writer = !changes.is_empty();
                 changes
@@ -141,7 +140,7 @@ impl Writing {
                 self.is_written.notify_all();
                 return;
             }
-            let mut file = lock(&self.file);
+            let mut file = self.file.lock();
             let mut is_news = false;
             for (scope, (remembered, secret)) in changes {
                 if scope.is_local && remembered.withheld.is_none() {
@@ -161,7 +160,7 @@ impl Writing {
 
     /// The slow hash of a secret; slow but once.
     fn hash(&self, salt: &Salt, secret: &Secret) -> Fingerprint {
-        let mut hashed = lock(&self.hashed);
+        let mut hashed = self.hashed.lock();
         if let Some((_, known)) = hashed.iter().find(|(of, _)| *of == secret.fingerprint) {
             return *known;
         }
@@ -194,7 +193,7 @@ mod tests {
         let secret = Secret { fingerprint: Fingerprint([1; 32]), bytes: Zeroizing::new(b"hunter2".to_vec()) };
 
         // A disk that hangs.
-        let file = lock(&writing.file);
+        let file = writing.file.lock();
         memory.keep(scope.clone(), Remembered::default(), secret);
         assert!(!memory.finish_writes(Duration::from_millis(20)));
         drop(file);

@@ -8,11 +8,12 @@ mod words;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use config::Identity;
+use parking_lot::{Mutex, RwLock};
 use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, GeneralReason,
     Lease, LeaseId, Secret, Waiter,
@@ -26,7 +27,6 @@ use self::words::{account_name, left_out, log_change, withheld};
 use super::addresses::{AddressBook, Resolver};
 use super::clock::{Clock, Moment};
 use super::guard::{Decision, Guard, Host, Outcome, Scope, Withheld};
-use super::lock;
 use super::salt::Salt;
 use super::verdicts::VerdictFile;
 
@@ -119,7 +119,7 @@ impl Broker {
             .collect();
         // This is slow, so it runs without locks.
         let recalled = self.memory.recall(&new, &self.salt);
-        let mut shared = lock(&self.shared);
+        let mut shared = self.shared.lock();
         shared.guard.set_cooldown(cooldown);
         // An account that no identity stands for any more shows nowhere; it is remembered all the same.
         for (scope, user) in &mut shared.users {
@@ -130,17 +130,17 @@ impl Broker {
             }
         }
         shared.restore(recalled, self.clock.now());
-        *self.identities.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(identities);
+        *self.identities.write() = Arc::new(identities);
     }
 
     /// Somebody wants refused secrets to be tried again now: a locked account may be unlocked. A wrong password is tried once
     /// more, but once in a cool-down.
     pub fn retry_refused(&self) {
-        lock(&self.shared).guard.retry(self.clock.now());
+        self.shared.lock().guard.retry(self.clock.now());
     }
 
     fn identities(&self) -> Arc<Identities> {
-        Arc::clone(&self.identities.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.identities.read())
     }
 
     /// Waits until every verdict so far is on the disk, for three seconds at most: a program that ends right after one
@@ -173,7 +173,7 @@ impl CredentialBroker for Broker {
         let id = LeaseId(self.next_lease.fetch_add(1, Ordering::Relaxed));
         let scope = Scope::new(&identity.domain, &identity.username, &host);
         let fingerprint = self.salt.fingerprint(&secret);
-        let mut shared = lock(&self.shared);
+        let mut shared = self.shared.lock();
         shared.enter(&scope, request.identity);
         let decision = shared.guard.acquire(&scope, &host, fingerprint, id, waiter, now);
         let refused_before = |withheld: &Withheld, message| {
@@ -213,7 +213,7 @@ impl CredentialBroker for Broker {
 
     fn result(&self, lease: LeaseId, verdict: CredentialVerdict) {
         let now = self.clock.now();
-        let mut shared = lock(&self.shared);
+        let mut shared = self.shared.lock();
         let lent = shared.leases.remove(&lease);
         let Outcome { change, waiters } = shared.guard.result(lease, verdict, now);
         drop(shared);

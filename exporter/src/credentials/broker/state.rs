@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{Broker, lock};
+use super::Broker;
 use crate::credentials::guard::{Refusal, State};
 
 /// The state of an identity's secret, over all its accounts.
@@ -36,7 +36,7 @@ impl Broker {
     /// What is known of each identity.
     #[must_use]
     pub fn states(&self) -> BTreeMap<String, IdentityState> {
-        let shared = lock(&self.shared);
+        let shared = self.shared.lock();
         let mut states: BTreeMap<String, IdentityState> =
             self.identities().keys().map(|name| (name.clone(), IdentityState::default())).collect();
         for (name, counts) in &shared.counts {

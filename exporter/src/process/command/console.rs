@@ -1,8 +1,9 @@
 //! Where a command's words go: the standard output, the standard error, and one line that comes and goes.
 
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
+use parking_lot::{Mutex, MutexGuard};
 use plugin_host::{CommandCancel, CommandOutput};
 use safe_text::one_line;
 
@@ -34,7 +35,7 @@ impl Console {
     }
 
     fn clear(&self) -> MutexGuard<'_, bool> {
-        let mut has_progress = self.has_progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut has_progress = self.has_progress.lock();
         if std::mem::take(&mut *has_progress) {
             // A terminal that has gone needs no cleaning.
             let _ = stderr().write_all(CLEAR_LINE);

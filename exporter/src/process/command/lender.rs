@@ -1,9 +1,10 @@
 //! Secrets for one run of the program: the broker of a server, for what the command line allows.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
+use parking_lot::Mutex;
 use plugin_abi::{CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
 use support::input::secret::{self, SecretSource};
 use tokio::runtime::Handle;
@@ -84,7 +85,7 @@ impl Lender {
 
     /// Each sentence once: fifty targets have one reason.
     fn report_once(&self, message: &str) {
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = self.reported.lock();
         if !reported.iter().any(|earlier| earlier == message) {
             errln!("{message}");
             reported.push(message.to_owned());
@@ -102,7 +103,7 @@ impl CredentialBroker for Lender {
             CredentialAnswer::Lease(lease) => {
                 if let Some(odd) = secret::oddity(lease.secret.expose()) {
                     let odd = format!("the password of identity `{}` {odd}", request.identity);
-                    self.lent.lock().unwrap_or_else(PoisonError::into_inner).insert(lease.id, odd);
+                    self.lent.lock().insert(lease.id, odd);
                 }
             }
             CredentialAnswer::Wait { .. } => {}
@@ -111,7 +112,7 @@ impl CredentialBroker for Lender {
     }
 
     fn result(&self, lease: LeaseId, verdict: CredentialVerdict) {
-        let lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner).remove(&lease);
+        let lent = self.lent.lock().remove(&lease);
         if let (Some(odd), CredentialVerdict::Rejected) = (lent, verdict) {
             self.report_once(&format!("note: {odd}"));
         }

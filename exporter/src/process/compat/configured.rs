@@ -3,10 +3,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use config::{Config, Position, Report, Target};
+use parking_lot::Mutex;
 use plugin_abi::{Display, FamilyDef, ValueKind};
 use plugin_abi::{FamilyKey, Problem, Selects};
 use plugin_host::{
@@ -166,7 +167,7 @@ struct Printed(Mutex<Vec<u8>>);
 
 impl CommandOutput for Printed {
     fn out(&self, bytes: &[u8]) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(bytes);
+        self.0.lock().extend(bytes);
     }
 
     fn err(&self, _: &[u8]) {}
@@ -210,7 +211,7 @@ impl PluginModule {
         if running.wait() != 0 {
             return None;
         }
-        let bytes = printed.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = printed.0.lock();
         let Answer { selected, problems } = serde_json::from_slice(&bytes).ok()?;
         Some(match selected? {
             true => Collects::Yes,

@@ -1,5 +1,6 @@
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::mpsc;
 
+use parking_lot::{Mutex, MutexGuard};
 use plugin_abi::{
     Batch, BatchOutcome, CollectionId, Completion, Event, Failure, FamilyDef, HistogramBatch, InstanceSink,
     Level, Outcome, SeriesDef, Verdict,
@@ -81,7 +82,7 @@ impl OnceSink {
 
     /// A panic elsewhere leaves numbers that are right.
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock()
     }
 }
 

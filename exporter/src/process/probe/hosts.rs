@@ -1,5 +1,7 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 /// Serialises probes of one host, for any modules and identities.
 #[derive(Default)]
@@ -13,7 +15,7 @@ const CLEAR_AT: usize = 4096;
 
 impl Hosts {
     pub(super) fn turn(&self, host: &str) -> Arc<Turn> {
-        let mut hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.0.lock();
         if let Some(turn) = hosts.get(host).and_then(Weak::upgrade) {
             return turn;
         }

@@ -1,8 +1,9 @@
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use config::{Config, Target};
+use parking_lot::Mutex;
 use plugin_abi::{Failure, GeneralReason, InstanceSink, Stage};
 use plugin_host::{CollectError, Instance, monotonic_ns};
 use serde_json::json;
@@ -154,14 +155,14 @@ impl KeptTarget {
 
     /// The running flight, or a recent one if answers are cached.
     pub(super) fn current(&self, tells_all: bool) -> Option<Flight> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.used = Instant::now();
         state.current(tells_all, self.config.probe.cache)
     }
 
     /// What is known of it before it is asked.
     pub(super) fn reachability(&self) -> Reachability {
-        let was_asked = self.lock().flight.is_some();
+        let was_asked = self.state.lock().flight.is_some();
         match self.entry.health() {
             _ if !was_asked => Reachability::Unknown,
             TargetHealth::Up | TargetHealth::Partial => Reachability::Reachable,
@@ -177,7 +178,7 @@ impl KeptTarget {
         tells_all: bool,
         deadline: Instant,
     ) -> Flight {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(flight) = state.current(tells_all, self.config.probe.cache) {
             return flight;
         }
@@ -200,12 +201,12 @@ impl KeptTarget {
     }
 
     pub(super) fn touch(&self) {
-        self.lock().used = Instant::now();
+        self.state.lock().used = Instant::now();
     }
 
     /// Time since the last request; `None` while a flight runs.
     pub(super) fn idle_for(&self, now: Instant) -> Option<Duration> {
-        let state = self.lock();
+        let state = self.state.lock();
         let is_running = state.flight.as_ref().is_some_and(Flight::is_running);
         (!is_running).then(|| now.saturating_duration_since(state.used))
     }
@@ -217,10 +218,6 @@ impl KeptTarget {
     /// What was logged in the last flight.
     pub(super) fn lines(&self) -> Vec<String> {
         self.lines.read()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn fly(

@@ -17,10 +17,11 @@ mod view;
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http_server::PeerKey;
+use parking_lot::Mutex;
 use plugin_abi::{GeneralReason, Stage};
 use plugin_host::Host;
 use tokio::runtime::Handle;
@@ -102,7 +103,7 @@ impl Probes {
         let configured =
             targets.into_iter().map(|(target, entry)| Configured { target, entry, views: Views::default() });
         let known = Arc::new(ProbeTargets::new(Arc::clone(config), libraries.clone(), configured.collect()));
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let before = std::mem::replace(&mut state.known, known);
         if before.config.probe.max_concurrent != config.probe.max_concurrent {
             state.permits = Permits::new(config.probe.max_concurrent);
@@ -120,12 +121,8 @@ impl Probes {
         &self.shared.counts
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     async fn answer(&self, request: ProbeRequest, peer: PeerKey) -> ProbeAnswer {
-        let known = Arc::clone(&self.lock().known);
+        let known = Arc::clone(&self.state.lock().known);
         let settings = &known.config.probe;
         if !settings.enabled {
             let message = "probes are switched off by `probe: {enabled: false}`".to_owned();
@@ -229,7 +226,7 @@ impl Probes {
         known: &Arc<ProbeTargets>,
         other: Other,
     ) -> Result<(Arc<KeptTarget>, Permits), ProbeRefused> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let permits = state.permits.clone();
         if let Some(kept) = state.kept.get(&other.key) {
             kept.touch();
@@ -258,7 +255,7 @@ impl Probes {
 
     /// Drops targets without requests for a while; returns the time until the next check.
     fn sweep(&self) -> Duration {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let idle = state.known.config.probe.idle;
         let now = Instant::now();
         let gone: Vec<Arc<KeptTarget>> = state
@@ -302,7 +299,7 @@ impl Prober for Probes {
     }
 
     fn targets(&self) -> Option<Discovered> {
-        let known = Arc::clone(&self.lock().known);
+        let known = Arc::clone(&self.state.lock().known);
         known.is_complete.then(|| Discovered {
             targets: known.targets.iter().map(|known| known.target.clone()).collect(),
             external: known.config.web.external_url.clone(),

@@ -1,9 +1,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
 use otlp::encode::Trigger;
 use otlp::push::Ended;
+use parking_lot::Mutex;
 use plugin_abi::{CollectionId, Completion, Event, Level};
 use plugin_host::monotonic_ns;
 use series::pipeline::StoreObserver;
@@ -29,12 +30,12 @@ impl Lines {
     /// A probe begins.
     pub(super) fn begin(&self, all: bool) {
         self.all.store(all, Ordering::Relaxed);
-        *lock(&self.began) = Some(Instant::now());
-        lock(&self.lines).clear();
+        *self.began.lock() = Some(Instant::now());
+        self.lines.lock().clear();
     }
 
     pub(super) fn read(&self) -> Vec<String> {
-        lock(&self.lines).clone()
+        self.lines.lock().clone()
     }
 
     fn wants(&self, level: Level) -> bool {
@@ -42,7 +43,7 @@ impl Lines {
     }
 
     fn add(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
-        let mut lines = lock(&self.lines);
+        let mut lines = self.lines.lock();
         if !self.wants(level) || lines.len() > LINES_MAX {
             return;
         }
@@ -50,7 +51,7 @@ impl Lines {
             lines.push("and more".to_owned());
             return;
         }
-        let passed = lock(&self.began).map_or(0.0, |began| began.elapsed().as_secs_f64());
+        let passed = self.began.lock().map_or(0.0, |began| began.elapsed().as_secs_f64());
         let fields: String = fields.iter().map(|(name, value)| format!(" {name}={value:?}")).collect();
         lines.push(format!("{passed:8.3} s {level:?} {message}{fields}"));
     }
@@ -76,7 +77,7 @@ impl ProbeObserver {
     /// Receives the end of the next collection.
     pub(super) fn hear(&self) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
-        *lock(&self.sender) = Some(sender);
+        *self.sender.lock() = Some(sender);
         receiver
     }
 }
@@ -88,7 +89,7 @@ impl StoreObserver for ProbeObserver {
 
     fn completed(&self, _collection: CollectionId, completion: &Completion<'_>, series: usize) {
         // Dropping it tells the end, also if something here panics.
-        let _sender = lock(&self.sender).take();
+        let _sender = self.sender.lock().take();
         if let Some(entry) = self.entry.upgrade()
             && let Some(took) = entry.completed(self.module, completion, series)
         {
@@ -118,9 +119,4 @@ impl StoreObserver for ProbeObserver {
             self.reporter.event(&entry, event);
         }
     }
-}
-
-/// A panic elsewhere leaves whole lines.
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

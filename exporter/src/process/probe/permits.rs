@@ -1,9 +1,10 @@
 //! How many collections for probes run at a time.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use http_server::PeerKey;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
@@ -84,7 +85,7 @@ impl Part {
     }
 
     fn share_of(&self, peer: PeerKey) -> Arc<Semaphore> {
-        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shares = self.shares.lock();
         if let Some(share) = shares.get(&peer).and_then(Weak::upgrade) {
             return share;
         }

@@ -1,8 +1,9 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use config::Target;
+use parking_lot::Mutex;
 use plugin_abi::{GeneralReason, Stage};
 use series::model::{Layout, Snapshot};
 use series::pipeline::Store;
@@ -95,7 +96,7 @@ impl Views {
         if !labels {
             left_out.extend(target.labels.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         }
-        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut views = self.0.lock();
         for (snapshot, &module) in probed.snapshots.iter_mut().zip(modules) {
             let made_of = snapshot.layout();
             let known = views.get(&(module, labels));

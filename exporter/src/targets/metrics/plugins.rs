@@ -1,6 +1,7 @@
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use plugin_host::Library;
 use support::telemetry::{Metric, Writer};
 
@@ -21,12 +22,12 @@ impl Plugins {
     /// Those of now.
     #[must_use]
     pub fn get(&self) -> Arc<[PluginSource]> {
-        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.lock())
     }
 
     /// These from now on.
     pub fn set(&self, plugins: Vec<PluginSource>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = plugins.into();
+        *self.0.lock() = plugins.into();
     }
 }
 

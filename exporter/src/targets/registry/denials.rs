@@ -2,11 +2,10 @@
 //! identity, and the log needs no line for each of them.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use plugin_abi::GeneralReason;
 
-use super::lock;
 use crate::targets::account::Down;
 
 /// How many targets are down for each reason, by identity and details. The details of a host outside of `allow_hosts`
@@ -17,7 +16,7 @@ pub(super) struct Denials(Mutex<HashMap<(String, String), usize>>);
 impl Denials {
     /// Counts one more target of `identity`; answers how many there are.
     pub(super) fn enter(&self, identity: &str, down: &Down) -> usize {
-        let mut counts = lock(&self.0);
+        let mut counts = self.0.lock();
         let count = counts.entry((identity.to_owned(), down.message.clone())).or_default();
         *count += 1;
         *count
@@ -25,7 +24,7 @@ impl Denials {
 
     /// Counts one less.
     pub(super) fn leave(&self, identity: &str, down: &Down) {
-        let mut counts = lock(&self.0);
+        let mut counts = self.0.lock();
         let key = (identity.to_owned(), down.message.clone());
         let Some(count) = counts.get_mut(&key) else { return };
         *count -= 1;

@@ -3,10 +3,11 @@ mod recoveries;
 mod state;
 mod status;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use config::target_files::FileState;
 use config::{Config, PasswordFiles, Shown};
+use parking_lot::Mutex;
 
 use self::denials::Denials;
 use self::recoveries::Recoveries;
@@ -40,7 +41,7 @@ impl TargetRegistry {
     /// Every target, in the order of the configuration.
     #[must_use]
     pub fn targets(&self) -> Arc<[Arc<TargetState>]> {
-        Arc::clone(&lock(&self.targets))
+        Arc::clone(&self.targets.lock())
     }
 
     /// These are the targets from now on.
@@ -48,18 +49,18 @@ impl TargetRegistry {
         for entry in &targets {
             entry.enter_registry(&self.changes, &self.groups);
         }
-        *lock(&self.targets) = targets.into();
+        *self.targets.lock() = targets.into();
     }
 
     /// The files that targets come from.
     #[must_use]
     pub fn files(&self) -> Arc<[FileState]> {
-        Arc::clone(&lock(&self.files))
+        Arc::clone(&self.files.lock())
     }
 
     /// This is known of the files.
     pub fn set_files(&self, files: Vec<FileState>) {
-        *lock(&self.files) = files.into();
+        *self.files.lock() = files.into();
     }
 
     /// The last changes of state, the newest first.
@@ -71,23 +72,18 @@ impl TargetRegistry {
     /// The configuration in use, as it is shown.
     #[must_use]
     pub fn config_shown(&self) -> Shown {
-        lock(&self.config_shown).clone()
+        self.config_shown.lock().clone()
     }
 
     /// Paths that only authenticated readers may see.
     #[must_use]
     pub fn password_files(&self) -> PasswordFiles {
-        lock(&self.password_files).clone()
+        self.password_files.lock().clone()
     }
 
     /// This is the configuration from now on.
     pub fn set_config(&self, config: &Config) {
-        *lock(&self.config_shown) = config.shown.clone();
-        lock(&self.password_files).add(&config.identities);
+        *self.config_shown.lock() = config.shown.clone();
+        self.password_files.lock().add(&config.identities);
     }
-}
-
-/// A panic elsewhere leaves the states whole: each change is made in one go.
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

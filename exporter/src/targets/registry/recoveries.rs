@@ -1,13 +1,12 @@
 //! Targets that are up again: what one cause took down comes back at once, and the log needs no line for each.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use plugin_abi::Stage;
 
 use super::denials::is_milestone;
-use super::lock;
 
 /// Why targets are down or partial: stage and reason.
 pub(super) type Cause = (Stage, String);
@@ -50,7 +49,7 @@ const PAUSE: Duration = Duration::from_secs(60);
 impl Recoveries {
     /// Counts one more target that `cause` keeps from being up.
     pub(super) fn enter(&self, cause: Cause) {
-        let mut groups = lock(&self.0);
+        let mut groups = self.0.lock();
         let group = groups.entry(cause).or_default();
         group.failing += 1;
         // A single target that comes and goes has its lines each time.
@@ -61,7 +60,7 @@ impl Recoveries {
 
     /// Counts one less: it fails for another cause, or is asked no longer.
     pub(super) fn leave(&self, cause: &Cause) {
-        let mut groups = lock(&self.0);
+        let mut groups = self.0.lock();
         let Some(group) = groups.get_mut(cause) else { return };
         group.failing = group.failing.saturating_sub(1);
         if group.failing == 0 {
@@ -72,7 +71,7 @@ impl Recoveries {
     /// Counts one less, which is up at `now`. The first ones have a line each; then a line has their number at 10, 100
     /// and so on, and when the last one is back.
     pub(super) fn recover(&self, cause: &Cause, now: Instant) -> Recovery {
-        let mut groups = lock(&self.0);
+        let mut groups = self.0.lock();
         let Some(group) = groups.get_mut(cause) else { return Recovery::ALONE };
         let goes_on = group.last.is_some_and(|last| now.saturating_duration_since(last) < PAUSE);
         let before = (!goes_on && group.has_untold).then_some(group.recovered);
@@ -131,6 +130,6 @@ mod tests {
         }
         // Nothing is kept of a cause that nobody fails for.
         recoveries.leave(&cause());
-        assert!(lock(&recoveries.0).is_empty());
+        assert!(recoveries.0.lock().is_empty());
     }
 }

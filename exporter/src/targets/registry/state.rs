@@ -1,15 +1,16 @@
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use config::Target;
 use otlp::encode::Resource;
+use parking_lot::Mutex;
 use plugin_abi::{Completion, Failure};
 use series::pipeline::{FailureStreak, Refusal, Store};
 use support::telemetry::unix_seconds;
 use tokio::sync::Notify;
 
+use super::Groups;
 use super::status::{Place, TargetStatus};
-use super::{Groups, lock};
 use crate::targets::account::Now;
 use crate::targets::changes::Changes;
 use crate::targets::health::TargetHealth;
@@ -100,14 +101,14 @@ impl TargetState {
 
     /// A collection of a module begins, which may take `deadline`.
     pub fn started(&self, module: usize, deadline: Duration) {
-        let mut status = self.lock();
+        let mut status = self.status.lock();
         let job = &mut status.jobs[module];
         (job.running_since, job.deadline) = (Some(Instant::now()), deadline);
     }
 
     /// A collection of a module could not begin.
     pub fn not_started(&self, module: usize, failure: &Failure) {
-        let mut status = self.lock();
+        let mut status = self.status.lock();
         status.jobs[module].enter_not_started(&self.modules[module], failure);
         self.log_changes(&mut status);
         drop(status);
@@ -121,7 +122,7 @@ impl TargetState {
             tokio::pin!(next);
             // From here on no end is missed.
             next.as_mut().enable();
-            if modules.iter().all(|&module| self.lock().jobs[module].has_ended()) {
+            if modules.iter().all(|&module| self.status.lock().jobs[module].has_ended()) {
                 return;
             }
             next.await;
@@ -130,18 +131,18 @@ impl TargetState {
 
     /// The target is no longer asked; what its collections still say is not news.
     pub fn end(&self) {
-        self.lock().end(&self.place());
+        self.status.lock().end(&self.place());
     }
 
     /// What is known of it now.
     #[must_use]
     pub fn status(&self) -> TargetStatus {
-        self.lock().clone()
+        self.status.lock().clone()
     }
 
     /// Looks at what is known of it now, without a copy. Collections that end meanwhile wait.
     pub fn read<T>(&self, look: impl FnOnce(&TargetStatus) -> T) -> T {
-        look(&self.lock())
+        look(&self.status.lock())
     }
 
     /// The store of a module, if it exists.
@@ -153,7 +154,7 @@ impl TargetState {
     /// How it fares.
     #[must_use]
     pub fn health(&self) -> TargetHealth {
-        self.lock().health()
+        self.status.lock().health()
     }
 
     /// The stores that its modules' instances send into, as far as they exist.
@@ -167,15 +168,11 @@ impl TargetState {
         let _ = self.stores[module].set(store);
     }
 
-    fn lock(&self) -> MutexGuard<'_, TargetStatus> {
-        lock(&self.status)
-    }
-
     /// Series of a module that outlived a row of failures go.
     pub(in crate::targets) fn expire(&self, module: usize, row: FailureStreak) {
         let Some(store) = self.stores[module].get() else { return };
         store.expire(row);
-        self.lock().jobs[module].series = store.snapshot().series();
+        self.status.lock().jobs[module].series = store.snapshot().series();
     }
 
     /// Enters the end of a collection; answers how long it took, unless nobody wants to know any more.
@@ -186,7 +183,7 @@ impl TargetState {
         series: usize,
     ) -> Option<Duration> {
         let now = Now { mono: Instant::now(), unix_s: unix_seconds() };
-        let mut status = self.lock();
+        let mut status = self.status.lock();
         if status.is_ended() {
             return None;
         }

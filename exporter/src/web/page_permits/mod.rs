@@ -8,11 +8,12 @@
 mod tests;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http_server::PeerKey;
+use parking_lot::{Mutex, MutexGuard};
 use support::telemetry::log::Throttle;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
@@ -134,7 +135,7 @@ impl PagePermits {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

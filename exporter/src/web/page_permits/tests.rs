@@ -94,19 +94,19 @@ async fn the_peer_with_the_fewest_pages_comes_first_whoever_else_waits() {
     let order = Mutex::new(Vec::new());
     let wait = async |peer: &'static str| {
         let permit = permits.acquire(peer).await.unwrap();
-        order.lock().unwrap().push(peer);
+        order.lock().push(peer);
         permit
     };
     let releasing = async {
         tokio::task::yield_now().await;
         held.clear();
-        while order.lock().unwrap().is_empty() {
+        while order.lock().is_empty() {
             tokio::task::yield_now().await;
         }
         drop(others);
     };
     let (first, second, ()) = tokio::join!(wait(B), wait(C), releasing);
-    assert_eq!(*order.lock().unwrap(), [C, B]);
+    assert_eq!(*order.lock(), [C, B]);
     drop((first, second));
 }
 

@@ -2,10 +2,11 @@
 //! reader at a time, and kept for a moment.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_server::PeerKey;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
@@ -70,12 +71,12 @@ impl Default for Files {
 impl Files {
     /// From now on these are where files are.
     pub(in crate::web) fn set(&self, kept: Option<Kept>) {
-        *lock(&self.kept) = kept;
+        *self.kept.lock() = kept;
     }
 
     /// Where files are; nothing if none are kept.
     pub(in crate::web) fn kept(&self) -> Option<Kept> {
-        lock(&self.kept).clone()
+        self.kept.lock().clone()
     }
 
     /// The files that there are, or were a moment ago.
@@ -95,7 +96,7 @@ impl Files {
             let work = move || {
                 let found = storage::read(&directory).map(Arc::new);
                 let found = found.map_err(|error| Arc::from(error.to_string()));
-                *lock(&last) = Some(Read { directory, at: Instant::now(), found: found.clone() });
+                *last.lock() = Some(Read { directory, at: Instant::now(), found: found.clone() });
                 drop(permit);
                 found
             };
@@ -119,14 +120,9 @@ impl Files {
 }
 
 fn fresh(last: &Mutex<Option<Read>>, directory: &PathBuf) -> Option<Result<Arc<Tree>, Arc<str>>> {
-    let last = lock(last);
+    let last = last.lock();
     let read = last.as_ref().filter(|read| read.directory == *directory && read.at.elapsed() < FRESH_FOR)?;
     Some(read.found.clone())
-}
-
-fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is in it is replaced as a whole.
-    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! How fast collections end, from what readers saw before.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// The approximate window of the rate.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -16,7 +17,7 @@ pub(in crate::web) struct Pulse(Mutex<VecDeque<(Instant, u64)>>);
 impl Pulse {
     /// Adds a sample; returns the collections per second since an earlier one, if there was one.
     pub(in crate::web) fn look(&self, now: Instant, collections: u64) -> Option<f64> {
-        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looks = self.0.lock();
         // Targets that went took their collections with them.
         if looks.back().is_some_and(|&(_, last)| last > collections) {
             looks.clear();

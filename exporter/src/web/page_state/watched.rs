@@ -6,9 +6,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use series::model::{DisplayRule, Point, Sample, Shown, ShownUnit, Value, cooked, needs_earlier};
 
 /// Points of one line.
@@ -77,7 +77,7 @@ impl Watched {
     pub(in crate::web) fn see(&self, target: &str, series: &Collected<'_>) -> Seen {
         let key = self.hasher.hash_one((target, series.point.prefix));
         let now = Instant::now();
-        let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tracks = self.tracks.lock();
         if tracks.len() >= TRACKS_MAX && !tracks.contains_key(&key) {
             make_room(&mut tracks);
         }
@@ -241,7 +241,7 @@ mod tests {
             };
             watched.see("web1", &Collected { point, base: None, rule: DisplayRule::Value, moment });
         }
-        let kept = watched.tracks.lock().expect("nobody panicked").len();
+        let kept = watched.tracks.lock().len();
         assert!((TRACKS_MAX / 4..=TRACKS_MAX).contains(&kept), "{kept}");
     }
 

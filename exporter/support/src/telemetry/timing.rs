@@ -1,9 +1,10 @@
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Histogram as Told, Meter};
+use parking_lot::{Mutex, RwLock};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::metrics::histogram::{Histogram, NativeHistogramConfig};
@@ -37,7 +38,7 @@ impl Timing {
     /// Enters a figure.
     pub fn observe(&self, figure: f64) {
         self.0.shown.observe(figure);
-        if let Some((told, attributes)) = &*self.0.told.read().unwrap_or_else(PoisonError::into_inner) {
+        if let Some((told, attributes)) = &*self.0.told.read() {
             told.record(figure, attributes);
         }
     }
@@ -59,7 +60,7 @@ impl Timing {
         let Row { metric, labels, .. } = &*self.0;
         let attributes = metric.labels.iter().zip(labels);
         let attributes = attributes.map(|(name, value)| KeyValue::new(*name, value.clone()));
-        *self.0.told.write().unwrap_or_else(PoisonError::into_inner) = Some((told, attributes.collect()));
+        *self.0.told.write() = Some((told, attributes.collect()));
     }
 }
 
@@ -87,7 +88,7 @@ impl Timings {
     #[must_use]
     pub fn get(&self, metric: &'static Metric, labels: &[&str]) -> Timing {
         debug_assert_eq!(metric.labels.len(), labels.len(), "{}", metric.name);
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         let All { families, meter } = &mut *all;
         let index = families.iter().position(|(known, _)| known.name == metric.name).unwrap_or_else(|| {
             families.push((metric, Vec::new()));
@@ -118,17 +119,12 @@ impl Timings {
 
     /// All that is entered from now on is entered in histograms of `meter`, too, and of no other.
     pub fn record_in(&self, meter: Meter) {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         for (metric, rows) in &all.families {
             let told = histogram(&meter, metric);
             kept(rows).for_each(|row| row.record_in(told.clone()));
         }
         all.meter = Some(meter);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, All> {
-        // Rows are complete when they are put in.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -156,7 +152,7 @@ fn histogram(meter: &Meter, metric: &Metric) -> Told<f64> {
 
 impl Collector for Timings {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let families = self.lock().families.clone();
+        let families = self.0.lock().families.clone();
         for (metric, rows) in &families {
             let rows: Vec<Timing> = kept(rows).collect();
             let rows = rows.iter().map(|row| (&*row.0.labels, &row.0.shown));

@@ -1,12 +1,11 @@
 //! The open alerts of an instance.
 
 use std::collections::HashSet;
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use plugin_abi::{Alert, AlertState};
 
 use super::InstanceShared;
-use crate::sync::lock;
 use crate::violation::Violation;
 
 /// The open alerts of an instance.
@@ -17,7 +16,7 @@ impl InstanceShared {
     /// Tracks open alerts. An alert that is opened again is returned as still open. `None` if too many are open.
     pub(crate) fn note_alert<'a>(&self, alert: Option<Alert<'a>>) -> Option<Option<Alert<'a>>> {
         let Some(Alert { id, state, labels }) = alert else { return Some(None) };
-        let mut open = lock(&self.alerts.0);
+        let mut open = self.alerts.0.lock();
         if state == AlertState::Closed {
             open.remove(id);
             return Some(alert);
@@ -35,11 +34,11 @@ impl InstanceShared {
 
     /// Whether this alert is open.
     pub(crate) fn is_open(&self, id: &str) -> bool {
-        lock(&self.alerts.0).contains(id)
+        self.alerts.0.lock().contains(id)
     }
 
     /// Called after a restart: all alerts are unknown.
     pub(crate) fn forget_alerts(&self) {
-        lock(&self.alerts.0).clear();
+        self.alerts.0.lock().clear();
     }
 }

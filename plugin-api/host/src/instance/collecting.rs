@@ -4,6 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use parking_lot::MutexGuard;
 use plugin_abi::raw::{Collect, END_REMOVED, End, OK, PANICKED, struct_size};
 use plugin_abi::{CollectionId, Completion, Failure, GeneralReason, Level, Outcome, Reason, Stage};
 
@@ -13,7 +14,6 @@ use crate::calls::{Asking, status_name};
 use crate::configure;
 use crate::error::CollectError;
 use crate::state::QuarantineCause;
-use crate::sync::lock;
 use crate::thread_pool::{Job, Limit};
 use crate::tokens;
 use crate::violation::Violation;
@@ -24,7 +24,7 @@ impl InstanceShared {
         let now_ns = library.now_ns();
         let collection = tokens::new_token(library.number);
         {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             if state.stopped || library.host.is_stopping() {
                 return Err(CollectError::Stopped);
             }
@@ -56,7 +56,7 @@ impl InstanceShared {
         if self.dispatch(collection, deadline_ns) {
             return Ok(CollectionId(collection));
         }
-        let flight = lock(&self.state).flight.take_if(|flight| flight.collection == collection);
+        let flight = self.state.lock().flight.take_if(|flight| flight.collection == collection);
         if let Some(flight) = flight {
             self.release(&flight);
         }
@@ -98,7 +98,7 @@ impl InstanceShared {
             self.end(collection, &failure);
             return;
         }
-        let instance = lock(&self.state).token;
+        let instance = self.state.lock().token;
         let now_ns = self.library.now_ns();
         let size = struct_size::<Collect>();
         let status = self.library.calls.collect(&Collect {
@@ -126,7 +126,7 @@ impl InstanceShared {
     /// After a panic: the old instance is destroyed and a new one made under a new token.
     fn restart(&self) -> Result<(), Failure> {
         let (old, config, config_version) = {
-            let state = lock(&self.state);
+            let state = self.state.lock();
             if !state.poisoned {
                 return Ok(());
             }
@@ -138,11 +138,11 @@ impl InstanceShared {
         self.leases.end_all();
         let token = tokens::new_token(self.library.number);
         {
-            let mut data = lock(&self.data);
+            let mut data = self.data.lock();
             *data = Data::default();
             self.set_min_interval(0);
             self.forget_alerts();
-            lock(&self.state).token = token;
+            self.state.lock().token = token;
             self.sink.reset();
         }
         self.enlist(token);
@@ -151,7 +151,7 @@ impl InstanceShared {
             self.library.forget(token);
             Failure::new(Stage::Plugin, GeneralReason::Internal, format!("start the instance anew: {error}"))
         })?;
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         (state.poisoned, state.taken_version) = (false, config_version);
         Ok(())
     }
@@ -159,7 +159,7 @@ impl InstanceShared {
     /// Gives the instance the settings that it has not yet. One that does not take them is made anew with them.
     fn refresh(&self) -> Result<(), Failure> {
         let (token, config, config_version) = {
-            let state = lock(&self.state);
+            let state = self.state.lock();
             if state.taken_version == state.config_version {
                 return Ok(());
             }
@@ -167,13 +167,13 @@ impl InstanceShared {
         };
         match configure::ask_here(&self.library, Asking::Reconfigure, self.source, token, &config) {
             Ok(()) => {
-                lock(&self.state).taken_version = config_version;
+                self.state.lock().taken_version = config_version;
                 Ok(())
             }
             Err(error) => {
                 let fields = [("error", &*error.to_string())];
                 self.sink.log(Level::Info, "Instance does not take other settings; it is made anew", &fields);
-                lock(&self.state).poisoned = true;
+                self.state.lock().poisoned = true;
                 self.restart()
             }
         }
@@ -188,9 +188,9 @@ impl InstanceShared {
     /// The plugin completes a collection. Returns false if it has ended already.
     pub(crate) fn complete(&self, token: u64, collection: u64, mut completion: Completion<'_>) -> bool {
         self.say_why_denied(&mut completion.outcome);
-        let _data = lock(&self.data);
+        let _data = self.data.lock();
         let landed = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             if state.token == token {
                 self.land(&mut state, collection, &completion)
             } else {
@@ -222,9 +222,9 @@ impl InstanceShared {
 
     /// The host ends a collection that the plugin does not complete (any more).
     fn end(&self, collection: u64, failure: &Failure) {
-        let _data = lock(&self.data);
+        let _data = self.data.lock();
         let completion = Completion { outcome: Outcome::Failed(failure.clone()), stages: &[] };
-        let landed = self.land(&mut lock(&self.state), collection, &completion);
+        let landed = self.land(&mut self.state.lock(), collection, &completion);
         if let Ok(host_panic) = landed {
             self.report_end(collection, failed_by(host_panic, completion));
         }
@@ -233,13 +233,18 @@ impl InstanceShared {
     /// A panic of the host, caught at the border. What it has of the instance may be half of something: the collection in
     /// progress fails when it ends, and the next one begins with an instance that is made anew.
     pub(crate) fn host_panicked(&self, panic: &(dyn Any + Send)) {
-        self.violations.count(Violation::HostPanic);
-        self.library.violations.count(Violation::HostPanic);
-        let mut state = lock(&self.state);
-        state.poisoned = true;
+        let mut state = self.count_host_panic();
         if let Some(flight) = &mut state.flight {
             flight.host_panic.get_or_insert_with(|| panic_text(panic).to_owned());
         }
+    }
+
+    fn count_host_panic(&self) -> MutexGuard<'_, State> {
+        self.violations.count(Violation::HostPanic);
+        self.library.violations.count(Violation::HostPanic);
+        let mut state = self.state.lock();
+        state.poisoned = true;
+        state
     }
 
     /// After a panic of the host in a call that the plugin does not repeat.
@@ -258,10 +263,11 @@ impl InstanceShared {
         let checked =
             catch_unwind(AssertUnwindSafe(|| checked.into_iter().for_each(|ns| self.sink.checked(ns))));
         if let Err(panic) = checked.and_then(|()| report(completion)) {
-            self.host_panicked(&*panic);
+            // This collection has landed: one in progress is the next, which is not to blame.
+            drop(self.count_host_panic());
             let outcome = Outcome::Failed(host_panic_failure(panic_text(&*panic)));
-            if let Err(panic) = report(Completion { outcome, stages: &[] }) {
-                self.host_panicked(&*panic);
+            if report(Completion { outcome, stages: &[] }).is_err() {
+                drop(self.count_host_panic());
             }
         }
     }
@@ -308,7 +314,7 @@ impl InstanceShared {
         }
         let grace_ns = self.library.limits().deadline_grace_ms * 1_000_000;
         let given_up_ns = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             let Some(flight) = state.flight.as_mut().filter(|flight| flight.collection == collection) else {
                 return;
             };
@@ -325,9 +331,9 @@ impl InstanceShared {
     }
 
     fn give_up(&self, collection: u64) {
-        let _data = lock(&self.data);
+        let _data = self.data.lock();
         {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             let Some(flight) = state.flight.take_if(|flight| flight.collection == collection) else { return };
             self.release(&flight);
             state.given_up = Some(collection);
@@ -341,7 +347,7 @@ impl InstanceShared {
     }
 
     fn is_flying(&self, collection: u64) -> bool {
-        lock(&self.state).flight.as_ref().is_some_and(|flight| flight.collection == collection)
+        self.state.lock().flight.as_ref().is_some_and(|flight| flight.collection == collection)
     }
 }
 

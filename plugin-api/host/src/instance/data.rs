@@ -9,7 +9,6 @@ use plugin_abi::raw::{
 use plugin_abi::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, Level, SeriesDef, Verdict};
 
 use super::{Admission, InstanceShared};
-use crate::sync::lock;
 use crate::violation::Violation;
 
 /// What an instance has registered.
@@ -34,7 +33,7 @@ impl InstanceShared {
         rows: &[Result<FamilyDef<'_>, DropReason>],
         verdicts: &mut [RawVerdict],
     ) -> Admission {
-        let mut data = lock(&self.data);
+        let mut data = self.data.lock();
         let admission = self.admits(token);
         if admission != Admission::Open {
             return admission;
@@ -56,7 +55,7 @@ impl InstanceShared {
         rows: &[Result<SeriesDef<'_>, DropReason>],
         verdicts: &mut [RawVerdict],
     ) -> Admission {
-        let mut data = lock(&self.data);
+        let mut data = self.data.lock();
         let admission = self.admits(token);
         if admission != Admission::Open {
             return admission;
@@ -120,7 +119,7 @@ impl InstanceShared {
     /// Ends series. Ids that were never assigned are counted.
     pub(crate) fn retire(&self, token: u64, ids: &[u32]) -> Admission {
         let unknown = {
-            let mut data = lock(&self.data);
+            let mut data = self.data.lock();
             let admission = self.admits(token);
             if admission != Admission::Open {
                 return admission;
@@ -146,7 +145,7 @@ impl InstanceShared {
         let rows = batch.ids.len() as u64;
         let began_ns = self.checks.begin(rows, || self.library.now_ns());
         let outcome = {
-            let data = lock(&self.data);
+            let data = self.data.lock();
             let admission = self.admits(token);
             if admission != Admission::Open {
                 return Err(admission);

@@ -2,7 +2,6 @@
 
 use super::{InstanceShared, State};
 use crate::state::QuarantineCause;
-use crate::sync::lock;
 use crate::violation::Violation;
 
 impl InstanceShared {
@@ -13,7 +12,7 @@ impl InstanceShared {
         }
         self.violations.add(violation, n);
         self.library.violations.add(violation, n);
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.violations = state.violations.saturating_add(1);
         if state.violations == self.library.limits().violations_max {
             self.quarantine(&mut state, QuarantineCause::Violations);
@@ -25,7 +24,7 @@ impl InstanceShared {
         if !self.is_async() {
             return;
         }
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if state.slow.replace(collection) == Some(collection) {
             return;
         }

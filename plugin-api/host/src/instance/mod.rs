@@ -8,9 +8,10 @@ mod handle;
 mod judging;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use plugin_abi::raw::END_REMOVED;
 use plugin_abi::{Completion, Failure, GeneralReason, InstanceSink, Outcome, Stage, TargetInfo};
 
@@ -23,7 +24,6 @@ use crate::lease::Leases;
 use crate::library::{LibraryShared, LiveInstance};
 use crate::log_budget::LogBudget;
 use crate::state::{InstanceConfig, InstanceState, KeptConfig, QuarantineCause};
-use crate::sync::lock;
 use crate::tokens::{self, Tokens};
 use crate::violation::{Violation, Violations};
 
@@ -102,7 +102,7 @@ impl InstanceShared {
         if library.host.is_stopping() {
             return Err(ConfigureError::Stopped);
         }
-        if lock(&library.instances).len() >= limit as usize {
+        if library.instances.lock().len() >= limit as usize {
             return Err(ConfigureError::Limit {
                 plugin: library.name(),
                 what: "instances",
@@ -151,12 +151,12 @@ impl InstanceShared {
     }
 
     pub(crate) fn target(&self) -> TargetInfo {
-        lock(&self.state).config.target.clone()
+        self.state.lock().config.target.clone()
     }
 
     /// Whether data for `token` is accepted.
     pub(crate) fn admits(&self, token: u64) -> Admission {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         if state.token != token {
             Admission::Stale
         } else if state.stopped || self.library.host.is_stopping() {
@@ -172,7 +172,7 @@ impl InstanceShared {
     }
 
     fn enlist(&self, token: u64) {
-        lock(&self.library.instances).insert(token, self.me());
+        self.library.instances.lock().insert(token, self.me());
         if let Some(me) = self.me.upgrade() {
             INSTANCES.insert(token, me);
         }
@@ -180,7 +180,7 @@ impl InstanceShared {
 
     pub(crate) fn reconfigure(&self, config: &InstanceConfig) -> Result<(), ConfigureError> {
         let (token, is_later) = {
-            let state = lock(&self.state);
+            let state = self.state.lock();
             if state.stopped {
                 return Err(ConfigureError::Stopped);
             }
@@ -190,7 +190,7 @@ impl InstanceShared {
         };
         let asking = if is_later { Asking::Validate } else { Asking::Reconfigure };
         configure::ask(&self.library, asking, self.source, token, config)?;
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.config = config.into();
         state.config_version += 1;
         // One that was restarted meanwhile has the settings before these.
@@ -203,7 +203,7 @@ impl InstanceShared {
     /// The plugin has ended the instance.
     pub(crate) fn ended(&self, token: u64) {
         let until_ns = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             if state.token == token { state.ending_until_ns.take() } else { None }
         };
         if let Some(until_ns) = until_ns {
@@ -214,14 +214,14 @@ impl InstanceShared {
 
     /// Whether the instance is ending; it may request secrets until it has ended.
     pub(crate) fn is_ending(&self, token: u64) -> bool {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         state.token == token && state.ending_until_ns.is_some()
     }
 
     /// Stops waiting, if the host waits for this end.
     fn give_up_end(&self, token: u64) -> bool {
         let is_due = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             state.token == token && state.ending_until_ns.take().is_some()
         };
         if is_due {
@@ -241,7 +241,7 @@ impl InstanceShared {
 
     /// The number of assigned family ids.
     pub(crate) fn family_count(&self) -> u32 {
-        lock(&self.data).families()
+        self.data.lock().families()
     }
 
     fn is_async(&self) -> bool {
@@ -250,7 +250,7 @@ impl InstanceShared {
 
     /// Completing a collection that `destroy` has ended is not a violation.
     fn is_stopped(&self) -> bool {
-        lock(&self.state).stopped
+        self.state.lock().stopped
     }
 
     fn release(&self, flight: &Flight) {
@@ -261,7 +261,7 @@ impl InstanceShared {
 
 impl LiveInstance for InstanceShared {
     fn state_at(&self, now_ns: u64) -> InstanceState {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         match (&state.flight, state.quarantine) {
             _ if state.stopped => InstanceState::Stopped,
             (Some(_), _) => InstanceState::Collecting,
@@ -279,7 +279,7 @@ impl LiveInstance for InstanceShared {
 
     fn destroy(&self, reason: u32, deadline_ns: u64) {
         let (token, flight) = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             if std::mem::replace(&mut state.stopped, true) {
                 return;
             }
@@ -294,7 +294,7 @@ impl LiveInstance for InstanceShared {
         }
         let collection = flight.map(|flight| flight.collection);
         if let Some(collection) = collection {
-            let _data = lock(&self.data);
+            let _data = self.data.lock();
             let outcome = Outcome::Failed(Failure::new(Stage::Plugin, GeneralReason::Cancelled, "destroyed"));
             self.report_end(collection, Completion { outcome, stages: &[] });
         }

@@ -1,5 +1,6 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, GeneralReason,
     Lease, LeaseId, Secret, Waiter,
@@ -26,7 +27,7 @@ struct State {
 
 impl CredentialBroker for Cautious {
     fn acquire(&self, request: &CredentialRequest<'_>, waiter: &Waiter) -> CredentialAnswer {
-        let mut state = self.0.lock().expect("nobody panicked");
+        let mut state = self.0.lock();
         let target = request.configured.map_or("", |target| target.name.as_str());
         state.asked.push(format!("{target} {} {}", request.host, request.identity));
         let rejected = state.verdicts.iter().any(|(_, verdict)| *verdict == CredentialVerdict::Rejected);
@@ -52,7 +53,7 @@ impl CredentialBroker for Cautious {
 
     fn result(&self, lease: LeaseId, verdict: CredentialVerdict) {
         let waiting = {
-            let mut state = self.0.lock().expect("nobody panicked");
+            let mut state = self.0.lock();
             state.trying = false;
             state.verdicts.push((lease.0, verdict));
             std::mem::take(&mut state.waiting)
@@ -75,7 +76,7 @@ fn a_lease_is_tried_and_its_verdict_told() {
     let log =
         recorded.logs.iter().find(|log| log.message == "Borrowed").expect("the plugin logs through tracing");
     assert!(log.fields.contains(&("user".to_owned(), "svc".to_owned())), "{log:?}");
-    let state = broker.0.lock().expect("nobody panicked");
+    let state = broker.0.lock();
     assert_eq!(state.verdicts, [(1, CredentialVerdict::Accepted)]);
     assert_eq!(state.asked, ["web1 web1.example corp"]);
 }
@@ -88,7 +89,7 @@ fn a_blocking_source_borrows_too_and_a_lease_that_is_forgotten_has_no_verdict() 
     assert_eq!(collected(&instance, &sink).completions[0].outcome, RecordedOutcome::Full);
     let (instance, sink) = made(&library, "counting", json!({"action": "forget"}));
     collected(&instance, &sink);
-    let state = broker.0.lock().expect("nobody panicked");
+    let state = broker.0.lock();
     assert_eq!(state.verdicts, [(1, CredentialVerdict::Accepted), (2, CredentialVerdict::Unknown)]);
 }
 
@@ -96,12 +97,12 @@ fn a_blocking_source_borrows_too_and_a_lease_that_is_forgotten_has_no_verdict() 
 fn who_is_told_to_wait_is_woken_and_a_wrong_password_is_tried_once() {
     let broker = broker("wrong");
     let (_host, library) = linked(|options| options.broker = Arc::<Cautious>::clone(&broker));
-    broker.0.lock().expect("nobody panicked").trying = true;
+    broker.0.lock().trying = true;
     let all: Vec<_> = (0..3).map(|_| made(&library, "counting", json!({"action": "borrow"}))).collect();
     for (instance, _) in &all {
         instance.collect(plugin_host::monotonic_ns() + 60_000_000_000).expect("the collection begins");
     }
-    wait_until("all wait", || broker.0.lock().expect("nobody panicked").waiting.len() == 3);
+    wait_until("all wait", || broker.0.lock().waiting.len() == 3);
     broker.result(LeaseId(99), CredentialVerdict::Unknown);
     let mut outcomes: Vec<String> = Vec::new();
     for (_, sink) in &all {
@@ -115,7 +116,7 @@ fn who_is_told_to_wait_is_woken_and_a_wrong_password_is_tried_once() {
     // The plugin does not know why; who lends does.
     let withheld = "auth: credentials_withheld: web1 says that it is wrong";
     assert_eq!(outcomes, ["Full", withheld, withheld]);
-    assert_eq!(broker.0.lock().expect("nobody panicked").leased, 1, "one attempt in all");
+    assert_eq!(broker.0.lock().leased, 1, "one attempt in all");
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use plugin_abi::{Level, LibraryLog, TargetInfo};
 use plugin_host::testing::{Recorded, RecordingSink};
 use plugin_host::{CommandOutput, Host, HostOptions, Instance, InstanceConfig, Library, Limits};
@@ -155,7 +156,7 @@ impl KeptLog {
     }
 
     fn messages(&self) -> Vec<String> {
-        self.0.lock().expect("nobody panicked").clone()
+        self.0.lock().clone()
     }
 }
 
@@ -165,21 +166,21 @@ impl LibraryLog for KeptLog {
     }
 
     fn log(&self, _plugin: &str, _level: Level, message: &str, _fields: &[(&str, &str)]) {
-        self.0.lock().expect("nobody panicked").push(message.to_owned());
+        self.0.lock().push(message.to_owned());
     }
 }
 
 /// Keeps what a command writes.
 #[derive(Default)]
-pub(crate) struct CapturedOutput(std::sync::Mutex<String>);
+pub(crate) struct CapturedOutput(parking_lot::Mutex<String>);
 
 impl CapturedOutput {
     pub(crate) fn all(&self) -> String {
-        self.0.lock().expect("nobody panicked").clone()
+        self.0.lock().clone()
     }
 
     fn add(&self, bytes: &[u8]) {
-        self.0.lock().expect("nobody panicked").push_str(std::str::from_utf8(bytes).expect("text"));
+        self.0.lock().push_str(std::str::from_utf8(bytes).expect("text"));
     }
 }
 

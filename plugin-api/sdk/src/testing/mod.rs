@@ -25,7 +25,6 @@ use self::table::TABLE;
 use self::world::World;
 use crate::handle::Handle;
 use crate::host;
-use crate::lock::lock;
 use crate::plugin::{Plugin, SourceEntry};
 use crate::source::{BlockingSource, End, EndReason, Setup, Source};
 use crate::state::Slot;
@@ -111,7 +110,7 @@ impl FakeInstance {
     /// All that arrived so far.
     #[must_use]
     pub fn seen(&self) -> Seen {
-        lock(&self.world.state).seen.clone()
+        self.world.state.lock().seen.clone()
     }
 
     /// Destroys it and waits until it says so.

@@ -1,11 +1,11 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use plugin_abi::raw::STALE;
 
 use super::seen::{FakeCompletion, FakeIdentity, Seen};
-use crate::lock::lock;
 
 /// The host's state for one instance.
 #[derive(Default)]
@@ -27,8 +27,8 @@ impl World {
     /// The state of a new instance, found by its token from now on.
     pub(super) fn of(token: u64, identity: Option<FakeIdentity>) -> Arc<Self> {
         let world = Arc::new(Self::default());
-        lock(&world.state).identity = identity;
-        lock(worlds()).insert(token, Arc::clone(&world));
+        world.state.lock().identity = identity;
+        worlds().lock().insert(token, Arc::clone(&world));
         world
     }
 
@@ -39,7 +39,7 @@ impl World {
         mut look: impl FnMut(&mut State) -> Option<R>,
     ) -> Option<R> {
         let until = Instant::now() + patience;
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         loop {
             if let Some(result) = look(&mut state) {
                 return Some(result);
@@ -48,7 +48,7 @@ impl World {
             if pause.is_zero() {
                 return None;
             }
-            state = self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, pause);
         }
     }
 }
@@ -60,9 +60,9 @@ fn worlds() -> &'static Mutex<HashMap<u64, Arc<World>>> {
 
 /// Changes what an instance has seen; STALE for one that is not known.
 pub(super) fn change(token: u64, action: impl FnOnce(&mut State) -> i32) -> i32 {
-    let world = lock(worlds()).get(&token).cloned();
+    let world = worlds().lock().get(&token).cloned();
     let Some(world) = world else { return STALE };
-    let status = action(&mut lock(&world.state));
+    let status = action(&mut world.state.lock());
     world.changed.notify_all();
     status
 }

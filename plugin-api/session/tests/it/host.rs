@@ -1,9 +1,10 @@
 //! A simulated host on a port of loopback.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use plugin_sdk::Target;
 use plugin_sdk::testing::FakeIdentity;
 use tokio::net::TcpListener;
@@ -60,7 +61,7 @@ impl SimHost {
 
     /// Ends all connections, and accepts new ones.
     pub(crate) fn cut(&self) {
-        let mut listener = self.listener.lock().unwrap();
+        let mut listener = self.listener.lock();
         listener.abort();
         while !listener.is_finished() {
             std::thread::yield_now();

@@ -2,8 +2,8 @@
 //! one that a crash left behind.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use wire::Guid;
 
 /// The identifiers that this process uses now.
@@ -40,7 +40,7 @@ impl Drop for SubscriptionId {
 }
 
 fn used() -> MutexGuard<'static, BTreeSet<Guid>> {
-    USED.lock().unwrap_or_else(PoisonError::into_inner)
+    USED.lock()
 }
 
 /// A GUID of version 8 (RFC 9562), made of the FNV-1a hash of 128 bits: nobody gains anything by another with the same one.

@@ -1,8 +1,9 @@
 //! Simulated hosts on loopback.
 
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use plugin_harness::{NOON, account, at_noon};
 use windows_sim::WindowsHost;
 use windows_sim::model::{self, Clock, ComProcess, ValueSource};
@@ -37,7 +38,7 @@ impl SimHost {
     pub(crate) fn on(address: Ipv4Addr) -> Self {
         let clock = Clock::manual(NOON);
         let mut host = Self::made(Arc::new(model::Host::new(at_noon(&clock))), clock, address);
-        host.publisher.get_mut().expect("nobody panicked").call_from(Ipv4Addr::LOCALHOST.into());
+        host.publisher.get_mut().call_from(Ipv4Addr::LOCALHOST.into());
         host
     }
 
@@ -54,7 +55,7 @@ impl SimHost {
 
     /// Calls all subscribers of the tracker with the state of now.
     pub(crate) fn publish(&self) -> Vec<Delivery> {
-        let mut publisher = self.publisher.lock().expect("nobody panicked");
+        let mut publisher = self.publisher.lock();
         self.runtime().block_on(publisher.publish())
     }
 

@@ -1,4 +1,3 @@
-use std::sync::Mutex;
 use std::time::Duration;
 
 use counter_poll::registration::Counter;
@@ -6,6 +5,7 @@ use counter_poll::{Counterset, CountersetPoller, Provider, Wanted, clocks_of};
 use counter_types::CounterType;
 use counters::pcq::types::{CounterId, InstanceId, InstanceType};
 use counters::pcq::wire::{Clocks, CounterRegInfo, InstanceInfo, QueryData, QueryDataWriter, RawValue};
+use parking_lot::Mutex;
 use plugin_sdk::testing::{FakeInstance, FakeOutcome};
 use plugin_sdk::{Collection, Coverage, Failure, Problem, Setup, Source, Target};
 use serde_json::json;
@@ -33,7 +33,7 @@ impl Drop for Replay {
     fn drop(&mut self) {
         let polled = self.polled.take();
         let freed = allocation_counter::measure(|| drop(polled));
-        *KEPT_BYTES.lock().expect("nobody panicked") = Some(-freed.bytes_current);
+        *KEPT_BYTES.lock() = Some(-freed.bytes_current);
     }
 }
 
@@ -63,7 +63,7 @@ impl Source for Replay {
                 now(polled.emit(&block.into(), clocks, wanted, output));
             }
         });
-        ALLOCATIONS.lock().expect("nobody panicked").push(allocated.count_total);
+        ALLOCATIONS.lock().push(allocated.count_total);
         Ok(Coverage::Full)
     }
 }
@@ -126,13 +126,13 @@ fn a_steady_reply_is_emitted_without_an_allocation_from_at_most_80_bytes_a_serie
     let seen = fake.seen();
     assert_eq!(seen.series.len(), ((INSTANCES - 1) * COUNTERS) as usize);
     assert!(seen.series.iter().all(|series| series.value.is_some()));
-    let allocations = ALLOCATIONS.lock().expect("nobody panicked").clone();
+    let allocations = ALLOCATIONS.lock().clone();
     assert!(allocations[0] > 0, "the first one registers");
     // Two buffers alternate, so the second one has its size after the second reply.
     assert!(allocations[1] < 10, "{allocations:?}");
     assert_eq!(allocations[2..], [0, 0]);
     assert!(fake.destroy(), "it says that it is destroyed");
-    let kept = KEPT_BYTES.lock().expect("nobody panicked").expect("the source was dropped");
+    let kept = KEPT_BYTES.lock().expect("the source was dropped");
     let series = i64::from((INSTANCES - 1) * COUNTERS);
     assert!((1..=KEPT_BYTES_A_SERIES_MAX).contains(&(kept / series)), "{kept} bytes of {series} series");
 }

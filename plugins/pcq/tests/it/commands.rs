@@ -1,8 +1,9 @@
 //! `discover` and `query` as the program runs them: what they say, and how they end. Here: how a command is run, and
 //! what `discover` finds.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use plugin_abi::DropReason;
 use plugin_host::{CommandCancel, CommandOutput, CommandRequest, MetricNames};
 use serde_json::{Value, json};
@@ -32,20 +33,20 @@ type AtOutput = Box<dyn Fn(&str, &dyn Fn()) + Send + Sync>;
 impl CommandOutput for Kept {
     fn out(&self, bytes: &[u8]) {
         let text = std::str::from_utf8(bytes).unwrap();
-        self.ran.lock().unwrap().out += text;
+        self.ran.lock().out += text;
         (self.at_output)(text, &|| {
-            if let Some(cancel) = &*self.cancel.lock().unwrap() {
+            if let Some(cancel) = &*self.cancel.lock() {
                 cancel.cancel();
             }
         });
     }
 
     fn err(&self, bytes: &[u8]) {
-        self.ran.lock().unwrap().err += std::str::from_utf8(bytes).unwrap();
+        self.ran.lock().err += std::str::from_utf8(bytes).unwrap();
     }
 
     fn progress(&self, line: &str) {
-        self.ran.lock().unwrap().progress.push(line.to_owned());
+        self.ran.lock().progress.push(line.to_owned());
     }
 }
 
@@ -79,12 +80,12 @@ pub(crate) fn run_and(
     let kept =
         Arc::new(Kept { ran: Mutex::new(ran), cancel: Mutex::default(), at_output: Box::new(at_output) });
     // Held until the handle is there, so that what is printed at once can cancel, too.
-    let mut cancel = kept.cancel.lock().unwrap();
+    let mut cancel = kept.cancel.lock();
     let running = plugin.library.run(&request, Arc::clone(&kept) as Arc<dyn CommandOutput>).unwrap();
     *cancel = Some(running.cancel.clone());
     drop(cancel);
     let code = running.wait();
-    let mut ran = kept.ran.lock().unwrap();
+    let mut ran = kept.ran.lock();
     let (out, err) = (std::mem::take(&mut ran.out), std::mem::take(&mut ran.err));
     assert!(!out.contains(PASSWORD) && !err.contains(PASSWORD));
     Ran { code, out, err, progress: std::mem::take(&mut ran.progress) }

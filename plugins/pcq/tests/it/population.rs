@@ -1,9 +1,10 @@
 //! A host whose instances a test moves about: names that are used again, texts that change, a host that starts anew.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use counters::pcq::types::{CounterType, DetailLevel, InstanceType};
+use parking_lot::Mutex;
 use plugin_abi::Level;
 use plugin_host::testing::{RecordedOutcome, Value as Shown};
 use serde_json::json;
@@ -61,7 +62,7 @@ impl House {
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state.lock().unwrap());
+        change(&mut self.state.lock());
     }
 
     /// These rooms are there: number, name, visits, owner.
@@ -77,15 +78,15 @@ impl House {
 
 impl ValueSource for House {
     fn countersets(&self) -> Vec<&'static Counterset> {
-        if self.state.lock().unwrap().has_doors { vec![&ROOMS, &DOORS] } else { vec![&ROOMS] }
+        if self.state.lock().has_doors { vec![&ROOMS, &DOORS] } else { vec![&ROOMS] }
     }
 
     fn moment(&self) -> Moment {
-        Moment { time: NOON, boot: self.state.lock().unwrap().boot, perf_freq: 10_000_000 }
+        Moment { time: NOON, boot: self.state.lock().boot, perf_freq: 10_000_000 }
     }
 
     fn sample(&self, counterset: Guid, _at: &Moment) -> Option<Vec<Sample>> {
-        let state = self.state.lock().unwrap();
+        let state = self.state.lock();
         if counterset == ROOMS.guid {
             Some(state.rooms.clone())
         } else {

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::folder::{SetFolder, SetState};
 use cap_std::fs::Dir;
@@ -67,7 +68,7 @@ impl StateStore {
     /// # Errors
     /// When it cannot be written, or another instance has the set. The next call tries again.
     pub(super) fn save(&self) -> io::Result<()> {
-        let mut disk = self.disk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut disk = self.disk.lock();
         let (revision, kept) = self.newest().clone();
         let Some(mut kept) = kept.filter(|_| revision != self.stored.load(Ordering::Acquire)) else {
             return Ok(());
@@ -111,13 +112,13 @@ impl StateStore {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
             _ => {}
         }
-        let folder = self.disk.lock().unwrap_or_else(PoisonError::into_inner).folder.clone();
+        let folder = self.disk.lock().folder.clone();
         folder.run(name)
     }
 
     /// The serial number of the state of before, which may have been found later than the set began. Does not block.
     pub(super) fn earlier(&self) -> Option<u32> {
-        self.disk.try_lock().ok()?.earlier
+        self.disk.try_lock()?.earlier
     }
 
     /// Whether another folder is in the place of the set's own: what is there has to be read first.
@@ -127,7 +128,7 @@ impl StateStore {
 
     /// Both parts change at once.
     fn newest(&self) -> MutexGuard<'_, (u64, Option<SetState>)> {
-        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
+        self.newest.lock()
     }
 }
 

@@ -1,13 +1,14 @@
 //! What is done beside the collections: limits before a run, and the data manager after it.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cap_std::fs::Dir;
 use data_manager::{DataManager, Managed, ManagerSettings, Request};
 use jiff::Timestamp;
 use ms_pla::{FolderActionSteps, xml};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
@@ -129,7 +130,7 @@ impl Upkeep {
 
     /// Whether a reason is to be said.
     fn is_new(&self, reason: &str) -> bool {
-        let Said { before, now, more, .. } = &mut *self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let Said { before, now, more, .. } = &mut *self.said.lock();
         if now.len() >= REASONS_MAX {
             *more += u64::from(!now.contains(reason));
             return false;
@@ -139,13 +140,13 @@ impl Upkeep {
 
     /// Failures whose reasons are not known.
     fn add_more(&self, failures: u64) {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).more += failures;
+        self.said.lock().more += failures;
     }
 
     /// A run of the data manager has ended. Returns whether all is done again, and how many failures were not said, unless that
     /// was so before.
     fn end_run(&self) -> (bool, u64) {
-        let said = &mut *self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = &mut *self.said.lock();
         let was_failing = !said.before.is_empty();
         said.before = std::mem::take(&mut said.now);
         let more = std::mem::take(&mut said.more);
@@ -155,7 +156,7 @@ impl Upkeep {
 
     /// Per segment there is one entry, so that no panic leaves half of something.
     fn written(&self) -> MutexGuard<'_, Vec<(u32, String)>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+        self.written.lock()
     }
 }
 

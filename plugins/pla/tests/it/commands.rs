@@ -1,9 +1,10 @@
 //! Commands on the sets of a host: what they print, what they refuse, and what the host says.
 
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ms_pla::Category;
+use parking_lot::Mutex;
 use plugin_abi::TargetInfo;
 use plugin_host::{CommandOutput, CommandRequest, ConfiguredModule, InstanceConfig};
 use serde_json::{Value, json};
@@ -21,11 +22,11 @@ struct SetState {
 
 impl CommandOutput for SetState {
     fn out(&self, bytes: &[u8]) {
-        *self.out.lock().unwrap() += std::str::from_utf8(bytes).unwrap();
+        *self.out.lock() += std::str::from_utf8(bytes).unwrap();
     }
 
     fn err(&self, bytes: &[u8]) {
-        *self.err.lock().unwrap() += std::str::from_utf8(bytes).unwrap();
+        *self.err.lock() += std::str::from_utf8(bytes).unwrap();
     }
 
     fn progress(&self, _line: &str) {}
@@ -60,7 +61,7 @@ impl World {
         let kept = Arc::new(SetState::default());
         let running = self.plugin.library.run(&request, Arc::clone(&kept) as Arc<dyn CommandOutput>);
         let code = running.expect("it runs").wait();
-        let (out, err) = (kept.out.lock().unwrap().clone(), kept.err.lock().unwrap().clone());
+        let (out, err) = (kept.out.lock().clone(), kept.err.lock().clone());
         assert!(!out.contains(PASSWORD) && !err.contains(PASSWORD));
         (code, out, err)
     }

@@ -1,6 +1,6 @@
 //! Hosts whose collections of sets say what no host says.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use com::dcom::wire::{DualStringArray, Objref};
 use com::oaut::{Bstr, IDispatchServer};
@@ -11,6 +11,7 @@ use ms_pla::{
     Category, IDataCollectorSet, IDataCollectorSetCollection, IDataCollectorSetCollectionServer,
     IDataCollectorSetServer,
 };
+use parking_lot::Mutex;
 use rpc::orpc::{IUnknownServer, ObjectInterface};
 use rpc::{CallInfo, Interface, ServerResult};
 use serde_json::json;
@@ -96,7 +97,7 @@ fn info(call: &Call<'_>) -> CallInfo {
 
 impl ComObject for SayingCollection {
     fn call(&mut self, _: Guid, call: &Call<'_>, program: &dyn Program) -> Result<Vec<u8>, FaultStatus> {
-        let says = *self.0.lock().expect("nobody panicked");
+        let says = *self.0.lock();
         let mut saying = Saying { says, program };
         IDataCollectorSetCollection::dispatch(&mut saying, &info(call), call.opnum, call.stub)
     }

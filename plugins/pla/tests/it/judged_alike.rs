@@ -1,8 +1,9 @@
 //! What a set in a file loses: `validate`, the check of a configuration, the log and the metric say it in the same words.
 
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use plugin_abi::Level;
 use plugin_harness::Collection;
 use plugin_host::testing::RecordedLog;
@@ -35,7 +36,7 @@ struct Printed(Mutex<String>);
 
 impl CommandOutput for Printed {
     fn out(&self, bytes: &[u8]) {
-        *self.0.lock().unwrap() += std::str::from_utf8(bytes).unwrap();
+        *self.0.lock() += std::str::from_utf8(bytes).unwrap();
     }
 
     fn err(&self, bytes: &[u8]) {
@@ -56,7 +57,7 @@ fn validate_as(plugin: &Plugin, format: &[&str], files: &[&str]) -> (i32, String
     let printed = Arc::new(Printed::default());
     let running = plugin.library.run(&request, Arc::clone(&printed) as Arc<dyn CommandOutput>).unwrap();
     let code = running.wait();
-    let text = printed.0.lock().unwrap().clone();
+    let text = printed.0.lock().clone();
     (code, text)
 }
 

@@ -1,9 +1,10 @@
 //! Many alerts, and many instances.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use plugin_abi::{
     AlertState, Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch,
     InstanceSink, Level, Outcome, SeriesDef, Verdict,
@@ -38,16 +39,15 @@ struct Counts {
 
 impl Tally {
     fn change(&self, change: impl FnOnce(&mut Counts)) {
-        change(&mut self.counts.lock().expect("nobody panicked"));
+        change(&mut self.counts.lock());
         self.changed.notify_all();
     }
 
     fn wait(&self, completions: usize) -> Counts {
-        let counts = self.counts.lock().expect("nobody panicked");
+        let mut counts = self.counts.lock();
         let patience = Duration::from_secs(60);
         let waits = |counts: &mut Counts| counts.completions < completions;
-        let (counts, waited) =
-            self.changed.wait_timeout_while(counts, patience, waits).expect("nobody panicked");
+        let waited = self.changed.wait_while_for(&mut counts, waits, patience);
         assert!(!waited.timed_out(), "the collection ends");
         counts.clone()
     }

@@ -1,10 +1,11 @@
 //! A host whose counters have the values that a test gives them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
+use parking_lot::Mutex;
 use windows_sim::model::{
     Clock, Counter, Counterset, Data, Instance, Moment, PerfCounter, PerfObject, Provider, Sample, Value,
     ValueSource,
@@ -107,30 +108,30 @@ impl Mill {
 
     /// Changes a wheel, which is new if the host has none of this name.
     pub(crate) fn wheel(&self, name: &str, change: impl FnOnce(&mut Wheel)) {
-        change(self.state.lock().expect("nobody panicked").wheels.entry(name.to_owned()).or_default());
+        change(self.state.lock().wheels.entry(name.to_owned()).or_default());
     }
 
     pub(crate) fn remove(&self, name: &str) {
-        self.state.lock().expect("nobody panicked").wheels.remove(name);
+        self.state.lock().wheels.remove(name);
     }
 
     /// The processes that run now, which classic counters tell of.
     pub(crate) fn processes(&self, processes: &[Process]) {
-        self.state.lock().expect("nobody panicked").processes = processes.to_vec();
+        self.state.lock().processes = processes.to_vec();
     }
 
     pub(crate) fn level(&self, level: u64) {
-        self.state.lock().expect("nobody panicked").level = level;
+        self.state.lock().level = level;
     }
 
     /// The performance counter begins again.
     pub(crate) fn restart(&self) {
-        self.state.lock().expect("nobody panicked").is_restarted = true;
+        self.state.lock().is_restarted = true;
     }
 
     /// The provider of the water has not started, or has.
     pub(crate) fn set_water_away(&self, is_away: bool) {
-        self.state.lock().expect("nobody panicked").is_water_away = is_away;
+        self.state.lock().is_water_away = is_away;
     }
 
     pub(crate) fn pass(&self, seconds: u64) {
@@ -140,19 +141,19 @@ impl Mill {
 
 impl ValueSource for Source {
     fn countersets(&self) -> Vec<&'static Counterset> {
-        let is_water_away = self.state.lock().expect("nobody panicked").is_water_away;
+        let is_water_away = self.state.lock().is_water_away;
         ALL.into_iter().filter(|set| !(is_water_away && set.guid == WATER.guid)).collect()
     }
 
     fn moment(&self) -> Moment {
-        let is_restarted = self.state.lock().expect("nobody panicked").is_restarted;
+        let is_restarted = self.state.lock().is_restarted;
         let hours = if is_restarted { 0 } else { 48 };
         let boot = FileTime(NOON.0 - hours * 3_600 * FileTime::INTERVALS_PER_SECOND);
         Moment { time: self.clock.now(), boot, perf_freq: 10_000_000 }
     }
 
     fn sample(&self, counterset: Guid, _at: &Moment) -> Option<Vec<Sample>> {
-        let state = self.state.lock().expect("nobody panicked");
+        let state = self.state.lock();
         if counterset == WATER.guid {
             return Some(vec![Sample::of_numbers(&WATER, "", 0, &[state.level])]);
         }
@@ -170,7 +171,7 @@ impl ValueSource for Source {
     }
 
     fn object_data(&self, _object: &PerfObject, _at: &Moment) -> Option<Data> {
-        let state = self.state.lock().expect("nobody panicked");
+        let state = self.state.lock();
         let process = |&(name, id, operations, bytes): &Process| Instance {
             name: name.to_owned(),
             values: vec![id, operations, bytes],

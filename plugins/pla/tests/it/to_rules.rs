@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use plugin_host::{CommandOutput, CommandRequest, MetricNames};
 use series::model::Target;
 use series::pipeline::{Normalize, metric_name};
@@ -18,11 +19,11 @@ struct SetState {
 
 impl CommandOutput for SetState {
     fn out(&self, bytes: &[u8]) {
-        *self.out.lock().unwrap() += std::str::from_utf8(bytes).unwrap();
+        *self.out.lock() += std::str::from_utf8(bytes).unwrap();
     }
 
     fn err(&self, bytes: &[u8]) {
-        *self.err.lock().unwrap() += std::str::from_utf8(bytes).unwrap();
+        *self.err.lock() += std::str::from_utf8(bytes).unwrap();
     }
 
     fn progress(&self, _line: &str) {}
@@ -42,7 +43,7 @@ fn run(args: &[&str]) -> (i32, String, String) {
     let kept = Arc::new(SetState::default());
     let running = plugin.library.run(&request, Arc::clone(&kept) as Arc<dyn CommandOutput>).unwrap();
     let code = running.wait();
-    let (out, err) = (kept.out.lock().unwrap().clone(), kept.err.lock().unwrap().clone());
+    let (out, err) = (kept.out.lock().clone(), kept.err.lock().clone());
     assert!(!out.contains(PASSWORD) && !err.contains(PASSWORD));
     (code, out, err)
 }

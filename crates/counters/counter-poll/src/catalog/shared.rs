@@ -4,7 +4,9 @@
 //! 30 KiB for each host.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 use super::{Counterset, Provider};
 
@@ -16,7 +18,7 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 impl Counterset {
     /// The same, kept with others that are the same.
     pub(crate) fn shared(self) -> Arc<Self> {
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = KNOWN.lock();
         let known = known.get_or_insert_default();
         if known.len() >= known.capacity() {
             known.retain(|_, alike| alike.iter().any(|one| one.strong_count() > 0));

@@ -2,8 +2,8 @@
 
 use core::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::rpc_server::{Call, Refusal};
 use com::comt::tracking::check_frame;
@@ -12,6 +12,7 @@ use com::comt::{
 };
 use com::dcom::wire::Objref;
 use dcerpc::{FaultStatus, SyntaxId};
+use parking_lot::{Mutex, MutexGuard};
 use rpc::orpc::{IUnknown, IUnknownServer, ObjectInterface};
 use rpc::{Interface, ServerResult};
 use tokio::sync::Notify;
@@ -313,7 +314,7 @@ struct State {
 
 impl Mailbox {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn refuse(&self, reason: EventRefusal) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 
 use crate::rpc_server::Refusal;
 use com::dcom::types::{Oid, Oxid, ReferenceFlags, SetId, StdObjref};
@@ -13,6 +13,7 @@ use wire::Guid;
 use crate::callbacks::object::ExportedObject;
 use crate::callbacks::random::{self, NoRandomness};
 use crate::callbacks::told::Told;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// References that come with an interface where the caller does not say how many it wants.
 const REFERENCES: u32 = 5;
@@ -126,7 +127,7 @@ impl Table {
     /// Tells the objects of a peer that its connection was refused; one of no object is a stranger.
     pub(crate) fn refused(&self, peer: IpAddr, reason: Refusal, error: Option<&dcerpc::Error>) {
         if reason == Refusal::Address {
-            let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut strangers = self.strangers.lock();
             strangers.connections += 1;
             strangers.last = Some(peer);
             return;
@@ -137,15 +138,15 @@ impl Table {
     }
 
     pub(crate) fn strangers(&self) -> Strangers {
-        *self.strangers.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.strangers.lock()
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Tables> {
-        self.tables.read().unwrap_or_else(PoisonError::into_inner)
+        self.tables.read()
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Tables> {
-        self.tables.write().unwrap_or_else(PoisonError::into_inner)
+        self.tables.write()
     }
 }
 
@@ -159,11 +160,11 @@ impl Entry {
     }
 
     pub(crate) fn is_called_from(&self, peer: IpAddr) -> bool {
-        self.addresses.read().unwrap_or_else(PoisonError::into_inner).contains(&peer)
+        self.addresses.read().contains(&peer)
     }
 
     pub(crate) fn set_addresses(&self, addresses: BTreeSet<IpAddr>) {
-        *self.addresses.write().unwrap_or_else(PoisonError::into_inner) = addresses;
+        *self.addresses.write() = addresses;
     }
 
     /// An interface of the object, if it has it, as a caller that asks for it gets it ([MS-DCOM] 3.1.1.5.6.1).

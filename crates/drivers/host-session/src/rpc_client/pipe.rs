@@ -1,5 +1,5 @@
 use std::future::Future;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use ms_smb2::client::{ClientConnection, FileId, Reply, RequestId};
 use tokio::sync::MutexGuard;
@@ -72,7 +72,7 @@ impl NamedPipe {
         name: &str,
         deadline: Instant,
     ) -> Result<Self, Error> {
-        let mut smb = lock(connection, Operation::OpenPipe, deadline).await?;
+        let mut smb = connected(connection, Operation::OpenPipe, deadline).await?;
         let file = smb.create_pipe(name, deadline).await?;
         debug!(name, "Pipe opened");
         Ok(Self {
@@ -91,7 +91,7 @@ impl NamedPipe {
     /// # Errors If the server does not confirm in time.
     pub async fn close(mut self, deadline: Instant) -> Result<(), Error> {
         let operation = Operation::ClosePipe;
-        let mut smb = lock(&self.connection, operation, deadline).await?;
+        let mut smb = connected(&self.connection, operation, deadline).await?;
         self.is_closed = true;
         smb.forget_reads(self.file);
         smb.request(operation, deadline, |smb| smb.close(self.file)).await.map(|_| ())
@@ -116,7 +116,7 @@ impl NamedPipe {
         ask: impl Fn(&mut ClientConnection) -> Result<RequestId, ms_smb2::Error> + Send,
     ) -> Result<Reply, Error> {
         self.usability.begin(operation, WHAT)?;
-        let reply = match lock(&self.connection, operation, deadline).await {
+        let reply = match connected(&self.connection, operation, deadline).await {
             Ok(mut smb) => smb.request(operation, deadline, ask).await,
             Err(error) => Err(error),
         };
@@ -136,7 +136,7 @@ impl NamedPipe {
             if let Some(part) = self.read_ahead.pop() {
                 return Ok(part);
             }
-            let mut smb = lock(&self.connection, operation, deadline).await?;
+            let mut smb = connected(&self.connection, operation, deadline).await?;
             let message = smb.read(file, self.read_ahead.wanted(), operation, deadline).await?;
             let others = smb.reads_in_flight(file);
             self.read_ahead.push(message, others);
@@ -149,7 +149,7 @@ impl NamedPipe {
 }
 
 /// The connection for one request.
-async fn lock(
+async fn connected(
     connection: &SharedSmbConnection,
     operation: Operation,
     deadline: Instant,
@@ -160,7 +160,7 @@ async fn lock(
 impl Drop for NamedPipe {
     fn drop(&mut self) {
         if !self.is_closed {
-            self.dropped_pipes.lock().unwrap_or_else(PoisonError::into_inner).push(self.file);
+            self.dropped_pipes.lock().push(self.file);
         }
     }
 }
@@ -197,7 +197,7 @@ impl Transport for NamedPipe {
     ) -> Result<Vec<u8>, Error> {
         self.read_ahead.begin();
         let file = self.file;
-        let left_over = lock(&self.connection, operation, deadline).await?.reads_in_flight(file);
+        let left_over = connected(&self.connection, operation, deadline).await?.reads_in_flight(file);
         if left_over > 0 {
             self.send(pdu, operation, deadline).await?;
             return self.read(operation, deadline).await;

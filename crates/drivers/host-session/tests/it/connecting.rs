@@ -150,7 +150,7 @@ async fn the_reasons_of_a_refused_logon_are_told_apart() {
         (NtStatus::STATUS_ACCESS_DENIED, Reason::AccessDenied, Unknown),
     ];
     for (status, reason, verdict) in table {
-        let world = World::new(|rules| *rules.refuses_logon.lock().unwrap() = Some(status));
+        let world = World::new(|rules| *rules.refuses_logon.lock() = Some(status));
         check(&world.connect().await.unwrap_err(), Stage::Auth, reason, verdict);
     }
 }

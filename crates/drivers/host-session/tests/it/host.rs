@@ -1,8 +1,8 @@
 //! A small host: an SMB server with pipes, behind each of which an RPC server answers by a function.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig as RpcConfig, ServerEvent as RpcEvent};
@@ -10,6 +10,7 @@ use dcerpc::{AuthService, FaultStatus, SyntaxId};
 use ms_smb2::server::{
     AuthReply, Encryption, FileId, ServerConfig, ServerConnection, ServerEvent, SessionId,
 };
+use parking_lot::Mutex;
 use ssp::{Accounts, Mechanism, Outcome, Secret, SecurityContext, ServerOptions, Step, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
@@ -180,7 +181,7 @@ impl Connection {
                     self.authenticate(session, &token, begins);
                 }
                 ServerEvent::OpenPipe { request, .. } => {
-                    let refusal = self.rules.open_refusals.lock().unwrap().pop_front();
+                    let refusal = self.rules.open_refusals.lock().pop_front();
                     let opened = self.smb.open_pipe(request, refusal.map_or(Ok(()), Err)).unwrap();
                     if let Some(file) = opened {
                         let association = self.new_association();
@@ -201,7 +202,7 @@ impl Connection {
             self.contexts.insert(session, acceptor(&self.rules, Mechanism::Negotiate, Usage::Smb));
         }
         let context = self.contexts.get_mut(&session).unwrap();
-        let refusal = *self.rules.refuses_logon.lock().unwrap();
+        let refusal = *self.rules.refuses_logon.lock();
         let reply = match (context.step(token), refusal) {
             (Ok(Step::Continue(token)), _) => AuthReply::Continue(token),
             (Ok(Step::Done(_)), Some(status)) => AuthReply::Failed(status),

@@ -1,7 +1,7 @@
 //! Ports that the endpoint mapper of a host tells.
 
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use dcerpc::server::IncomingCall;
 use dcerpc::{AuthLevel, Channel as _, FaultStatus, SyntaxId};
@@ -11,6 +11,7 @@ use endpoints::epm::wire::{Binding, Tower};
 use host_session::{
     Options, Reason, SessionError, Stage, TcpPort, TcpReached, TcpService, TcpSession, Verdict,
 };
+use parking_lot::Mutex;
 use rpc::ndr::ContextHandle;
 use rpc::{CallInfo, ErrorStatus, ServerResult};
 use transport::MemoryNetwork;
@@ -70,7 +71,7 @@ impl World {
         let (network, levels) = (MemoryNetwork::new(), Arc::<Mutex<Vec<AuthLevel>>>::default());
         let seen = Arc::clone(&levels);
         listen(&network, 135, vec![endpoints::epm::SYNTAX_ID], move |call: &IncomingCall| {
-            seen.lock().unwrap().push(call.auth_level);
+            seen.lock().push(call.auth_level);
             if matches!(mapper, Mapper::Garbage) {
                 return Answer::Response(vec![1, 2, 3]);
             }
@@ -123,7 +124,7 @@ async fn the_mapper_tells_a_port_of_the_host_that_the_user_named() {
         let mapper = [Stage::Dns, Stage::Tcp, logon, Stage::Tcp];
         assert_eq!(stages, [&mapper[..], &[Stage::Dns, Stage::Tcp, Stage::Auth]].concat());
         assert!(session.stages()[3].calls == 1 && session.stages()[3].received_bytes > 0);
-        assert_eq!(world.levels.lock().unwrap().pop(), Some(level));
+        assert_eq!(world.levels.lock().pop(), Some(level));
     }
 }
 
@@ -132,7 +133,7 @@ async fn a_fixed_port_needs_no_mapper() {
     let world = World::new(Mapper::Faults(FaultStatus::NCA_S_FAULT_UNSPEC));
     let mut session = bind(world.reach(TcpPort::Fixed(49664), None).await.unwrap()).await;
     assert_eq!(session.channel(0, soon()).call(0, None, &[]).await.unwrap(), [7]);
-    assert_eq!((session.stages().len(), world.levels.lock().unwrap().len()), (3, 0));
+    assert_eq!((session.stages().len(), world.levels.lock().len()), (3, 0));
 }
 
 #[tokio::test]

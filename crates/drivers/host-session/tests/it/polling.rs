@@ -103,7 +103,7 @@ async fn a_share_that_the_host_let_go_of_ends_the_connection() {
     for (status, is_connected) in
         [(NtStatus::STATUS_ACCESS_DENIED, true), (NtStatus::STATUS_NETWORK_NAME_DELETED, false)]
     {
-        world.rules.open_refusals.lock().unwrap().push_back(status);
+        world.rules.open_refusals.lock().push_back(status);
         session.open_association(PIPE, &[INTERFACE], soon()).await.unwrap_err();
         assert_eq!(session.is_connected(), is_connected, "{status}");
     }
@@ -134,7 +134,7 @@ async fn a_service_that_ended_costs_a_pipe_and_a_bind_and_no_logon_in_smb() {
     assert_eq!(error.recovery, Recovery::Pipe, "{error}");
     assert!(!session.is_usable());
     let logons = world.rules.logons_accepted();
-    world.rules.open_refusals.lock().unwrap().push_back(NtStatus::STATUS_PIPE_NOT_AVAILABLE);
+    world.rules.open_refusals.lock().push_back(NtStatus::STATUS_PIPE_NOT_AVAILABLE);
     session.reopen(soon()).await.unwrap();
     let stages: Vec<Stage> = session.stages().iter().map(|report| report.stage).collect();
     assert_eq!(stages, [Stage::Pipe, Stage::Bind]);

@@ -13,14 +13,14 @@ const STARTING: NtStatus = NtStatus::STATUS_PIPE_NOT_AVAILABLE;
 const STOPPED: NtStatus = NtStatus::STATUS_OBJECT_NAME_NOT_FOUND;
 
 fn refusing(statuses: &[NtStatus]) -> World {
-    World::new(|rules| rules.open_refusals.lock().unwrap().extend(statuses))
+    World::new(|rules| rules.open_refusals.lock().extend(statuses))
 }
 
 /// The outcome, how long it took, and how many refusals were left.
 async fn connect(world: &World, patience: Duration) -> (Result<Session, SessionError>, Duration, usize) {
     let before = Instant::now();
     let outcome = world.connect_by(PASSWORD, Options::default(), before + patience).await;
-    (outcome, before.elapsed(), world.rules.open_refusals.lock().unwrap().len())
+    (outcome, before.elapsed(), world.rules.open_refusals.lock().len())
 }
 
 const LONG: Duration = Duration::from_secs(10);

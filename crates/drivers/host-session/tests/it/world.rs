@@ -1,11 +1,12 @@
 //! One host on a network in memory, with an invented interface.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::server::IncomingCall;
 use dcerpc::{AuthLevel, Channel as _, FaultStatus, SyntaxId};
 use host_session::{Endpoint, Options, Reason, Session, SessionError, Target};
+use parking_lot::Mutex;
 use ssp::{Credentials, Secret};
 use tokio::time::Instant;
 use transport::MemoryNetwork;
@@ -39,7 +40,7 @@ impl World {
     pub(crate) fn new(change: impl FnOnce(&mut Rules)) -> Self {
         let mode = Arc::new(Mutex::new(ServerMode::Works));
         let current = Arc::clone(&mode);
-        let handler = move |call: &IncomingCall| answer(*current.lock().unwrap(), call);
+        let handler = move |call: &IncomingCall| answer(*current.lock(), call);
         let mut rules = Rules::new(INTERFACE, handler);
         change(&mut rules);
         let rules = Arc::new(rules);
@@ -56,7 +57,7 @@ impl World {
     }
 
     pub(crate) fn set_mode(&self, mode: ServerMode) {
-        *self.mode.lock().unwrap() = mode;
+        *self.mode.lock() = mode;
     }
 
     pub(crate) async fn connect(&self) -> Result<Session, SessionError> {

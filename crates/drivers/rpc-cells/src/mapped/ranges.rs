@@ -1,6 +1,6 @@
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
 
 use crate::error::Error;
 
@@ -35,7 +35,7 @@ pub(super) struct Registration(usize);
 
 impl Registration {
     pub(super) fn new(range: Range) -> Result<Self, Error> {
-        let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _changing = CHANGING.lock();
         let is_free = |slot: &Slot| slot.bytes.load(Ordering::Relaxed) == 0;
         let index = SLOTS.iter().position(is_free).ok_or(Error::TooManyFiles { files_max: FILES_MAX })?;
         let slot = &SLOTS[index];
@@ -50,7 +50,7 @@ impl Registration {
     }
 
     pub(super) fn end(&self) {
-        let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _changing = CHANGING.lock();
         SLOTS[self.0].bytes.store(0, Ordering::Release);
     }
 }

@@ -6,8 +6,9 @@ use std::ffi::{c_int, c_void};
 use std::io;
 use std::mem::{self, MaybeUninit};
 use std::ptr;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
+use parking_lot::Mutex;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
 use super::ranges::count_lost_page_at;
@@ -37,7 +38,7 @@ impl SigbusGuard {
     /// # Errors
     /// When the system refuses.
     pub fn install() -> Result<Self, Error> {
-        let _installing = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _installing = INSTALLING.lock();
         if INSTALLED.get().is_some() {
             return Ok(Self(()));
         }

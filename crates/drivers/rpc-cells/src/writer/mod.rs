@@ -3,8 +3,10 @@
 mod handle;
 mod occupied;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+
+use parking_lot::Mutex;
 
 pub use self::handle::{CellHandle, ClientCallHandle};
 use self::occupied::Occupied;
@@ -215,11 +217,7 @@ impl Shared {
 
     /// Adds a section if the file may have another. A call does not wait while another call does that.
     fn grow(&self) {
-        let _growing = match self.growing.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
+        let Some(_growing) = self.growing.try_lock() else { return };
         let sections = self.sections.load(Ordering::Relaxed);
         // A full disk is not asked at each call.
         let is_due = self.hidden.load(Ordering::Relaxed).is_multiple_of(GROW_EVERY);

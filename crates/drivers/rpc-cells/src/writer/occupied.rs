@@ -49,7 +49,8 @@ const BITS: usize = 64;
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::sync::Mutex;
+
+    use parking_lot::Mutex;
 
     use super::*;
 
@@ -77,8 +78,8 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..rounds {
                         let cell = occupied.claim(CELLS).expect("there are more cells than threads");
-                        assert!(held.lock().expect("not poisoned").insert(cell), "given out twice");
-                        assert!(held.lock().expect("not poisoned").remove(&cell));
+                        assert!(held.lock().insert(cell), "given out twice");
+                        assert!(held.lock().remove(&cell));
                         occupied.free(cell);
                     }
                 });

@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// Addresses that name servers returned, by name.
@@ -19,17 +19,21 @@ struct Answer {
 impl Answers {
     /// The addresses of a name, as long as the name server allowed to keep them.
     pub(crate) fn fresh(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
-        self.lock().get(name).filter(|answer| now < answer.fresh_until).map(|answer| answer.addresses.clone())
+        self.0
+            .lock()
+            .get(name)
+            .filter(|answer| now < answer.fresh_until)
+            .map(|answer| answer.addresses.clone())
     }
 
     /// The last good addresses of a name, used while no name server answers.
     pub(crate) fn last_good(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
-        self.lock().get(name).filter(|answer| answer.is_usable(now)).map(|answer| answer.addresses.clone())
+        self.0.lock().get(name).filter(|answer| answer.is_usable(now)).map(|answer| answer.addresses.clone())
     }
 
     /// Caches an answer for its `time_to_live`.
     pub(crate) fn keep(&self, name: &str, addresses: &[IpAddr], time_to_live: Duration, now: Instant) {
-        let mut answers = self.lock();
+        let mut answers = self.0.lock();
         if answers.len() >= NAMES_MAX && !answers.contains_key(name) {
             answers.retain(|_, answer| now < answer.fresh_until);
         }
@@ -43,16 +47,12 @@ impl Answers {
 
     /// Removes a name that has no address any more.
     pub(crate) fn forget(&self, name: &str) {
-        self.lock().remove(name);
+        self.0.lock().remove(name);
     }
 
     /// Marks every answer as stale, because the name servers have changed.
     pub(crate) fn expire(&self, now: Instant) {
-        self.lock().values_mut().for_each(|answer| answer.fresh_until = answer.fresh_until.min(now));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Answer>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().values_mut().for_each(|answer| answer.fresh_until = answer.fresh_until.min(now));
     }
 }
 
@@ -95,8 +95,8 @@ mod tests {
         for number in 0..NAMES_MAX + 10 {
             answers.keep(&format!("web{number}"), &[], Duration::from_secs(10), now);
         }
-        assert_eq!(answers.lock().len(), NAMES_MAX);
+        assert_eq!(answers.0.lock().len(), NAMES_MAX);
         answers.keep("late", &[], Duration::from_secs(10), now + Duration::from_secs(11));
-        assert_eq!(answers.lock().len(), 1, "what is old makes room");
+        assert_eq!(answers.0.lock().len(), 1, "what is old makes room");
     }
 }

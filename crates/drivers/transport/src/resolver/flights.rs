@@ -1,8 +1,9 @@
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -57,7 +58,7 @@ impl Flights {
     where
         F: Future<Output = Outcome> + Send + 'static,
     {
-        let mut flights = self.lock();
+        let mut flights = self.by_name.lock();
         if let Some(flight) = flights.get(name).and_then(Weak::upgrade)
             && flight.is_under_way()
         {
@@ -80,10 +81,6 @@ impl Flights {
         let flight = Arc::new(Flight::begin(lookup()));
         flights.insert(name.to_owned(), Arc::downgrade(&flight));
         Entered::Flight(flight)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Weak<Flight>>> {
-        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

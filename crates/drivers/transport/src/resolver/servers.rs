@@ -1,6 +1,6 @@
 use std::future::Future;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hickory_resolver::TokioResolver;
@@ -11,6 +11,7 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError, NoRecords};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RecordType};
+use parking_lot::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -190,12 +191,12 @@ impl Server {
     }
 
     fn was_silent(&self) -> bool {
-        let since = *self.silent_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = *self.silent_since.lock();
         since.is_some_and(|since| since.elapsed() < SILENT_FOR)
     }
 
     fn set_silent_since(&self, since: Option<Instant>) {
-        *self.silent_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
+        *self.silent_since.lock() = since;
     }
 }
 

@@ -2,9 +2,10 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
@@ -66,7 +67,7 @@ impl System {
 
     pub(crate) fn current(&self, now: Instant) -> Current {
         let Files { hosts, resolv_conf, port } = &self.files;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let mut servers_changed = false;
         if state.looked_at.is_none_or(|before| now.saturating_duration_since(before) >= LOOK_AGAIN) {
             state.looked_at = Some(now);

@@ -1,7 +1,8 @@
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use transport::{Endpoint, PcapFile};
 
@@ -10,7 +11,7 @@ struct Sink(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Write::write(&mut *self.0.lock().unwrap(), bytes)
+        Write::write(&mut *self.0.lock(), bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -51,7 +52,7 @@ async fn a_capture_holds_a_whole_conversation_that_sequence_numbers_tie_together
     recorded.read_exact(&mut reply).await.unwrap();
     drop(recorded);
 
-    let capture = sink.0.lock().unwrap().clone();
+    let capture = sink.0.lock().clone();
     assert_eq!(capture[..4], [0xd4, 0xc3, 0xb2, 0xa1]);
     assert_eq!(
         capture[24..32],
@@ -81,7 +82,7 @@ async fn two_streams_of_one_capture_have_ports_of_their_own() {
     let endpoint = Endpoint::new("192.0.2.9", 445);
     let (first, second) = (file.record(duplex(8).0, &endpoint), file.record(duplex(8).0, &endpoint));
     drop((first, second));
-    let mut ports: Vec<u16> = packets(&sink.0.lock().unwrap()).iter().map(|packet| packet.0).collect();
+    let mut ports: Vec<u16> = packets(&sink.0.lock()).iter().map(|packet| packet.0).collect();
     ports.sort_unstable();
     ports.dedup();
     assert_eq!(ports, [445, 49152, 49153]);

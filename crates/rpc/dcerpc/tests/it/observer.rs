@@ -1,10 +1,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use dcerpc::client::CallRequest;
 use dcerpc::server::ServerEvent;
 use dcerpc::{AssociationState, AuthLevel, CallOutcome, Change, Observer, Role};
 use expect_test::expect;
+use parking_lot::Mutex;
 use ssp::Mechanism;
 
 use crate::pair::{FAULTING_OPNUM, Pair, WINREG, pattern};
@@ -38,7 +39,7 @@ impl Observer for Log {
             Change::CallEnded { call_id, outcome } => format!("call {call_id} ended: {outcome:?}"),
             _ => "something new".to_owned(),
         };
-        self.0.lock().unwrap().push(format!("{role:?} {text}"));
+        self.0.lock().push(format!("{role:?} {text}"));
     }
 }
 
@@ -54,7 +55,7 @@ fn both_ends_tell_every_change() {
     pair.call(7, b"1234");
     pair.call(FAULTING_OPNUM, b"");
     pair.client.handle_bytes(&[0; 16]).unwrap_err();
-    let told = log.0.lock().unwrap().join("\n");
+    let told = log.0.lock().join("\n");
     expect![[r#"
         Client Binding
         Client sent
@@ -113,7 +114,7 @@ fn a_call_that_cannot_be_answered_any_longer_ends_when_its_server_is_done_with_i
     pair.server.poll_event().unwrap();
     pair.server.set_observer(Arc::<Log>::clone(&log));
     pair.server.handle_bytes(&[0; 16]).unwrap_err();
-    let told = || log.0.lock().unwrap().clone();
+    let told = || log.0.lock().clone();
     assert_eq!(told(), ["Server Failed", "Server settled"]);
     pair.server.respond(call_id, b"").unwrap_err();
     pair.server.respond(call_id, b"").unwrap_err();
@@ -127,8 +128,8 @@ struct Fragments(Mutex<Vec<(Role, bool, usize)>>);
 impl Observer for Fragments {
     fn observe(&self, role: Role, change: Change<'_>) {
         match change {
-            Change::FragmentSent { bytes } => self.0.lock().unwrap().push((role, true, bytes)),
-            Change::FragmentReceived { bytes } => self.0.lock().unwrap().push((role, false, bytes)),
+            Change::FragmentSent { bytes } => self.0.lock().push((role, true, bytes)),
+            Change::FragmentReceived { bytes } => self.0.lock().push((role, false, bytes)),
             _ => {}
         }
     }
@@ -145,7 +146,7 @@ fn each_fragment_is_told_with_its_size_when_it_is_whole_and_when_it_is_handed_ov
     // No fragment arrives whole.
     pair.chunk_bytes = 7;
     pair.call(7, &pattern(10_000));
-    let told = fragments.0.lock().unwrap();
+    let told = fragments.0.lock();
     let of = |role, is_sent| -> Vec<usize> {
         told.iter().filter(|told| (told.0, told.1) == (role, is_sent)).map(|told| told.2).collect()
     };
@@ -176,5 +177,5 @@ fn a_call_is_told_with_its_object_and_its_stub_and_its_method_is_left_even_by_a_
         Server call 2 left
         Server call 2 entered
         Server call 2 left"#]]
-    .assert_eq(&log.0.lock().unwrap().join("\n"));
+    .assert_eq(&log.0.lock().join("\n"));
 }

@@ -1,7 +1,8 @@
 //! A client and a server in one place.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use ssp::{
     Accounts, ClientOptions, Credentials, Error, Mechanism, Message, Outcome, Protection, Secret,
     SecurityContext, ServerOptions, Step, Usage,
@@ -19,7 +20,7 @@ pub(crate) struct OneAccount {
 
 impl OneAccount {
     pub(crate) fn attempts(&self) -> Vec<(String, Outcome)> {
-        self.attempts.lock().unwrap().clone()
+        self.attempts.lock().clone()
     }
 }
 
@@ -30,7 +31,7 @@ impl Accounts for OneAccount {
     }
 
     fn attempted(&self, domain: &str, user: &str, outcome: Outcome) {
-        self.attempts.lock().unwrap().push((format!("{domain}\\{user}"), outcome));
+        self.attempts.lock().push((format!("{domain}\\{user}"), outcome));
     }
 }
 

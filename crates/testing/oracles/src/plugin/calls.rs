@@ -5,8 +5,9 @@
 
 mod histograms;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use plugin_abi::CollectionId;
 use plugin_abi::raw::{
     self, ABI_MAJOR, Array, DENIED, FULL, HostApi, INVALID, NOT_FOUND, OK, Plain, STALE, StageCost, Str,
@@ -30,7 +31,7 @@ const CALLS_MAX: usize = 24;
 pub fn handed_over(bytes: &[u8]) {
     // The library knows only the last created instance.
     static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one = ONE.lock();
     let watch = Arc::new(Watch::default());
     let made = library().create(NAME, &InstanceConfig::default(), Arc::<Watch>::clone(&watch) as _);
     let made = made.expect("the plugin accepts everything");

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use wire::Guid;
 
 use super::criteria::Criteria;
@@ -95,6 +95,6 @@ impl EventStore {
     }
 
     fn stored(&self) -> MutexGuard<'_, Stored> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

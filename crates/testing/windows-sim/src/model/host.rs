@@ -1,7 +1,8 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use counters::pcq::types::Lcid;
 use counters::perflib_v1::write::Data;
+use parking_lot::Mutex;
 use wire::{FileTime, Guid, Win32Error};
 
 use super::catalog::aggregates::AggregateForm;
@@ -110,19 +111,19 @@ impl Host {
 
     /// Replaces what is otherwise with its countersets and objects, from now on.
     pub fn replace_changes(&self, changes: Vec<Change>) {
-        *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = changes;
+        *self.changes.lock() = changes;
     }
 
     /// Moves all names that not every Windows has by `shift` indexes from where they were at first, as if they had been
     /// installed again in another order.
     pub fn shift_name_indexes(&self, shift: u32) {
         let last_write = self.clock.now();
-        *self.name_indexes.lock().unwrap_or_else(PoisonError::into_inner) = NameIndexes { shift, last_write };
+        *self.name_indexes.lock() = NameIndexes { shift, last_write };
     }
 
     /// What is otherwise with a counterset or object; the first change that holds decides.
     fn change(&self, name: &str, at: &Moment) -> Option<What> {
-        let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let changes = self.changes.lock();
         let change = changes.iter().find(|change| change.counterset == name && change.holds(at));
         change.map(|change| change.what)
     }
@@ -200,7 +201,7 @@ impl ValueSource for Host {
     }
 
     fn name_indexes(&self) -> NameIndexes {
-        *self.name_indexes.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.name_indexes.lock()
     }
 
     fn com_processes(&self, at: &Moment) -> Vec<ComProcess> {

@@ -8,8 +8,8 @@ mod services;
 mod value;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use wire::FileTime;
 
 pub(crate) use self::installed::{install, netbios_name};
@@ -100,7 +100,7 @@ impl Registry {
     }
 
     fn root(&self) -> MutexGuard<'_, Key> {
-        self.root.lock().unwrap_or_else(PoisonError::into_inner)
+        self.root.lock()
     }
 }
 

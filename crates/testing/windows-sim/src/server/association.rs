@@ -13,7 +13,7 @@ use super::reply::{LateAnswer, Reply, Then};
 use crate::behaviour::RpcSecurity;
 use crate::host::{Run, WindowsHost};
 use crate::rule::Action;
-use crate::service::{Call, Group, ServedEndpoint, lock};
+use crate::service::{Call, Group, ServedEndpoint};
 
 /// One RPC association of a client with an endpoint, such as an open of `\PIPE\winreg`.
 ///
@@ -141,7 +141,7 @@ impl Association {
             auth_level: incoming.auth_level,
             caller: incoming.peer.as_deref(),
         };
-        let mut handler = lock(handler);
+        let mut handler = handler.lock();
         let action = host.begin_call(service.name(), handler.kind(&call));
         if handler.hangs(&call) {
             self.is_stalled = true;

@@ -1,11 +1,12 @@
 use core::fmt;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use dcerpc::server::{AssociationGroups, ServerConfig};
 use dcerpc::{SyntaxId, Transport};
+use parking_lot::Mutex;
 
-use super::{Handler, RpcCounts, Service, lock};
+use super::{Handler, RpcCounts, Service};
 use crate::host_state::HostState;
 use crate::registered::{Place, Registered};
 
@@ -169,7 +170,7 @@ impl ServedEndpoint {
 
     /// The group with this id, for an association that is in it.
     pub(crate) fn group(&self, id: u32, host: &Arc<HostState>) -> Arc<Group> {
-        let mut groups = lock(&self.groups);
+        let mut groups = self.groups.lock();
         if let Some(live) = groups.get(&id).and_then(Weak::upgrade) {
             return live;
         }

@@ -18,7 +18,7 @@ mod rpc_counts;
 pub mod tracker;
 pub mod winreg;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use dcerpc::pdu::BindNakReason;
 use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
@@ -193,9 +193,4 @@ pub enum BindRefusal {
     Drop,
     /// No answer.
     Silence,
-}
-
-/// Locks a mutex, also after a panic: a service that panicked in one call still answers others.
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,13 +10,14 @@ mod queue;
 mod tests;
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use config::web_file::Users;
 use hmac::{Hmac, KeyInit, Mac};
+use parking_lot::Mutex;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -95,7 +96,7 @@ impl Login {
             let is_good = matches && is_known;
             // Stored here, because the requester may be gone at the end.
             if let Some(key) = key {
-                kept.lock().unwrap_or_else(PoisonError::into_inner).keep(key, is_good);
+                kept.lock().keep(key, is_good);
             }
             if !is_good {
                 permit.count_failure();
@@ -106,8 +107,8 @@ impl Login {
         compared.await.unwrap_or(Verdict::Busy)
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> parking_lot::MutexGuard<'_, Kept> {
+        self.kept.lock()
     }
 }
 

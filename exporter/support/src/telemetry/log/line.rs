@@ -125,7 +125,9 @@ impl fmt::Display for Json<'_> {
 #[cfg(test)]
 mod tests {
     use std::io;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
 
     use super::*;
 
@@ -134,7 +136,7 @@ mod tests {
 
     impl io::Write for Log {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
+            self.0.lock().write(bytes)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -149,7 +151,7 @@ mod tests {
         let subscriber =
             tracing_subscriber::fmt().event_format(Line(format)).with_writer(move || out.clone()).finish();
         tracing::subscriber::with_default(subscriber, say);
-        let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let text = String::from_utf8(log.0.lock().clone()).unwrap();
         let time = text.find("20").unwrap();
         text.replace(&text[time..time + "2026-11-21T04:00:00.000000Z".len()], "T")
     }

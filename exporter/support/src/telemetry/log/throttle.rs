@@ -1,6 +1,6 @@
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// A line that somebody outside can cause is written so often at most.
@@ -19,7 +19,7 @@ struct State {
 impl Throttle {
     /// Whether a line may be written now; then how many were held back since the last one.
     pub fn pass(&self) -> Option<u64> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         let now = Instant::now();
         if state.next.is_some_and(|next| now < next) {
             state.held_back += 1;

@@ -7,7 +7,6 @@ use plugin_abi::raw::{ACCEPTED, Verdict as RawVerdict};
 use plugin_abi::{BatchOutcome, DropReason, FamilyDef, HistogramBatch, Kind};
 
 use crate::instance::{Admission, InstanceShared};
-use crate::sync::lock;
 use crate::violation::Violation;
 
 /// The shape of a family's histograms.
@@ -40,7 +39,7 @@ impl Shapes {
 impl InstanceShared {
     /// The shape of a family's histograms.
     pub(crate) fn histogram_shape(&self, family: u32) -> Result<Shape, Violation> {
-        let data = lock(&self.data);
+        let data = self.data.lock();
         match data.histograms.0.get(&family) {
             Some(shape) => Ok(*shape),
             None if family < data.families => Err(Violation::WrongValueKind),
@@ -60,7 +59,7 @@ impl InstanceShared {
         let began_ns = self.checks.begin(counts, || self.library.now_ns());
         let (mut sound, mut invalid) = (Vec::new(), 0);
         let outcome = {
-            let data = lock(&self.data);
+            let data = self.data.lock();
             let admission = self.admits(token);
             if admission != Admission::Open {
                 return Err(admission);

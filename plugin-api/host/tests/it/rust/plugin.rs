@@ -1,9 +1,9 @@
 //! The plugin: two sources and a command.
 
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use plugin_sdk::{
     Alert, AlertState, BlockingSource, Collection, Command, CommandEntry, Configured, Coverage,
     DeclaredReason, Display, End, Event, Exit, Failure, FamilyDef, FamilyKey, GeneralReason, Kind, Level,
@@ -159,25 +159,25 @@ impl Source for Counting {
 static OCCUPIED: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
 
 fn occupy() {
-    let mut count = OCCUPIED.0.lock().expect("nobody panicked");
+    let mut count = OCCUPIED.0.lock();
     *count += 1;
     OCCUPIED.1.notify_all();
     while *count > 0 {
-        count = OCCUPIED.1.wait(count).expect("nobody panicked");
+        OCCUPIED.1.wait(&mut count);
     }
 }
 
 /// Waits until so many threads are occupied.
 pub(crate) fn wait_occupied(threads: usize) {
-    let mut count = OCCUPIED.0.lock().expect("nobody panicked");
+    let mut count = OCCUPIED.0.lock();
     while *count < threads {
-        count = OCCUPIED.1.wait(count).expect("nobody panicked");
+        OCCUPIED.1.wait(&mut count);
     }
 }
 
 /// Lets all threads go that are occupied.
 pub(crate) fn let_go() {
-    *OCCUPIED.0.lock().expect("nobody panicked") = 0;
+    *OCCUPIED.0.lock() = 0;
     OCCUPIED.1.notify_all();
 }
 

@@ -1,12 +1,10 @@
 #![expect(unsafe_code, reason = "plays the host of the ABI")]
 // UNSAFETY: as in the module above.
 
-use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
+use parking_lot::Mutex;
 use plugin_abi::raw::{CELLS_FULL, CellMemory, FULL, NOT_FOUND, OK};
-
-use crate::lock::lock;
 
 /// The memory that the host has for cells.
 #[derive(Clone, Copy)]
@@ -19,7 +17,7 @@ struct Memory {
 static MEMORY: Mutex<Option<Memory>> = Mutex::new(None);
 
 pub(in super::super) fn set(words: &'static [AtomicU64], sections_max: u16) {
-    *lock(&MEMORY) = Some(Memory { words, sections: 1, sections_max: sections_max.into() });
+    *MEMORY.lock() = Some(Memory { words, sections: 1, sections_max: sections_max.into() });
 }
 
 pub(super) unsafe extern "C" fn cell_memory(
@@ -27,7 +25,7 @@ pub(super) unsafe extern "C" fn cell_memory(
     sections: u32,
     memory_plugin: *mut CellMemory,
 ) -> i32 {
-    let mut memory = lock(&MEMORY);
+    let mut memory = MEMORY.lock();
     let Some(memory) = memory.as_mut() else { return NOT_FOUND };
     memory.sections = memory.sections.max(sections.min(memory.sections_max));
     // SAFETY: the SDK hands over room on its stack.

@@ -72,7 +72,7 @@ async fn credentials_go_to_no_address_that_is_none_of_the_users_host() {
     let world = World::new();
     let mut stranger = world.network.listen("elsewhere", PORT);
     let heard = tokio::spawn(async move { drop(stranger.accept().await) });
-    world.state.lock().unwrap().addresses =
+    world.state.lock().addresses =
         vec![format!("198.18.0.2[{PORT}]"), format!("elsewhere[{PORT}]"), format!("WEB1[{PORT}]")];
     let mut object = activate(&world, PASSWORD).await.unwrap();
     assert_eq!(brightness(&mut object).await, 40);
@@ -82,13 +82,13 @@ async fn credentials_go_to_no_address_that_is_none_of_the_users_host() {
 #[tokio::test(start_paused = true)]
 async fn a_port_that_is_closed_is_passed_over() {
     let world = World::new();
-    world.state.lock().unwrap().addresses = vec!["198.18.0.1[50000]".into(), format!("10.9.8.7[{PORT}]")];
+    world.state.lock().addresses = vec!["198.18.0.1[50000]".into(), format!("10.9.8.7[{PORT}]")];
     let mut object = activate(&world, PASSWORD).await.unwrap();
     assert_eq!(brightness(&mut object).await, 40);
-    world.state.lock().unwrap().addresses = vec!["198.18.0.1[50000]".into()];
+    world.state.lock().addresses = vec!["198.18.0.1[50000]".into()];
     let error = activate(&world, PASSWORD).await.unwrap_err();
     assert_eq!((error.stage, error.reason), (Stage::Tcp, Reason::ConnectionRefused), "{error}");
-    world.state.lock().unwrap().addresses = vec![];
+    world.state.lock().addresses = vec![];
     let error = activate(&world, PASSWORD).await.unwrap_err();
     assert!(error.detail().contains("names no TCP port"), "{error}");
 }
@@ -101,7 +101,7 @@ async fn what_a_host_refuses_at_the_activation_is_named() {
         (HResult::REGDB_E_CLASSNOTREG, Reason::NotFound, "REGDB_E_CLASSNOTREG"),
         (HResult(0x8000_4999), Reason::ServerFault, "0x80004999"),
     ] {
-        world.state.lock().unwrap().refusal = Some(status);
+        world.state.lock().refusal = Some(status);
         let error = activate(&world, PASSWORD).await.unwrap_err();
         assert_eq!((error.stage, error.reason), (Stage::Query, reason), "{error}");
         assert!(error.to_string().to_lowercase().contains(&name.to_lowercase()), "{error}");
@@ -120,10 +120,10 @@ async fn a_wrong_password_costs_one_logon() {
 #[tokio::test(start_paused = true)]
 async fn older_versions_are_spoken_to_and_strange_ones_are_not() {
     let world = World::new();
-    world.state.lock().unwrap().version = ComVersion::V5_6;
+    world.state.lock().version = ComVersion::V5_6;
     let mut object = activate(&world, PASSWORD).await.unwrap();
     assert_eq!(brightness(&mut object).await, 40);
-    world.state.lock().unwrap().version = ComVersion { major: 6, minor: 0 };
+    world.state.lock().version = ComVersion { major: 6, minor: 0 };
     let error = activate(&world, PASSWORD).await.unwrap_err();
     assert!(error.detail().contains("version 6.0 of DCOM"), "{error}");
     assert_eq!(world.logons.logons_accepted(), 2, "no credentials go to a host of another version");

@@ -1,7 +1,7 @@
 //! A host on a network in memory: a resolver, and a program with one kind of object.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use com::dcom::activation::{Activation, ActivationRequest, ObjectExporter};
@@ -20,6 +20,7 @@ use com::dcom::types::{Oid, Oxid, ReferenceFlags, RemQiResult, SetId, StdObjref}
 use com::dcom::wire::{DualStringArray, Objref};
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
+use parking_lot::Mutex;
 use rpc::ndr::{Conformant, Reserved};
 use rpc::orpc::{ComVersion, IUnknown, IUnknownServer, ObjectInterface, OrpcThat};
 use rpc::{CallInfo, Interface, ServerResult};
@@ -101,7 +102,7 @@ impl World {
     }
 
     pub(crate) fn events(&self) -> Vec<String> {
-        std::mem::take(&mut self.state.lock().unwrap().events)
+        std::mem::take(&mut self.state.lock().events)
     }
 
     fn serve(&self, mut listener: MemoryListener, interfaces: Vec<SyntaxId>, brightness: u32) {
@@ -155,7 +156,7 @@ struct Host {
 
 impl Host {
     fn log(&self, event: impl Into<String>) {
-        self.state.lock().unwrap().events.push(event.into());
+        self.state.lock().events.push(event.into());
     }
 
     fn dispatch(&mut self, call: &IncomingCall) -> Result<Vec<u8>, FaultStatus> {
@@ -191,7 +192,7 @@ fn bindings(state: &HostState) -> DualStringArray {
 
 impl IObjectExporterServer for Host {
     fn server_alive2(&mut self, _: &ServerAlive2Request) -> ServerResult<ServerAlive2Reply, Win32Error> {
-        let state = self.state.lock().unwrap();
+        let state = self.state.lock();
         let bindings = Some(Box::new(DualStringArray::tcp(["198.18.0.1".to_owned()], Vec::new())));
         let status = Win32Error::ERROR_SUCCESS;
         Ok(ServerAlive2Reply { version: state.version, bindings, reserved: Reserved::NEW, status })
@@ -237,7 +238,7 @@ impl IRemoteSCMActivatorServer for Host {
         &mut self,
         request: &RemoteCreateInstanceRequest<'_>,
     ) -> ServerResult<RemoteCreateInstanceReply<'static>, HResult> {
-        let state = self.state.lock().unwrap();
+        let state = self.state.lock();
         if let Some(refusal) = state.refusal {
             return Err(refusal.into());
         }

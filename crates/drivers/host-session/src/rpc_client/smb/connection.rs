@@ -50,7 +50,7 @@ pub struct SmbConnection {
 }
 
 /// Dropped pipes, which the next call closes at the server.
-pub(crate) type DroppedPipes = Arc<std::sync::Mutex<Vec<FileId>>>;
+pub(crate) type DroppedPipes = Arc<parking_lot::Mutex<Vec<FileId>>>;
 
 /// INVARIANT: only the authentication that set `Authenticating` ends it, so later calls detect one that was
 /// dropped.

@@ -1,7 +1,6 @@
 //! Sends requests and receives answers.
 
 use std::io;
-use std::sync::PoisonError;
 
 use ms_smb2::client::{ClientConnection, Event, FileId, Reply, RequestId};
 use tokio::io::AsyncWriteExt;
@@ -104,7 +103,7 @@ impl SmbConnection {
                 }
             }
         }
-        let dropped = std::mem::take(&mut *self.dropped_pipes.lock().unwrap_or_else(PoisonError::into_inner));
+        let dropped = std::mem::take(&mut *self.dropped_pipes.lock());
         for file in dropped {
             self.forget_reads(file);
             // The answer is ignored.
@@ -117,7 +116,7 @@ impl SmbConnection {
 
     /// Closes a pipe that was opened for an abandoned call.
     pub(super) fn drop_pipe(&self, file: FileId) {
-        self.dropped_pipes.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+        self.dropped_pipes.lock().push(file);
     }
 
     /// Cancels the awaited request, and writes as much of the cancellation as the stream takes without waiting.

@@ -1,11 +1,12 @@
 //! Deadlines and dropped calls: nothing hangs, and no answer is taken for that of another call.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use host_session::rpc_client::{ErrorKind, NamedPipe, SmbConnection, SmbOptions, Stage, Transport};
 use ms_smb2::client::Encryption;
+use parking_lot::Mutex;
 use ssp::Mechanism;
 use tokio::time::{Instant, timeout};
 use transport::{Direction, Endpoint, FaultPlan, Faulty, PcapFile};
@@ -73,7 +74,7 @@ async fn a_call_that_is_dropped_anywhere_does_not_disturb_the_other_pipes() {
 /// How often the client sent the SMB command `CANCEL`, counted on the wire.
 fn cancels(wire: &Mutex<Vec<u8>>) -> usize {
     const CANCEL: [u8; 2] = [0x0c, 0];
-    let wire = wire.lock().unwrap();
+    let wire = wire.lock();
     wire.windows(14).filter(|bytes| bytes.starts_with(b"\xfeSMB") && bytes[12..] == CANCEL).count()
 }
 
@@ -102,7 +103,7 @@ struct Wire(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Wire {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        self.0.lock().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

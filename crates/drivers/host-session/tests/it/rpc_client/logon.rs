@@ -1,7 +1,8 @@
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
 use host_session::rpc_client::{ErrorKind, SmbConnection, SmbOptions, Stage};
+use parking_lot::Mutex;
 use ssp::Mechanism;
 use wire::NtStatus;
 
@@ -66,7 +67,7 @@ async fn a_session_that_expires_into_a_refusal_ends_the_connection_after_one_att
     let smb = log_on(dial(&rules), SmbOptions::default()).await.unwrap();
     let mut association = bind(&smb, Mechanism::Ntlm).await.unwrap();
     let logons_before = rules.logons_accepted();
-    *rules.refuses_logon.lock().unwrap() = Some(NtStatus::STATUS_ACCOUNT_DISABLED);
+    *rules.refuses_logon.lock() = Some(NtStatus::STATUS_ACCOUNT_DISABLED);
     rules.expires_after.store(1, Ordering::Relaxed);
     association.call(call(REVERSE, &[1]), soon()).await.unwrap();
     let error = association.call(call(REVERSE, &[1]), soon()).await.unwrap_err();

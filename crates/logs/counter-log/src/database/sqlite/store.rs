@@ -3,11 +3,12 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{Batch, SinkError, SinkErrorKind};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Statement, TransactionBehavior, params};
 
 use super::SqliteFile;
@@ -133,7 +134,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let is_missing = || Identity::of(path).0.is_none();
-    let making = is_missing().then(|| MAKING.lock().unwrap_or_else(PoisonError::into_inner));
+    let making = is_missing().then(|| MAKING.lock());
     // Another log may have made it in the meantime: then the files beside it are in use.
     if making.is_some() && is_missing() {
         remove_files_beside(path);

@@ -1,5 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// What is known of the files of a log while it is written.
 #[derive(Debug, Default)]
@@ -12,7 +13,7 @@ impl FileProgress {
     /// The name of the file that is written, or was written last; nothing before the first record.
     #[must_use]
     pub fn name(&self) -> Option<String> {
-        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.name.lock().clone()
     }
 
     /// Its size in bytes, that of its journal included.
@@ -22,7 +23,7 @@ impl FileProgress {
     }
 
     pub(super) fn begun(&self, name: &str) {
-        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.to_owned());
+        *self.name.lock() = Some(name.to_owned());
     }
 
     pub(super) fn grown(&self, bytes: u64) {

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::Shared;
@@ -61,7 +62,7 @@ impl QueueMemory {
 
     /// A log is told to end.
     pub(super) fn ends(&self, log: Weak<Shared>) {
-        let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ending = self.ending.lock();
         ending.retain(|other| other.strong_count() > 0);
         if !ending.iter().any(|other| other.ptr_eq(&log)) {
             ending.push_back(log);
@@ -73,7 +74,7 @@ impl QueueMemory {
         if self.bytes_lacking(bytes) == 0 {
             return 0;
         }
-        let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ending = self.ending.lock();
         while let Some(oldest) = ending.front() {
             if let Some(log) = oldest.upgrade() {
                 log.state().drop_oldest_bytes(self.bytes_lacking(bytes));

@@ -8,11 +8,12 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{LogSink, Sample};
 use jiff::Timestamp;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -136,7 +137,7 @@ impl Drop for Handle {
 impl Shared {
     /// What a panic of a collection's iterator leaves is put right by the next push.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn finish_by(self: &Arc<Self>, deadline: Instant) {

@@ -5,10 +5,9 @@ mod generated;
 pub mod providers;
 mod schedule;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use ms_pla::xml::DataCollectorSet;
 use ms_pla::{Category, DataCollectorSetStatus};
+use parking_lot::Mutex;
 use wire::FileTime;
 
 pub use self::generated::{COLLECTORS, generated};
@@ -201,7 +200,7 @@ impl DataCollectorSets {
     /// The sets of a category, or all, in the order in which they were stored.
     #[must_use]
     pub fn list(&self, category: Option<Category>, now: FileTime) -> Vec<StoredSet> {
-        let mut sets = self.lock();
+        let mut sets = self.0.lock();
         let wanted = sets.iter_mut().filter(|set| category.is_none_or(|category| category == set.category));
         wanted.map(|set| shown(set, now)).collect()
     }
@@ -211,7 +210,7 @@ impl DataCollectorSets {
     /// # Errors
     /// When there is none.
     pub fn find(&self, category: Category, name: &str, now: FileTime) -> Result<StoredSet, SetError> {
-        Ok(shown(find(&mut self.lock(), category, name)?, now))
+        Ok(shown(find(&mut self.0.lock(), category, name)?, now))
     }
 
     /// Starts a set.
@@ -219,7 +218,7 @@ impl DataCollectorSets {
     /// # Errors
     /// When there is none, or it runs.
     pub fn start(&self, category: Category, name: &str, now: FileTime) -> Result<(), SetError> {
-        let mut sets = self.lock();
+        let mut sets = self.0.lock();
         let set = find(&mut sets, category, name)?;
         set.settle(now);
         if set.is_running(now) {
@@ -234,7 +233,7 @@ impl DataCollectorSets {
     /// # Errors
     /// When there is none, or it does not run.
     pub fn stop(&self, category: Category, name: &str, now: FileTime) -> Result<(), SetError> {
-        let mut sets = self.lock();
+        let mut sets = self.0.lock();
         let set = find(&mut sets, category, name)?;
         set.settle(now);
         if !set.is_running(now) {
@@ -260,7 +259,7 @@ impl DataCollectorSets {
             return Err(SetError::Name);
         }
         let set = DataCollectorSet { name: Some(name.to_owned()), status: None, ..set };
-        let mut sets = self.lock();
+        let mut sets = self.0.lock();
         let is_full = sets.len() >= SETS_MAX;
         match find(&mut sets, category, name) {
             Ok(_) if store == Store::New => return Err(SetError::Exists),
@@ -279,7 +278,7 @@ impl DataCollectorSets {
     /// # Errors
     /// When there is none, or it runs.
     pub fn remove(&self, category: Category, name: &str, now: FileTime) -> Result<(), SetError> {
-        let mut sets = self.lock();
+        let mut sets = self.0.lock();
         let set = find(&mut sets, category, name)?;
         set.settle(now);
         if set.is_running(now) {
@@ -288,10 +287,6 @@ impl DataCollectorSets {
         let name = set.name.clone();
         sets.retain(|set| set.category != category || set.name != name);
         Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<StoredSet>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

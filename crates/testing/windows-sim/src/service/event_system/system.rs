@@ -117,7 +117,7 @@ impl Calls<'_> {
         let std = objref.std().ok_or(HResult::E_INVALIDARG)?;
         let object = self.program.object(std.ipid, self.now).ok_or(HResult::E_INVALIDARG)?;
         // The caller may name the event system itself, which is locked.
-        let locked = object.try_lock().map_err(|_| HResult::E_INVALIDARG)?;
+        let locked = object.try_lock().ok_or(HResult::E_INVALIDARG)?;
         let any: &dyn Any = &**locked;
         let subscription = any.downcast_ref::<SubscriptionObject>().ok_or(HResult::E_INVALIDARG)?;
         let subscription = subscription.subscription().clone();

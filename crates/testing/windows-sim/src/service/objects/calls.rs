@@ -7,7 +7,7 @@ use super::class::{ComInterface, Refusing};
 use super::table::ObjectTable;
 use crate::host_state::HostState;
 use crate::rule::Action;
-use crate::service::{Call, Endpoint, Handler, Service, TcpPort, lock};
+use crate::service::{Call, Endpoint, Handler, Service, TcpPort};
 
 /// An interface of the objects of a class: calls name the object by an IPID.
 pub(super) struct CalledInterface {
@@ -61,7 +61,7 @@ impl Handler for Calls {
         let iid = self.interface.syntax_id.uuid;
         let now = call.host.source().moment().time;
         let object = self.objects.find(call.object.unwrap_or_default(), iid, now)?;
-        let mut object = lock(&object);
+        let mut object = object.lock();
         object.call(iid, call, &*self.objects)
     }
 

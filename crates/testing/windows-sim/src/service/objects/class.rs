@@ -1,8 +1,9 @@
 use std::any::Any;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use com::dcom::types::StdObjref;
 use dcerpc::{FaultStatus, SyntaxId};
+use parking_lot::Mutex;
 use rpc::orpc::{IUnknownServer, OrpcThis};
 use rpc::{CallInfo, Method, ServerResult};
 use wire::{FileTime, Guid, HResult};

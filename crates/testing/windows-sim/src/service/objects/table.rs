@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use com::dcom::types::{Oid, Oxid, ReferenceFlags, RemInterfaceRef, StdObjref};
 use dcerpc::FaultStatus;
+use parking_lot::{Mutex, MutexGuard};
 use rpc::orpc::{IUnknown, ObjectInterface};
 use wire::{FileTime, Guid, HResult};
 
@@ -11,7 +12,6 @@ use super::class::{ComClass, ComObject, Program, SharedObject};
 use crate::choices::InterfaceReferences;
 use crate::host_state::HostState;
 use crate::random;
-use crate::service::lock;
 
 /// Objects that one host has at a time.
 pub const OBJECTS_MAX: usize = 4096;
@@ -187,7 +187,7 @@ impl ObjectTable {
 
     /// Removes an object, whoever holds references to it.
     pub(crate) fn remove(&self, oid: Oid) {
-        let mut tables = lock(&self.tables);
+        let mut tables = self.tables.lock();
         tables.objects.remove(&oid);
         tables.interfaces.retain(|_, interface| interface.oid != oid);
     }
@@ -213,7 +213,7 @@ impl ObjectTable {
 
     /// The tables without objects that nobody has pinged.
     fn swept(&self, now: FileTime) -> MutexGuard<'_, Tables> {
-        let mut tables = lock(&self.tables);
+        let mut tables = self.tables.lock();
         let Tables { objects, interfaces } = &mut *tables;
         let before = objects.len();
         objects.retain(|_, object| !is_overdue(object.pinged, now));

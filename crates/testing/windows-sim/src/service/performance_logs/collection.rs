@@ -13,7 +13,6 @@ use super::enumerator::Enumerator;
 use super::item::{Collection, Item, Listed};
 use super::shared::{Shared, parts};
 use crate::choices::{PlaChoices, PlaIndexTypes};
-use crate::service::lock;
 
 /// Parts of one collection.
 const PARTS_MAX: usize = 4096;
@@ -35,13 +34,13 @@ fn index(index: &AnyVariant<'_>, choices: PlaChoices) -> Result<usize, HResult> 
 
 impl<T: Listed> Calls<'_, Collection<T>> {
     pub(super) fn count(&self) -> usize {
-        lock(&self.object.list).len()
+        self.object.list.lock().len()
     }
 
     pub(super) fn item(&self, at: &AnyVariant<'_>) -> Result<Object<'static>, HResult> {
         let choices = self.context.choices;
         let index = index(at, choices)?;
-        let part = lock(&self.object.list).get(index).map(Shared::clone);
+        let part = self.object.list.lock().get(index).map(Shared::clone);
         let part = part.ok_or(choices.pla_bad_index.status())?;
         self.created(part)
     }
@@ -64,14 +63,14 @@ impl<T: Listed> Calls<'_, Collection<T>> {
     }
 
     pub(super) fn extend(&self, added: Vec<Shared<T>>) -> Result<HResult, HResult> {
-        let mut list = lock(&self.object.list);
+        let mut list = self.object.list.lock();
         if list.len() + added.len() > PARTS_MAX {
             return Err(HResult::E_OUTOFMEMORY);
         }
         let mut known: HashSet<String> =
-            list.iter().filter_map(|part| Some(lock(part).identity()?.0)).collect();
+            list.iter().filter_map(|part| Some(part.lock().identity()?.0)).collect();
         for part in &added {
-            if let Some((identity, refusal)) = lock(part).identity()
+            if let Some((identity, refusal)) = part.lock().identity()
                 && !known.insert(identity)
             {
                 return Err(refusal);
@@ -87,12 +86,12 @@ impl<T: Listed> Calls<'_, Collection<T>> {
         let at = match Selector::of_variant(which) {
             Ok(Selector::Object(object)) => {
                 let part = Item::<T>::taken(self.context, &Some(Box::new(object)))?;
-                let found = lock(&self.object.list).iter().position(|known| Arc::ptr_eq(known, &part));
+                let found = self.object.list.lock().iter().position(|known| Arc::ptr_eq(known, &part));
                 found.ok_or(HResult::E_INVALIDARG)?
             }
             _ => index(which, self.context.choices)?,
         };
-        let mut list = lock(&self.object.list);
+        let mut list = self.object.list.lock();
         if at < list.len() {
             list.remove(at);
             Ok(HResult::S_OK)
@@ -102,7 +101,7 @@ impl<T: Listed> Calls<'_, Collection<T>> {
     }
 
     pub(super) fn clear_items(&self) -> HResult {
-        lock(&self.object.list).clear();
+        self.object.list.lock().clear();
         HResult::S_OK
     }
 }

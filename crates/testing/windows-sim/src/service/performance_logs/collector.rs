@@ -17,7 +17,6 @@ use super::provider_record::Map;
 use super::set_record::Set;
 use super::shared::{Shared, shared};
 use crate::model::data_collector_sets::output_location;
-use crate::service::lock;
 use crate::service::objects::Refusing;
 
 impl Part for Collector {
@@ -33,19 +32,19 @@ impl Part for Collector {
     ];
 
     fn class(part: &Shared<Self>) -> Guid {
-        class::of_collectors(lock(part).kind())
+        class::of_collectors(part.lock().kind())
     }
 }
 
 impl Calls<'_, Item<Collector>> {
     fn head<R>(&self, read: impl FnOnce(&mut Head) -> R) -> Result<R, HResult> {
-        Ok(read(&mut lock(&self.object.part).head))
+        Ok(read(&mut self.object.part.lock().head))
     }
 
     /// The file in the folder of the set.
     fn location(&self) -> String {
-        let file = lock(&self.object.part).head.file_name.clone().unwrap_or_default();
-        let folder = self.object.owner.as_ref().map(|set| output_location(&lock(set).record));
+        let file = self.object.part.lock().head.file_name.clone().unwrap_or_default();
+        let folder = self.object.owner.as_ref().map(|set| output_location(&set.lock().record));
         folder.map_or(file.clone(), |folder| format!(r"{folder}\{file}"))
     }
 }
@@ -70,7 +69,7 @@ impl IDataCollectorServer for Calls<'_, Item<Collector>> {
         _: &GetDataCollectorSetRequest,
     ) -> ServerResult<GetDataCollectorSetReply<'static>, HResult> {
         let set = self.object.owner.clone().ok_or(HResult::E_FAIL)?;
-        let category = lock(&set).category;
+        let category = set.lock().category;
         Ok(GetDataCollectorSetReply {
             value: Item::new(set, category).returned(self.context)?,
             status: HResult::S_OK,
@@ -81,7 +80,7 @@ impl IDataCollectorServer for Calls<'_, Item<Collector>> {
         &mut self,
         _: &GetDataCollectorTypeRequest,
     ) -> ServerResult<GetDataCollectorTypeReply, HResult> {
-        Ok(GetDataCollectorTypeReply { value: lock(&self.object.part).kind(), status: HResult::S_OK })
+        Ok(GetDataCollectorTypeReply { value: self.object.part.lock().kind(), status: HResult::S_OK })
     }
 
     fn get_output_location(
@@ -98,14 +97,14 @@ impl IDataCollectorServer for Calls<'_, Item<Collector>> {
     }
 
     fn get_xml(&mut self, _: &GetXmlRequest) -> ServerResult<GetXmlReply, HResult> {
-        let xml = lock(&self.object.part).to_xml()?;
+        let xml = self.object.part.lock().to_xml()?;
         Ok(GetXmlReply { value: self.context.choices.text(Some(&xml))?, status: HResult::S_OK })
     }
 
     /// A collector stays of its kind.
     fn set_xml(&mut self, request: &SetXmlRequest) -> ServerResult<SetXmlReply<'static>, HResult> {
         let read = Collector::of_xml(&text(&request.xml)?)?;
-        let mut collector = lock(&self.object.part);
+        let mut collector = self.object.part.lock();
         if read.kind() != collector.kind() {
             return Err(HResult::E_INVALIDARG.into());
         }

@@ -14,7 +14,6 @@ use super::collector_record::{Body, Collector};
 use super::context::Calls;
 use super::item::Item;
 use super::property::{Property, array, arrays, no_duplicates, numbers, properties, texts};
-use crate::service::lock;
 use crate::service::objects::Refusing;
 
 mod counters {
@@ -27,7 +26,7 @@ mod counters {
             &self,
             read: impl FnOnce(&mut PerformanceCounterDataCollector) -> R,
         ) -> Result<R, HResult> {
-            match &mut lock(&self.object.part).body {
+            match &mut self.object.part.lock().body {
                 Body::Counters(record) => Ok(read(record)),
                 _ => Err(HResult::E_NOINTERFACE),
             }
@@ -68,7 +67,7 @@ mod configuration {
             &self,
             read: impl FnOnce(&mut ConfigurationDataCollector) -> R,
         ) -> Result<R, HResult> {
-            match &mut lock(&self.object.part).body {
+            match &mut self.object.part.lock().body {
                 Body::Configuration(record) => Ok(read(record)),
                 _ => Err(HResult::E_NOINTERFACE),
             }
@@ -106,7 +105,7 @@ mod alert {
 
     impl Calls<'_, Item<Collector>> {
         fn alert<R>(&self, read: impl FnOnce(&mut AlertDataCollector) -> R) -> Result<R, HResult> {
-            match &mut lock(&self.object.part).body {
+            match &mut self.object.part.lock().body {
                 Body::Alert(record) => Ok(read(record)),
                 _ => Err(HResult::E_NOINTERFACE),
             }
@@ -147,7 +146,7 @@ mod api_trace {
 
     impl Calls<'_, Item<Collector>> {
         fn api_trace<R>(&self, read: impl FnOnce(&mut ApiTracingDataCollector) -> R) -> Result<R, HResult> {
-            match &mut lock(&self.object.part).body {
+            match &mut self.object.part.lock().body {
                 Body::ApiTrace(record) => Ok(read(record)),
                 _ => Err(HResult::E_NOINTERFACE),
             }

@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
         let objref = Objref::from_pointer(pointer).map_err(|_| HResult::RPC_E_INVALID_OBJREF)?;
         let std = objref.std().ok_or(HResult::E_INVALIDARG)?;
         let found = self.program.object(std.ipid, self.now).ok_or(HResult::E_INVALIDARG)?;
-        let locked = found.try_lock().map_err(|_| HResult::E_INVALIDARG)?;
+        let locked = found.try_lock().ok_or(HResult::E_INVALIDARG)?;
         let taken = take(&**locked);
         drop(locked);
         self.program.release(std, self.now);

@@ -11,8 +11,8 @@ use wire::{Guid, HResult};
 
 use super::context::{Calls, Context, Returned};
 use super::shared::{List, Shared, parts};
+use crate::service::Call;
 use crate::service::objects::{ComObject, Program};
-use crate::service::{Call, lock};
 
 /// An interface of objects, and how its calls are executed: those of an opnum, with a stub.
 pub(super) struct Methods<T> {
@@ -70,7 +70,7 @@ pub(super) trait Recorded: Part {
 impl<T: Recorded> Calls<'_, Item<T>> {
     /// Reads or changes the record; a result, as other accesses to properties have.
     pub(super) fn record<R>(&self, read: impl FnOnce(&mut T::Record) -> R) -> Result<R, HResult> {
-        Ok(read(lock(&self.object.part).record_mut()))
+        Ok(read(self.object.part.lock().record_mut()))
     }
 }
 

@@ -14,7 +14,6 @@ use super::property::{Property, properties, text};
 use super::provider_record::Map;
 use super::set_record::Manager;
 use super::shared::{Shared, shared};
-use crate::service::lock;
 use crate::service::objects::Refusing;
 
 impl Part for Manager {
@@ -73,7 +72,7 @@ impl IDataManagerServer for Calls<'_, Item<Manager>> {
         &mut self,
         _: &GetFolderActionsRequest,
     ) -> ServerResult<GetFolderActionsReply<'static>, HResult> {
-        let actions = Collection::new(&lock(&self.object.part).actions, ());
+        let actions = Collection::new(&self.object.part.lock().actions, ());
         Ok(GetFolderActionsReply { value: actions.returned(self.context)?, status: HResult::S_OK })
     }
 

@@ -16,7 +16,6 @@ use super::property::{Property, properties, text};
 use super::provider_record::{Map, MapItem, MapOf, Provider};
 use super::shared::{Shared, list, shared};
 use crate::model::data_collector_sets::providers;
-use crate::service::lock;
 use crate::service::objects::Refusing;
 
 /// [MS-PLA] 3.2.4.11.14: bytes of a filter.
@@ -41,7 +40,7 @@ impl Recorded for Provider {
 
 impl Calls<'_, Item<Provider>> {
     fn map(&self, of: MapOf) -> Result<Object<'static>, HResult> {
-        let map = lock(&self.object.part).maps.get(&of).map(Shared::clone);
+        let map = self.object.part.lock().maps.get(&of).map(Shared::clone);
         Item::new(map.ok_or(HResult::E_FAIL)?, ()).returned(self.context)
     }
 }
@@ -73,8 +72,8 @@ impl Provider {
             if Shared::ptr_eq(own, other) {
                 continue;
             }
-            let items = lock(other).items();
-            lock(own).resolve(items);
+            let items = other.lock().items();
+            own.lock().resolve(items);
         }
     }
 }
@@ -137,7 +136,7 @@ impl ITraceDataProviderServer for Calls<'_, Item<Provider>> {
 
     fn query(&mut self, request: &QueryRequest) -> ServerResult<QueryReply, HResult> {
         let found = known(&text(&request.name)?).ok_or(HResult::from_win32(Win32Error::ERROR_NOT_FOUND))?;
-        lock(&self.object.part).fill(found);
+        self.object.part.lock().fill(found);
         Ok(QueryReply { status: HResult::S_OK })
     }
 
@@ -146,24 +145,24 @@ impl ITraceDataProviderServer for Calls<'_, Item<Provider>> {
         let guid = self.record(|record| record.guid)?;
         let is_meant = |one: &&Shared<Provider>| {
             let is_own = Shared::ptr_eq(one, &self.object.part);
-            !is_own && (!is_collection || lock(one).record.guid == guid)
+            !is_own && (!is_collection || one.lock().record.guid == guid)
         };
         if let Some(from) = found.iter().find(is_meant) {
             // Two calls that resolve two providers with each other wait for no lock.
-            let from = Provider::new(lock(from).record());
-            lock(&self.object.part).resolve(&from);
+            let from = Provider::new(from.lock().record());
+            self.object.part.lock().resolve(&from);
         }
         Ok(ResolveReply { status: HResult::S_OK })
     }
 
     fn set_security(&mut self, request: &SetSecurityRequest) -> ServerResult<SetSecurityReply, HResult> {
         self.context.require_changes()?;
-        lock(&self.object.part).security = Some(text(&request.sddl)?);
+        self.object.part.lock().security = Some(text(&request.sddl)?);
         Ok(SetSecurityReply { status: HResult::S_OK })
     }
 
     fn get_security(&mut self, _: &GetSecurityRequest) -> ServerResult<GetSecurityReply, HResult> {
-        let security = lock(&self.object.part).security.clone();
+        let security = self.object.part.lock().security.clone();
         let sddl = self.context.choices.text(Some(security.as_deref().unwrap_or(providers::SECURITY)))?;
         Ok(GetSecurityReply { sddl, status: HResult::S_OK })
     }

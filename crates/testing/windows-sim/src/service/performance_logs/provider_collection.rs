@@ -12,7 +12,6 @@ use super::item::{Collection, Listed, Methods, methods};
 use super::provider_record::Provider;
 use super::shared::shared;
 use crate::model::data_collector_sets::providers;
-use crate::service::lock;
 use crate::service::objects::Refusing;
 
 impl Listed for Provider {
@@ -27,7 +26,7 @@ impl Listed for Provider {
 impl Calls<'_, Collection<Provider>> {
     fn fill(&self, is_wanted: impl Fn(&TraceDataProvider) -> bool) -> HResult {
         let found = providers::known().into_iter().filter(is_wanted);
-        *lock(&self.object.list) = found.map(Provider::new).map(shared).collect();
+        *self.object.list.lock() = found.map(Provider::new).map(shared).collect();
         HResult::S_OK
     }
 }

@@ -6,7 +6,6 @@ use ms_pla::ValueMapType;
 use ms_pla::xml::{self, Finding, TraceDataProvider};
 
 use super::shared::{List, Shared, list, records, shared};
-use crate::service::lock;
 
 /// [MS-PLA] 3.2.4.11: a provider of events.
 pub(super) struct Provider {
@@ -49,7 +48,7 @@ impl Provider {
     }
 
     pub(super) fn record(&self) -> TraceDataProvider {
-        let map = |of| self.maps.get(&of).and_then(|map| lock(map).record());
+        let map = |of| self.maps.get(&of).and_then(|map| map.lock().record());
         TraceDataProvider {
             level: map(MapOf::Level),
             keywords_any: map(MapOf::KeywordsAny),

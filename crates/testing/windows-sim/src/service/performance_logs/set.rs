@@ -15,7 +15,6 @@ use super::shared::Shared;
 use super::store::{server_name, shown, status_of};
 use crate::choices::PlaConflicts;
 use crate::model::data_collector_sets::output_location;
-use crate::service::lock;
 use crate::service::objects::Refusing;
 
 /// [MS-PLA] 3.2.4.1: keywords, and characters of one.
@@ -29,7 +28,7 @@ impl Part for Set {
     const INTERFACES: &'static [Methods<Item<Self>>] = methods![IDataCollectorSet];
 
     fn class(part: &Shared<Self>) -> Guid {
-        lock(part).category.map_or(ids::DATA_COLLECTOR_SET, Category::set_class)
+        part.lock().category.map_or(ids::DATA_COLLECTOR_SET, Category::set_class)
     }
 }
 
@@ -43,7 +42,7 @@ impl Recorded for Set {
 
 impl Calls<'_, Item<Set>> {
     pub(super) fn set<R>(&self, read: impl FnOnce(&mut Set) -> R) -> R {
-        read(&mut lock(&self.object.part))
+        read(&mut self.object.part.lock())
     }
 }
 

@@ -12,7 +12,6 @@ use super::set_record::Set;
 use super::shared::shared;
 use super::store::shown;
 use crate::choices::PlaOrder;
-use crate::service::lock;
 use crate::service::objects::Refusing;
 
 impl Listed for Set {
@@ -39,7 +38,7 @@ impl IDataCollectorSetCollectionServer for Calls<'_, Collection<Set>> {
         let set = |found: &crate::model::data_collector_sets::StoredSet| {
             Set::stored(category, (found.category, found.name.clone()), shown(found, now))
         };
-        *lock(&self.object.list) = stored.iter().map(set).map(shared).collect();
+        *self.object.list.lock() = stored.iter().map(set).map(shared).collect();
         Ok(GetDataCollectorSetsReply { status: HResult::S_OK })
     }
 }

@@ -7,7 +7,6 @@ use ms_pla::xml::{DataCollectorSet, DataManager, FolderAction, Schedule};
 
 use super::collector_record::Collector;
 use super::shared::{List, Shared, list, parts, records, replace, shared};
-use crate::service::lock;
 
 /// [MS-PLA] 3.2.4.1: a set that a client has.
 pub(super) struct Set {
@@ -55,16 +54,16 @@ impl Set {
     pub(super) fn fill(&mut self, mut record: DataCollectorSet) {
         replace(&self.collectors, Collector::take_all(&mut record));
         replace(&self.schedules, std::mem::take(&mut record.schedules));
-        lock(&self.manager).fill(record.data_manager.take().unwrap_or_default());
+        self.manager.lock().fill(record.data_manager.take().unwrap_or_default());
         self.record = record;
     }
 
     /// All properties, with those of the parts.
     pub(super) fn record(&self) -> DataCollectorSet {
         let mut record = self.record.clone();
-        parts(&self.collectors).iter().for_each(|collector| lock(collector).add_to(&mut record));
+        parts(&self.collectors).iter().for_each(|collector| collector.lock().add_to(&mut record));
         record.schedules = records(&self.schedules, Clone::clone);
-        let manager = lock(&self.manager).record();
+        let manager = self.manager.lock().record();
         record.data_manager = (manager != DataManager::default()).then_some(manager);
         record
     }

@@ -11,12 +11,11 @@ use super::context::Calls;
 use super::item::{Collection, Item};
 use super::property::{Property, not_nil, numbers, properties};
 use crate::model::data_collector_sets::providers;
-use crate::service::lock;
 use crate::service::objects::Refusing;
 
 impl Calls<'_, Item<Collector>> {
     fn trace<R>(&self, read: impl FnOnce(&mut TraceDataCollector) -> R) -> Result<R, HResult> {
-        match &mut lock(&self.object.part).body {
+        match &mut self.object.part.lock().body {
             Body::Trace(record) => Ok(read(record)),
             _ => Err(HResult::E_NOINTERFACE),
         }
@@ -70,7 +69,7 @@ impl ITraceDataCollectorServer for Calls<'_, Item<Collector>> {
         &mut self,
         _: &GetTraceDataProvidersRequest,
     ) -> ServerResult<GetTraceDataProvidersReply<'static>, HResult> {
-        let providers = Collection::new(&lock(&self.object.part).providers, ());
+        let providers = Collection::new(&self.object.part.lock().providers, ());
         Ok(GetTraceDataProvidersReply { value: providers.returned(self.context)?, status: HResult::S_OK })
     }
 }

@@ -17,7 +17,6 @@ use super::number::{digits, number, variant};
 use super::property::{Property, text};
 use super::provider_record::{Map, MapItem};
 use super::shared::{Shared, parts, records, shared};
-use crate::service::lock;
 use crate::service::objects::Refusing;
 
 impl MapItem {
@@ -57,7 +56,7 @@ impl Map {
     fn choose(&mut self, chosen: Option<String>) {
         let number = chosen.as_deref().and_then(number);
         for item in parts(&self.items) {
-            let mut item = lock(&item);
+            let mut item = item.lock();
             let own = item.number();
             let is_enabled = match self.kind {
                 ValueMapType::FLAG => number.is_some_and(|number| own != 0 && number & own == own),
@@ -76,7 +75,7 @@ impl Map {
     /// Takes the items of another map, of which those are enabled that make up the value of this one.
     pub(super) fn resolve(&mut self, items: Vec<MapItem>) {
         let value = self.number().map(|number| format!("{number:#x}"));
-        *lock(&self.items) = items.into_iter().map(shared).collect();
+        *self.items.lock() = items.into_iter().map(shared).collect();
         self.choose(value);
     }
 }
@@ -99,7 +98,7 @@ impl Listed for MapItem {
 
 impl Calls<'_, Item<Map>> {
     fn map<R>(&self, read: impl FnOnce(&mut Map) -> R) -> R {
-        read(&mut lock(&self.object.part))
+        read(&mut self.object.part.lock())
     }
 
     /// Does something with the collection of its items.
@@ -136,9 +135,9 @@ impl Calls<'_, Item<Map>> {
             Some(Value::Bstr(key)) if number_of(&Value::Bstr(key.clone())).is_none() => {
                 let key = text(key)?;
                 let items = self.map(|map| parts(&map.items));
-                let is_meant = |item: &&Shared<MapItem>| lock(item).record.key.as_ref() == Some(&key);
+                let is_meant = |item: &&Shared<MapItem>| item.lock().record.key.as_ref() == Some(&key);
                 let item = items.iter().find(is_meant).ok_or(HResult::E_INVALIDARG)?;
-                lock(item).record.is_enabled = Some(true);
+                item.lock().record.is_enabled = Some(true);
                 Ok(HResult::S_OK)
             }
             Some(Value::I4(_) | Value::Ui4(_) | Value::I8(_) | Value::Ui8(_) | Value::Bstr(_)) => {
@@ -199,7 +198,7 @@ impl IValueMapServer for Calls<'_, Item<Map>> {
 
     fn add_range(&mut self, request: &AddRangeRequest<'_>) -> ServerResult<AddRangeReply, HResult> {
         let other = Item::<Map>::taken(self.context, &request.items)?;
-        let added = parts(&lock(&other).items);
+        let added = parts(&other.lock().items);
         Ok(AddRangeReply { status: self.items(|items| items.extend(added))? })
     }
 

@@ -12,7 +12,6 @@ use super::number::{digits, number, variant};
 use super::property::{Property, not_empty, properties};
 use super::provider_record::MapItem;
 use super::shared::Shared;
-use crate::service::lock;
 use crate::service::objects::Refusing;
 
 impl Part for MapItem {
@@ -44,7 +43,7 @@ impl IValueMapItemServer for Calls<'_, Item<MapItem>> {
     }
 
     fn get_value(&mut self, _: &GetValueRequest) -> ServerResult<GetValueReply<'static>, HResult> {
-        let item = lock(&self.object.part);
+        let item = self.object.part.lock();
         let number = item.record.value.as_deref().and_then(number);
         Ok(GetValueReply { value: variant(number, item.kind)?, status: HResult::S_OK })
     }
@@ -59,14 +58,14 @@ impl IValueMapItemServer for Calls<'_, Item<MapItem>> {
         &mut self,
         _: &GetValueMapTypeRequest,
     ) -> ServerResult<GetValueMapTypeReply, HResult> {
-        Ok(GetValueMapTypeReply { value: lock(&self.object.part).kind, status: HResult::S_OK })
+        Ok(GetValueMapTypeReply { value: self.object.part.lock().kind, status: HResult::S_OK })
     }
 
     fn put_value_map_type(
         &mut self,
         request: &PutValueMapTypeRequest,
     ) -> ServerResult<PutValueMapTypeReply, HResult> {
-        lock(&self.object.part).kind = request.value;
+        self.object.part.lock().kind = request.value;
         Ok(PutValueMapTypeReply { status: HResult::S_OK })
     }
 }

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use com::dcom::resolver::{
     ComplexPingReply, ComplexPingRequest, IObjectExporter, IObjectExporterServer, ResolveOxid2Reply,
@@ -6,6 +6,7 @@ use com::dcom::resolver::{
     ServerAliveReply, ServerAliveRequest, SimplePingReply, SimplePingRequest,
 };
 use dcerpc::{FaultStatus, SyntaxId};
+use parking_lot::Mutex;
 use rpc::ndr::Reserved;
 use rpc::orpc::ComVersion;
 use rpc::{FromStub, Interface, Message, Request, ServerResult};
@@ -17,7 +18,7 @@ use crate::rule::Action;
 use crate::service::bindings::{exporter_bindings, resolver_bindings};
 use crate::service::objects::ObjectTable;
 use crate::service::refused::refused;
-use crate::service::{Call, Endpoint, Handler, Service, TcpPort, lock};
+use crate::service::{Call, Endpoint, Handler, Service, TcpPort};
 
 /// `RPC_C_AUTHN_LEVEL_PKT_PRIVACY`: the least level at which the host's objects take calls.
 pub(super) const AUTHN_HINT: u32 = 6;
@@ -115,12 +116,12 @@ impl IObjectExporterServer for Calls {
     }
 
     fn simple_ping(&mut self, request: &SimplePingRequest) -> ServerResult<SimplePingReply, Win32Error> {
-        lock(&self.sets).simple_ping(request.set_id, &self.objects, self.now())?;
+        self.sets.lock().simple_ping(request.set_id, &self.objects, self.now())?;
         Ok(SimplePingReply { status: SUCCESS })
     }
 
     fn complex_ping(&mut self, request: &ComplexPingRequest) -> ServerResult<ComplexPingReply, Win32Error> {
-        let set_id = lock(&self.sets).complex_ping(request, &self.objects, self.now())?;
+        let set_id = self.sets.lock().complex_ping(request, &self.objects, self.now())?;
         Ok(ComplexPingReply { set_id, backoff: 0, status: SUCCESS })
     }
 
