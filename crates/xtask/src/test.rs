@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::Result;
 use crate::report::{Outcome, Report};
 use crate::workspace::{self, Workspace, cargo};
-use crate::{check, conformance, peers, process};
+use crate::{check, conformance, peers, process, third_party};
 
 /// How a run of the tests treats peers.
 #[derive(Args)]
@@ -44,9 +44,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             report.check(name, || step(&workspace).map(|()| Outcome::Ran(String::new())));
         }
     }
-    conformance::run(&workspace, &mut report, &options.only, !options.peers.contains(&Peers::Skip));
+    let with_peers = !options.peers.contains(&Peers::Skip);
+    if with_peers && PACKAGES.contains(&options.only) {
+        report.check(PACKAGES, || third_party::check(&workspace));
+    }
+    conformance::run(&workspace, &mut report, &options.only, with_peers);
     report.finish(options.peers.contains(&Peers::Require))
 }
+
+const PACKAGES: &str = "packages of others";
 
 type Step = fn(&Workspace) -> Result<()>;
 

@@ -1,16 +1,14 @@
 //! Records that are not in a row group yet, in a form that may be cut off anywhere.
 //!
-//! A journal is eight letters and frames: length (4 bytes), checksum (4 bytes), content. The first frame has the header of the
+//! A journal is eight letters and frames: length (4 bytes), CRC-32 (4 bytes), content. The first frame has the header of the
 //! log and the footer of the Parquet file as it was when the journal was begun, each further one a record. Numbers are little
 //! endian. What follows the last frame that is whole and right does not count.
 
-mod checksum;
 mod fields;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use self::checksum::checksum;
 use self::fields::{Fields, put_bytes, put_optional};
 use super::Error;
 use crate::batch::{Batch, RawSample, Row, Sample};
@@ -119,7 +117,7 @@ fn put_frame(journal: &mut Vec<u8>, content: impl FnOnce(&mut Vec<u8>)) {
     journal.extend_from_slice(&[0; FRAME_BYTES]);
     content(journal);
     let content = &journal[at + FRAME_BYTES..];
-    let (length, sum) = (length_of(content.len()), checksum(content));
+    let (length, sum) = (length_of(content.len()), crc32fast::hash(content));
     journal[at..at + 4].copy_from_slice(&length.to_le_bytes());
     journal[at + 4..at + FRAME_BYTES].copy_from_slice(&sum.to_le_bytes());
 }
@@ -129,7 +127,7 @@ fn split_frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (sum, rest) = rest.split_first_chunk::<4>()?;
     let (content, rest) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
-    (!content.is_empty() && checksum(content) == u32::from_le_bytes(*sum)).then_some((content, rest))
+    (!content.is_empty() && crc32fast::hash(content) == u32::from_le_bytes(*sum)).then_some((content, rest))
 }
 
 fn read_header(frame: &[u8]) -> Option<(LogHeader, u64, Vec<u8>)> {

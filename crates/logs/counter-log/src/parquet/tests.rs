@@ -214,6 +214,12 @@ fn a_changed_byte_ends_a_journal_before_its_record() {
 }
 
 #[test]
+fn the_checksum_of_a_journal_stays_that_of_those_which_are_on_disk() {
+    // The check value of CRC-32/ISO-HDLC.
+    assert_eq!(crc32fast::hash(b"123456789"), 0xCBF4_3926);
+}
+
+#[test]
 fn zeros_behind_a_journal_are_no_records() {
     let (mut bytes, ends) = journal(&header(0), &records(0, 2, 0));
     bytes.extend([0; 64]);
