@@ -67,7 +67,6 @@ fn main() -> ExitCode {
     if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What came out.
 struct Outcome {
     holds: bool,
     rows: Vec<Value>,

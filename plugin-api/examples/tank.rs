@@ -61,7 +61,6 @@ const LEVEL: FamilyDef<'static> = FamilyDef {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Their number.
     tanks: u32,
     #[serde(default)]
     transport: TransportSettings,

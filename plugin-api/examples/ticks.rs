@@ -11,7 +11,6 @@ use plugin_sdk::{
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// The first number.
     #[serde(default)]
     start: u64,
     /// The collection with this number fails, and the one after it panics.

@@ -80,7 +80,6 @@ impl Running {
         format!("{}: {problem}; it printed:\n{}", self.name, printed.join("\n")).into()
     }
 
-    /// The process' id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::Result;
 
-/// Labels, in order.
 pub(crate) type Labels = BTreeMap<String, String>;
 
 /// What OpenMetrics says of families, and their samples.
@@ -15,7 +14,6 @@ pub(crate) struct Page {
     pub(crate) samples: Vec<Sample>,
 }
 
-/// One line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sample {
     /// The family of the TYPE line above it.

@@ -25,7 +25,6 @@ pub(crate) const FIRST_COLLECTION_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Target<'a> {
     pub(crate) name: &'a str,
     pub(crate) address: SocketAddr,
-    /// `DOMAIN\user`.
     pub(crate) account: &'a str,
     pub(crate) password_file: &'a Path,
 }

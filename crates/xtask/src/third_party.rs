@@ -51,7 +51,6 @@ fn check_ends(rules: &str, today: &str) -> Result<usize> {
     Ok(ignored.len())
 }
 
-/// Of `2027-01-31`.
 const TODAY_CHARS: usize = 10;
 
 #[cfg(test)]

@@ -45,7 +45,6 @@ pub(crate) struct Package {
     pub(crate) folder: PathBuf,
     /// What `[dependencies]` and `[build-dependencies]` name.
     pub(crate) dependencies: BTreeSet<String>,
-    /// What `[dev-dependencies]` names.
     pub(crate) dev_dependencies: BTreeSet<String>,
 }
 

@@ -16,9 +16,7 @@ pub struct Alert {
     pub labels: Arc<[(String, String)]>,
     /// What may change: `summary`, and the event's other fields.
     pub annotations: Arc<[(String, String)]>,
-    /// When it opened.
     pub starts_at: SystemTime,
-    /// When it closed.
     pub ends_at: Option<SystemTime>,
 }
 

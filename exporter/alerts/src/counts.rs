@@ -56,7 +56,6 @@ impl Last {
 }
 
 impl Counts {
-    /// Nothing happened yet.
     #[must_use]
     pub fn new(options: &ReceiverOptions) -> Arc<Self> {
         let none = |words: Vec<&'static str>| Mutex::new(words.into_iter().map(|word| (word, 0)).collect());
@@ -71,13 +70,11 @@ impl Counts {
         })
     }
 
-    /// The receiver's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it is.
     #[must_use]
     pub fn kind(&self) -> ReceiverKind {
         self.kind
@@ -95,7 +92,6 @@ impl Counts {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// The last attempts.
     #[must_use]
     pub fn last(&self) -> Last {
         self.last.lock().clone()
@@ -137,7 +133,6 @@ impl Counts {
 pub struct AllCounts(Mutex<Arc<[Arc<Counts>]>>);
 
 impl AllCounts {
-    /// All of them.
     #[must_use]
     pub fn get(&self) -> Arc<[Arc<Counts>]> {
         Arc::clone(&self.0.lock())

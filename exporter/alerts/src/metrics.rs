@@ -8,7 +8,6 @@ use support::telemetry::{Metric, Writer};
 use super::counts::{AllCounts, Counts};
 use super::registry::Registry;
 
-/// `perfmon_exporter_alerts_…`
 #[derive(Debug)]
 pub struct AlertMetrics {
     pub(crate) registry: Arc<Registry>,

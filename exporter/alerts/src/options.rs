@@ -17,7 +17,6 @@ pub struct AlertOptions {
     pub alerts_max: u32,
 }
 
-/// One receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceiverOptions {
     /// `name`: unique; the URL where it is not given. In logs and metrics.
@@ -30,7 +29,6 @@ pub struct ReceiverOptions {
     pub timeout: Duration,
     /// `headers`: sent with each request.
     pub headers: Vec<(String, HeaderSource)>,
-    /// `tls`
     pub tls: ClientTls,
 }
 

@@ -1,3 +1,5 @@
+//! When a receiver is sent what.
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +23,6 @@ type Subject = (Arc<str>, Option<(Arc<str>, Arc<str>)>);
 
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    /// The newest version.
     version: u64,
     at: Instant,
     /// How often in a row the receiver has refused it.
@@ -42,7 +43,6 @@ impl Sent {
 pub enum Next {
     /// A request with these alerts, without `truncated`, for which there is no room.
     Send {
-        /// In the request.
         alerts: Vec<Arc<Alert>>,
         /// Too many for it; the receiver is told how many.
         truncated: Vec<Arc<Alert>>,

@@ -29,7 +29,6 @@ pub(crate) struct Dependencies {
     pub(crate) id: ReceiverId,
     /// Where the exporter's pages are, if that is known; a reload may change it.
     pub(crate) url: Arc<Mutex<Option<String>>>,
-    /// For its waits.
     pub(crate) seed: u64,
 }
 
@@ -166,7 +165,6 @@ impl Receiver {
 enum Wait {
     /// A change, or this time.
     Change(Option<Instant>),
-    /// This time.
     Retry(Instant),
 }
 

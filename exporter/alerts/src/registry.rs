@@ -1,3 +1,5 @@
+//! Which alerts are open, and when they close without an event.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -122,7 +124,6 @@ impl Registry {
         alerts.iter().for_each(|alert| state.taken(id, alert.version));
     }
 
-    /// Learns of changes.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }

@@ -19,18 +19,15 @@ use super::options::{ReceiverKind, ReceiverOptions, UrlSource};
 pub enum Verdict {
     /// The receiver has the alerts.
     Taken,
-    /// Not now.
     Retry {
         /// What to wait at least.
         after: Option<Duration>,
-        /// Why.
         trouble: Trouble,
         /// In the receiver's words.
         message: String,
     },
     /// It never takes this request.
     Refused {
-        /// Why.
         trouble: Trouble,
         /// In the receiver's words.
         message: String,

@@ -15,7 +15,6 @@ pub struct ReceiverId(pub(crate) u64);
 /// An alert that is open.
 #[derive(Clone, Debug)]
 pub struct OpenAlert {
-    /// The alert.
     pub alert: Arc<Alert>,
     /// When an event said last that it fires.
     pub last_seen: SystemTime,
@@ -73,7 +72,6 @@ pub(crate) struct Heard {
 /// What a receiver has to know.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// All open alerts.
     pub open: Vec<Arc<Alert>>,
     /// Closed ones that the receiver has not taken, in the order in which they closed.
     pub closed: Vec<Arc<Alert>>,
@@ -334,7 +332,6 @@ fn key_of(alert: &Alert) -> Key {
 const VALUES_MAX: usize = 60;
 /// Closed alerts that pages show.
 const RECENT_MAX: usize = 100;
-/// Two full collections.
 const COUNTED_MIN: u32 = 6;
 /// An alert whose host is down stays open for so long: somebody who comes to work finds it.
 const UNCONFIRMED_MAX: Duration = Duration::from_secs(24 * 3_600);

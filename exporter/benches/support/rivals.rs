@@ -56,7 +56,6 @@ pub(crate) struct ClientGo {
 }
 
 impl ClientGo {
-    /// Starts the program.
     pub(crate) fn start(program: &str, series: usize) -> Self {
         let mut command = Command::new(program);
         command.arg(series.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());

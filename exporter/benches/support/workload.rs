@@ -103,7 +103,6 @@ pub(crate) fn register(sink: &dyn InstanceSink, series: usize) {
     }
 }
 
-/// All ids, ascending.
 pub(crate) fn ids(series: usize) -> Vec<u32> {
     (0..series).map(|id| u32::try_from(id).expect("ids are small here")).collect()
 }
@@ -133,7 +132,6 @@ pub(crate) fn send(sink: &dyn InstanceSink, ids: &[u32], values: &[f64]) {
     }
 }
 
-/// Ends a collection.
 pub(crate) fn complete(sink: &dyn InstanceSink, collection: u64) {
     sink.complete(CollectionId(collection), Completion { outcome: Outcome::Full, stages: &[] });
 }

@@ -6,7 +6,6 @@ use support::http_client::{ClientCertificate, ClientTls};
 
 use crate::item::Item;
 
-/// Reads `tls:`.
 pub(super) fn tls(item: &Item<'_>, base: &Path) -> ClientTls {
     let Some(mut section) = item.section(&["server_name", "insecure_skip_verify"]) else {
         return ClientTls::default();

@@ -36,7 +36,6 @@ pub struct Config {
     pub plugins: Plugins,
     /// When targets are asked.
     pub scrape: Scrape,
-    /// Settings of `/probe`.
     pub probe: Probe,
     /// How secrets are guarded.
     pub credentials: Credentials,
@@ -44,13 +43,11 @@ pub struct Config {
     pub rpc_state: RpcState,
     /// Where sources keep files of their targets. Default: nowhere.
     pub storage: Option<Storage>,
-    /// The identities.
     pub identities: BTreeMap<String, Identity>,
     /// How targets are reached; `default` always exists.
     pub transports: BTreeMap<String, Transport>,
     /// How all series get their names and labels.
     pub normalize: NormalizeSection,
-    /// What is asked.
     pub modules: BTreeMap<String, Module>,
     /// The modules whose plugins log on, so that their targets need an identity. It is not in the file; it is set
     /// after the plugins were asked.

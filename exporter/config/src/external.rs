@@ -3,7 +3,6 @@ use super::item::Item;
 /// `web.external_url`: where others reach the exporter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExternalUrl {
-    /// `https://`, not `http://`.
     pub is_secure: bool,
     /// Host, and port if given.
     pub address: String,
@@ -11,7 +10,6 @@ pub struct ExternalUrl {
     pub path: String,
 }
 
-/// Reads it.
 pub(super) fn external_url(item: &Item<'_>) -> Option<ExternalUrl> {
     let text = item.text()?;
     let url = parse(text);

@@ -10,7 +10,6 @@ use crate::item::Item;
 use crate::node::Value;
 use crate::section::Section;
 
-/// Reads `headers:`.
 pub(super) fn headers(item: &Item<'_>, base: &Path) -> Vec<(String, HeaderSource)> {
     let mut headers = Vec::new();
     for (entry, value) in item.named() {

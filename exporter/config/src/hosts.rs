@@ -1,3 +1,5 @@
+//! What is said of a host that is written as people write it.
+
 use std::fmt;
 use std::net::IpAddr;
 
@@ -26,7 +28,6 @@ pub struct AllowHosts {
 /// The longest name that the domain name system has.
 const HOST_BYTES_MAX: usize = 253;
 
-/// Maximum shown entries.
 const SHOWN_MAX: usize = 20;
 
 /// Why an entry is neither a network nor a name.

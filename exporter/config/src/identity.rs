@@ -12,14 +12,12 @@ use super::item::Item;
 use super::node::Position;
 use super::section::{Later, Section, set};
 
-/// One of `identities:`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// `domain`, or what stands before `\` in `username`: empty or `.` for accounts of the host itself.
     pub domain: String,
     /// `username`, without a domain.
     pub username: String,
-    /// `password_file` or `password_env`
     pub secret: SecretSource,
     /// `allow_hosts`: the hosts that may get it.
     pub allow_hosts: AllowHosts,
@@ -55,7 +53,6 @@ impl Identity {
     }
 }
 
-/// `credentials:`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credentials {
     /// `state_dir`: where verdicts on secrets are kept over a restart. Default: nowhere, a restart tries once more.
@@ -74,7 +71,6 @@ const LATER: Later =
     &["principal", "keytab_file", "ccache_file", "realm", "kdc", "delegate", "lockout_guard"];
 const COOLDOWNS: RangeInclusive<Duration> = Duration::from_secs(60)..=Duration::from_secs(30 * 24 * 3600);
 
-/// Reads `credentials:`.
 pub(super) fn credentials(item: &Item<'_>, base: &Path) -> Credentials {
     let mut credentials = Credentials::default();
     let Some(mut section) = item.section(&[]) else { return credentials };

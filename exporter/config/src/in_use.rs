@@ -9,13 +9,11 @@ use super::document::Config;
 pub struct InUse(RwLock<Arc<Config>>);
 
 impl InUse {
-    /// The first one.
     #[must_use]
     pub fn new(config: Arc<Config>) -> Self {
         Self(RwLock::new(config))
     }
 
-    /// That of now.
     #[must_use]
     pub fn get(&self) -> Arc<Config> {
         Arc::clone(&self.0.read())

@@ -12,14 +12,12 @@ use super::node::{Entry, Node};
 use super::normalize::{NormalizeSection, normalize};
 use super::section::Section;
 
-/// One of `modules:`
 #[derive(Clone, Debug)]
 pub struct Module {
     /// `plugin`: one of `plugins.load`.
     pub plugin: String,
     /// `source`: which source of the plugin, if it has several.
     pub source_name: Option<String>,
-    /// `normalize`
     pub normalize: NormalizeSection,
     /// Every other key: the plugin's own, as JSON.
     pub settings: serde_json::Map<String, serde_json::Value>,

@@ -8,7 +8,6 @@ use serde_saphyr::{Location, Spanned};
 /// Where a node stands in its file, both counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The line.
     pub line: u64,
     /// The character within the line.
     pub column: u64,
@@ -29,7 +28,6 @@ impl Position {
 /// A YAML document that remembers where each part of it stands.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it holds.
     pub value: Value,
     /// Where it begins; for an alias, where the alias stands.
     pub position: Position,
@@ -40,7 +38,6 @@ pub struct Node {
 pub enum Value {
     /// Nothing, `~` or `null`.
     Null,
-    /// `true` or `false`.
     Bool(bool),
     /// A whole number that fits.
     Integer(i64),
@@ -48,7 +45,6 @@ pub enum Value {
     Unsigned(u64),
     /// Any other finite number.
     Float(f64),
-    /// Text.
     Text(String),
     /// `- a` or `[a]`.
     List(Vec<Node>),
@@ -59,11 +55,9 @@ pub enum Value {
 /// One key of a mapping.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The key.
     pub key: String,
     /// Where the key stands.
     pub position: Position,
-    /// Its value.
     pub node: Node,
 }
 
@@ -72,7 +66,6 @@ pub struct Entry {
 pub struct SyntaxError {
     /// Where, when the parser knows.
     pub position: Option<Position>,
-    /// What is wrong.
     pub message: String,
 }
 

@@ -19,15 +19,12 @@ const RULES_MAX: usize = 1_000;
 /// a target's that has none: a section of its own stands in their place, so that a target can be left out of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NormalizeSection {
-    /// `naming`: default `native`.
     pub naming: Option<Profile>,
     /// `drop`, then `rename`, then `metric_relabel_configs`.
     pub rules: Rules,
-    /// `limits`
     pub limits: LimitsSection,
 }
 
-/// `limits:` of `normalize`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitsSection {
     /// `max_series`: of one module on one target. Default: what the target may have.

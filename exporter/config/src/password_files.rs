@@ -1,3 +1,5 @@
+//! Which readers see the paths of password files.
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 

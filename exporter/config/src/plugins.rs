@@ -7,7 +7,6 @@ use super::item::Item;
 use super::module::from_folder;
 use super::node::{Node, Position};
 
-/// `plugins:`
 #[derive(Clone, Debug, Default)]
 pub struct Plugins {
     /// `path`: the folder of the libraries. Default: beside the program.
@@ -60,7 +59,6 @@ fn file_name(plugin: &str) -> String {
     format!("libplugin_{}.so", plugin.replace('-', "_"))
 }
 
-/// `NAME` for `libplugin_NAME.so`.
 fn name_of(file: &Path) -> Option<&str> {
     file.file_name()?.to_str()?.strip_prefix("libplugin_")?.strip_suffix(".so")
 }
@@ -80,13 +78,11 @@ pub struct PluginSettings {
 /// One entry of `plugins.load`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginName {
-    /// The name.
     pub name: String,
     /// Where the file names it.
     pub position: Position,
 }
 
-/// Reads `plugins:`.
 pub(super) fn plugins(item: &Item<'_>, base: &Path) -> Plugins {
     let mut plugins = Plugins::default();
     let Some(mut section) = item.section(&["reload"]) else { return plugins };

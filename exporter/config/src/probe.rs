@@ -11,7 +11,6 @@ const CACHES: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(30
 const OFFSETS: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(30);
 const IDLE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
 
-/// `probe:`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// `enabled`: whether `/probe` is served. Default true.
@@ -47,7 +46,6 @@ impl Default for Probe {
     }
 }
 
-/// Reads `probe:`.
 pub(super) fn probe(item: &Item<'_>) -> Probe {
     let default = Probe::default();
     let Some(mut section) = item.section(&[]) else { return default };

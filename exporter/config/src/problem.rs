@@ -9,7 +9,6 @@ use super::node::Position;
 
 /// Maximum printed problems; the rest is a count.
 const PROBLEMS_SHOWN_MAX: usize = 50;
-/// Maximum kept problems.
 const PROBLEMS_MAX: usize = 10_000;
 /// Maximum places shown for one problem. One line counts the others.
 const PLACES_SHOWN: usize = 3;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::item::Item;
 use super::section::set;
 
-/// `rpc_state:`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RpcState {
     /// `level`: what is kept.
@@ -17,7 +16,6 @@ pub struct RpcState {
 /// Which state of the RPC run time is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RpcStateLevel {
-    /// Nothing.
     None,
     /// Servers: endpoints, connections and calls of hosts that call back.
     Server,
@@ -26,7 +24,6 @@ pub enum RpcStateLevel {
     Full,
 }
 
-/// Reads `rpc_state:`.
 pub(super) fn rpc_state(item: &Item<'_>, base: &Path) -> RpcState {
     let mut state = RpcState::default();
     let Some(mut section) = item.section(&[]) else { return state };

@@ -47,11 +47,9 @@ pub(super) const INTERVALS: RangeInclusive<Duration> =
     Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
 pub(super) const DEADLINES: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(3600);
 const DRAINS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(300);
-/// The highest `max_series`.
 pub const SERIES_MAX: u32 = 1_000_000;
 pub(super) const SERIES: RangeInclusive<u32> = 1..=SERIES_MAX;
 
-/// Reads `scrape:`.
 pub(super) fn scrape(item: &Item<'_>) -> Scrape {
     let mut scrape = Scrape::default();
     let Some(mut section) = item.section(&[]) else { return scrape };

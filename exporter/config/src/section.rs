@@ -117,7 +117,6 @@ impl<'a> Section<'a> {
         self.get(key)?.choice(words)
     }
 
-    /// Yes or no.
     pub(crate) fn flag(&mut self, key: &'a str) -> Option<bool> {
         self.get(key)?.flag()
     }

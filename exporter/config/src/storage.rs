@@ -7,7 +7,6 @@ use super::node::Position;
 use super::problem::Problem;
 use super::section::set;
 
-/// `storage:`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
     /// `directory`: an absolute path. Each target has a directory in it.

@@ -18,10 +18,8 @@ pub(super) fn in_lines(message: &str, text: &str, position: Position) -> Option<
 
 /// A line that is neither empty nor a comment.
 struct Line<'a> {
-    /// From zero.
     index: usize,
     text: &'a str,
-    /// Spaces in front.
     indent: usize,
 }
 

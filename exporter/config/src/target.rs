@@ -11,14 +11,10 @@ use super::scrape::{INTERVALS, SERIES, Scrape, deadline};
 use super::section::Later;
 use super::stale::{StaleAfter, stale_after};
 
-/// `target_defaults:`
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetDefaults {
-    /// `identity`
     pub identity: Option<String>,
-    /// `transport`: default `default`.
     pub transport: String,
-    /// `modules`
     pub modules: Vec<String>,
     /// `labels`: a target's own of the same name win.
     pub labels: BTreeMap<String, String>,
@@ -47,21 +43,16 @@ pub struct Target {
     pub host: String,
     /// `identity`: nothing for plugins that need none.
     pub identity: Option<String>,
-    /// `transport`: default `default`.
     pub transport: String,
     /// `modules`: what is asked of it.
     pub modules: Vec<String>,
-    /// `interval`
     pub interval: Duration,
-    /// `deadline`
     pub deadline: Duration,
-    /// `max_series`
     pub max_series: u32,
     /// `stale_after`: how long its series outlive a collection that fails.
     pub stale_after: Duration,
     /// `labels`: added to each of its series.
     pub labels: BTreeMap<String, String>,
-    /// `normalize`
     pub normalize: NormalizeSection,
     /// Where its file has it.
     pub position: Position,
@@ -94,7 +85,6 @@ const NAME_BYTES_MAX: usize = 253;
 pub(super) const MODULES_MAX: usize = 100;
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Reads `target_defaults:`.
 pub(super) fn defaults(item: &Item<'_>, outer: &NormalizeSection, base: &Path) -> TargetDefaults {
     let mut defaults = TargetDefaults::default();
     let Some(mut section) = item.section(&[]) else { return defaults };
@@ -230,7 +220,6 @@ pub fn in_transport(port_key: Option<&str>) -> String {
     format!("the transport: `{port_key}`")
 }
 
-/// A target's name.
 pub(super) fn name_of<'a>(item: &Item<'a>) -> Option<&'a str> {
     let name = item.text()?;
     if name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {

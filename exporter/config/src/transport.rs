@@ -14,7 +14,6 @@ use super::problem::Problems;
 use super::section::{Later, Section, set};
 use super::shown::HIDDEN;
 
-/// One of `transports:`.
 #[derive(Clone, Debug)]
 pub struct Transport {
     /// `connect_timeout`: for name, TCP and negotiation together. Default 3 s.
@@ -46,7 +45,6 @@ impl KindSettings {
 /// A source's settings of a target's transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransportSettings {
-    /// `connect_timeout`
     pub connect_timeout: Duration,
     /// The settings of each kind that the source gets, as a JSON object: with defaults, times in milliseconds, and without
     /// the port. A source with several kinds, which may use them side by side, gets the port that the file names for each.

@@ -9,7 +9,6 @@ use super::item::Item;
 use super::section::{Section, set};
 use super::web_names::{AllowedHosts, without_port};
 
-/// `web:`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Web {
     /// `listen`: addresses to serve on. Port 0 takes a free one. Default `0.0.0.0:9483`.
@@ -77,7 +76,6 @@ impl Web {
     }
 }
 
-/// Reads `web:`.
 pub(super) fn web(item: &Item<'_>, base: &Path) -> Web {
     let mut web = Web::default();
     let Some(mut section) = item.section(&[]) else { return web };

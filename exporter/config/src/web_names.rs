@@ -1,3 +1,5 @@
+//! Under which names browsers may open pages.
+
 use std::net::IpAddr;
 
 use support::input::wildcard;

@@ -6,14 +6,12 @@ pub(super) struct Ranges<'a> {
     entries: std::iter::Take<std::str::Split<'a, char>>,
 }
 
-/// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Range<'a> {
     /// `text/plain` or `gzip`, in lower case.
     pub(super) name: String,
     /// The rest of the entry, for [`parameters`].
     pub(super) parameters: &'a str,
-    /// In thousandths.
     pub(super) quality: u16,
 }
 
@@ -38,7 +36,6 @@ impl<'a> Iterator for Ranges<'a> {
     }
 }
 
-/// `a=b; c="d"`.
 pub(super) fn parameters(rest: &str) -> impl Iterator<Item = (&str, &str)> {
     let pairs = rest.split(';').filter_map(|parameter| parameter.split_once('='));
     pairs.map(|(name, value)| (name.trim(), value.trim().trim_matches('"')))

@@ -9,15 +9,12 @@ use zstd::stream::write::Encoder as ZstdEncoder;
 use super::Encoder;
 use super::accept::{QUALITY_MAX, Ranges};
 
-/// A content coding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Coding {
-    /// As it is.
     #[default]
     Identity,
     /// Level 1: the higher ones cost ten times the processor for a third fewer bytes.
     Gzip,
-    /// Level 1.
     Zstd,
 }
 
@@ -67,7 +64,6 @@ pub struct CodedPage {
 /// The time that a page took so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Writing it.
     pub encoding: Duration,
     /// Compressing it, or copying it where it is not compressed.
     pub compression: Duration,

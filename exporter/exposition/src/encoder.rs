@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
-use series::model::{Block, Chunk, Escaping, Kind, Snapshot, Values};
+use std::collections::HashMap;
 
-use super::histogram_protobuf::{self, push_histogram};
-use super::histogram_text::HistogramSamples;
-use super::plan::{Step, plan};
-use super::protobuf::{self, Metrics};
+use series::model::{
+    Block, Chunk, Escaping, Family, HistogramPoint, Kind, Labels, Snapshot, Value, Values, is_legacy_name,
+    push_prefix,
+};
+
+use super::histogram_protobuf::push_histogram;
+use super::protobuf::Metrics;
 use super::room::Room;
-use super::text::{self, TextSamples};
-use super::{Format, OwnMetrics, Representation};
+use super::text::TextSamples;
+use super::{Format, OwnMetrics, Representation, histogram_protobuf, protobuf, text};
+use crate::bound_text;
+use crate::number::{put_sample, put_unix_seconds};
+use crate::text::{known, push_number, shown_names};
 
 /// Writes one page, piece by piece.
 ///
@@ -259,3 +265,132 @@ fn write_escaped(
 
 /// Input and output of a piece fit into the processor's first-level cache: pieces of 32 KiB take a tenth longer.
 const CHUNK_BYTES: usize = 8 << 10;
+
+/// One block of one snapshot. The order of the fields is the order on the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Step {
+    /// The family's place among all names.
+    pub(super) family: u32,
+    pub(super) snapshot: u32,
+    pub(super) block: u32,
+}
+
+/// All blocks that have series: by the family's name, then in the order of the snapshots.
+///
+/// Two families of one name but of different kinds, or that only differ until names are escaped, cannot stand on
+/// one page; the catalog lets no such pair live. If there are snapshots of different catalogs, the first family is
+/// kept and the other is dropped.
+fn plan(snapshots: &[Arc<Snapshot>], escaping: Escaping) -> Vec<Step> {
+    let mut places: HashMap<*const Family, u32> = HashMap::new();
+    let mut families: Vec<&Family> = Vec::new();
+    let mut steps = Vec::new();
+    for (snapshot, index) in snapshots.iter().zip(0..) {
+        for (block, at) in snapshot.layout().blocks().iter().zip(0..) {
+            if !block.chunks().is_empty() {
+                let family = *places.entry(Arc::as_ptr(block.family())).or_insert_with(|| {
+                    families.push(block.family());
+                    u32::try_from(families.len() - 1).unwrap_or(u32::MAX)
+                });
+                steps.push(Step { family, snapshot: index, block: at });
+            }
+        }
+    }
+    let ranks = ranks(&families, escaping);
+    steps.retain_mut(|step| match ranks[step.family as usize] {
+        Some(rank) => {
+            step.family = rank;
+            true
+        }
+        None => false,
+    });
+    steps.sort_unstable();
+    steps
+}
+
+/// The rank of each family by name; `None` for one that would make the page invalid.
+fn ranks(families: &[&Family], escaping: Escaping) -> Vec<Option<u32>> {
+    let shown: Vec<_> = families.iter().map(|family| escaping.metric_name(&family.name)).collect();
+    let mut order: Vec<usize> = (0..families.len()).collect();
+    order.sort_by(|&left, &right| shown[left].cmp(&shown[right]));
+    let mut ranks = vec![None; families.len()];
+    for (group, rank) in order.chunk_by(|&left, &right| shown[left] == shown[right]).zip(0..) {
+        let first = families[group[0]];
+        let same = |family: &Family| family.kind == first.kind && family.name == first.name;
+        for &index in group.iter().filter(|&&index| same(families[index])) {
+            ranks[index] = Some(rank);
+        }
+    }
+    ranks
+}
+
+/// How the histograms of one family are written.
+pub(super) struct HistogramSamples {
+    representation: Representation,
+    /// The family's name as the reader gets it.
+    name: String,
+    /// The values of `le`.
+    bounds: Vec<String>,
+    /// OpenMetrics wants sums to grow, and a count only beside a sum.
+    has_sum: bool,
+}
+
+impl HistogramSamples {
+    pub(super) fn of(representation: Representation, family: &Family) -> Self {
+        let openmetrics = representation.format == Format::OpenMetrics;
+        let bounds = family.bounds.iter().map(|&bound| bound_text(bound));
+        Self {
+            representation,
+            name: shown_names(representation, family).family,
+            bounds: bounds.chain(["+Inf".to_owned()]).collect(),
+            has_sum: !(openmetrics && family.bounds.are_signed()),
+        }
+    }
+
+    /// Appends the samples of a series.
+    pub(super) fn push(
+        &self,
+        prefix: &str,
+        histogram: &HistogramPoint<'_>,
+        start: Option<i64>,
+        out: &mut Vec<u8>,
+    ) {
+        let mut escaped = Vec::new();
+        let prefix = self.shown(prefix, &mut escaped);
+        let quote = if is_legacy_name(&self.name) { 0 } else { "{\"".len() };
+        let (stem, behind) = prefix.split_at(self.name.len() + quote);
+        let behind = behind.trim_end();
+        // Labels, if there are any, or the end of a name in quotes stand in braces, into which `le` goes.
+        let (inside, before_le) = match behind.strip_suffix('}') {
+            Some(inside) => (inside, ",le=\""),
+            None => ("", "{le=\""),
+        };
+        for (bound, count) in self.bounds.iter().zip(histogram.cumulative()) {
+            push_texts(&[stem, "_bucket", inside, before_le, bound, "\"} "], out);
+            push_number(&|room| put_sample(room, 0, |_, at| at, Value::U64(count)), out);
+        }
+        if self.has_sum {
+            push_texts(&[stem, "_sum", behind, " "], out);
+            push_number(&|room| put_sample(room, 0, |_, at| at, Value::F64(histogram.sum)), out);
+            push_texts(&[stem, "_count", behind, " "], out);
+            push_number(&|room| put_sample(room, 0, |_, at| at, Value::U64(histogram.count)), out);
+        }
+        if let Some(start) = known(start).filter(|_| self.representation.format == Format::OpenMetrics) {
+            push_texts(&[stem, "_created", behind, " "], out);
+            push_number(&|room| put_unix_seconds(room, 0, start), out);
+        }
+    }
+
+    /// The prefix with its names as the reader wants them.
+    fn shown<'a>(&self, prefix: &'a str, escaped: &'a mut Vec<u8>) -> &'a str {
+        let escaping = self.representation.escaping;
+        let names: Vec<_> = Labels::of_prefix(prefix).map(|(name, _)| escaping.label_name(name)).collect();
+        let mut labels = Labels::of_prefix(prefix);
+        let values = std::iter::from_fn(|| Some(labels.next_escaped()?.1));
+        push_prefix(&self.name, names.iter().map(|name| &**name).zip(values), escaped);
+        std::str::from_utf8(escaped).unwrap_or_default()
+    }
+}
+
+fn push_texts(texts: &[&str], out: &mut Vec<u8>) {
+    texts.iter().for_each(|text| out.extend_from_slice(text.as_bytes()));
+}

@@ -10,7 +10,6 @@ pub enum Format {
     /// Prometheus text, the default.
     #[default]
     Text,
-    /// OpenMetrics text.
     OpenMetrics,
     /// `io.prometheus.client.MetricFamily` messages, each behind its length.
     Protobuf,
@@ -19,7 +18,6 @@ pub enum Format {
 /// A format with its version and the way in which names come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Representation {
-    /// The format.
     pub format: Format,
     /// The version: `0.0.4` or `1.0.0` of text, `0.0.1` or `1.0.0` of OpenMetrics, empty for protobuf.
     pub version: &'static str,
@@ -47,7 +45,6 @@ impl Representation {
         Self { format, version, escaping }
     }
 
-    /// The Content-Type.
     #[must_use]
     pub fn content_type(self) -> String {
         let Self { format, version, escaping } = self;

@@ -12,19 +12,15 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod accept;
-mod bound;
 mod coding;
 mod encoder;
 mod format;
 mod histogram_protobuf;
-mod histogram_text;
 mod message;
 mod number;
 mod own;
 mod own_family;
 mod own_protobuf;
-mod own_text;
-mod plan;
 mod protobuf;
 mod room;
 #[cfg(feature = "testing")]
@@ -34,12 +30,13 @@ mod wire;
 
 use std::sync::Arc;
 
+use series::model::Snapshot;
+
 pub use self::coding::{CodedPage, Coding, Cost};
 pub use self::encoder::Encoder;
 pub use self::format::{Format, Representation, negotiate};
 pub use self::own::OwnMetrics;
 pub use series::model::Escaping;
-use series::model::Snapshot;
 
 /// A whole page at once.
 #[must_use]
@@ -63,4 +60,36 @@ pub fn page(
 ) -> String {
     let page = page_bytes(representation, snapshots, own);
     String::from_utf8(page).unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
+}
+
+/// A bucket's bound as OpenMetrics' canonical numbers are: `0.005`, `1.0`, `1e+06`.
+fn bound_text(bound: f64) -> String {
+    let scientific = format!("{bound:e}");
+    let parts =
+        scientific.split_once('e').and_then(|(digits, power)| Some((digits, power.parse::<i32>().ok()?)));
+    match parts {
+        Some((digits, power)) if !(-4..6).contains(&power) => {
+            format!("{digits}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
+        }
+        _ => format!("{bound:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_canonical() {
+        for (bound, text) in [
+            (0.005, "0.005"),
+            (1.0, "1.0"),
+            (25.0, "25.0"),
+            (1e5, "100000.0"),
+            (1e6, "1e+06"),
+            (2.5e-5, "2.5e-05"),
+        ] {
+            assert_eq!(bound_text(bound), text);
+        }
+    }
 }

@@ -19,7 +19,6 @@ pub(super) fn message_head(name: &str, help: &str, kind: u64, unit: &str, metric
     out
 }
 
-/// Appends a label.
 pub(super) fn push_label(name: &str, value: &str, out: &mut Vec<u8>) {
     let field = |text: &str| 1 + varint_len(text.len() as u64) + text.len();
     out.push(bytes_tag(METRIC_LABEL));

@@ -52,7 +52,6 @@ pub(super) fn put_sample(
     put_line_end(room, end)
 }
 
-/// Ends a line.
 #[inline]
 pub(super) fn put_line_end(room: &mut [u8], at: usize) -> usize {
     put_byte(room, at, b'\n')

@@ -15,7 +15,6 @@ impl Room {
         (self.at, self.limit) = (0, bytes_max);
     }
 
-    /// The piece.
     pub(super) fn written(&self) -> &[u8] {
         &self.bytes[..self.at]
     }
@@ -29,7 +28,6 @@ impl Room {
         self.limit.saturating_sub(self.at)
     }
 
-    /// Appends anything.
     pub(super) fn push(&mut self, text: &[u8]) {
         self.make_room(text.len());
         self.bytes[self.at..][..text.len()].copy_from_slice(text);
@@ -60,7 +58,6 @@ pub(super) fn put(room: &mut [u8], at: usize, text: &[u8]) -> usize {
     end
 }
 
-/// Writes one byte.
 #[inline]
 pub(super) fn put_byte(room: &mut [u8], at: usize, byte: u8) -> usize {
     room[at] = byte;

@@ -141,7 +141,6 @@ pub(super) fn known(start_time_unix_nanos: Option<i64>) -> Option<u64> {
 pub(super) struct ShownNames {
     /// Of the family, in OpenMetrics' sense.
     pub(super) family: String,
-    /// Of its samples.
     pub(super) sample: String,
 }
 

@@ -16,10 +16,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use crate::app::App;
-use crate::caller::Secure;
+use crate::App;
+use crate::Limits;
+use crate::Secure;
 use crate::heads::Heads;
-use crate::limits::Limits;
 use crate::middleware::Middleware;
 use crate::streams::Streams;
 use crate::traffic::{Activity, Timed, Traffic};
@@ -47,7 +47,6 @@ const NEW_IN_A_CROWD: Duration = Duration::from_secs(5);
 /// What the server tells its connections.
 #[derive(Clone)]
 pub(crate) struct Notices {
-    /// It ends.
     pub(crate) stopped: watch::Receiver<bool>,
     /// How many listeners have no place for another connection.
     pub(crate) crowded: watch::Receiver<usize>,

@@ -1,3 +1,5 @@
+//! TLS handshakes, within their deadline.
+
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,7 +19,6 @@ const SPEAK_TLS: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\
     Content-Length: 43\r\n\r\nTLS is spoken here; write https:// instead\n";
 
-/// Limits concurrent handshakes.
 #[derive(Clone)]
 pub(crate) struct Handshakes(Arc<Semaphore>);
 

@@ -1,3 +1,5 @@
+//! The heads of requests, checked before anything else of them is read.
+
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -12,13 +12,13 @@ use hyper::header::{
 use hyper::{Request, Response, StatusCode, Version};
 use tracing::debug;
 
-use crate::answer::plain;
-use crate::app::App;
-use crate::caller::Caller;
+use crate::App;
+use crate::Caller;
+use crate::Limits;
 use crate::gate::{Gate, Protection, Refusal, Verdict};
 use crate::heads::URI_BYTES_MAX;
-use crate::limits::Limits;
 use crate::peers::PeerPermit;
+use crate::plain;
 use crate::settings::Settings;
 use crate::streams;
 use crate::traffic::{Timed, Traffic};
@@ -39,7 +39,6 @@ pub(crate) struct Middleware<A> {
 }
 
 impl<A: App> Middleware<A> {
-    /// Answers a request.
     pub(crate) async fn answer(&self, request: &Request<Incoming>) -> Response<Timed<A::Body>> {
         let under_way = self.traffic.begin();
         let protection = self.gate.current();

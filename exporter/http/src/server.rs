@@ -1,3 +1,5 @@
+//! Connections: how many, and what each may cost.
+
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{debug, info, warn};
 
-use crate::app::App;
+use crate::App;
 use crate::connection::{self, Notices};
 use crate::gate::{Gate, Refusal};
 use crate::handshake::Handshakes;

@@ -4,7 +4,7 @@ use config::AllowedHosts;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Semaphore;
 
-use crate::limits::Limits;
+use crate::Limits;
 
 /// What a reload changes of a server that runs.
 #[derive(Debug)]

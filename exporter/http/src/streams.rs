@@ -18,7 +18,6 @@ tokio::task_local! {
     static STREAM: Stream;
 }
 
-/// A request's task.
 #[derive(Default)]
 struct Stream {
     is_sending: Cell<bool>,

@@ -32,7 +32,6 @@ pub(crate) enum Activity {
     New,
     /// A request is being answered.
     Busy,
-    /// All are answered.
     IdleSince(Instant),
 }
 

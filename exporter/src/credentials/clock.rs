@@ -3,19 +3,15 @@ use std::time::{Instant, SystemTime};
 /// Two clocks: monotonic for what happens in this process, the wall's for what outlives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// Monotonic.
     pub mono: Instant,
-    /// Seconds since 1970.
     pub unix_s: u64,
 }
 
 /// Where the broker takes its time from.
 pub trait Clock: Send + Sync {
-    /// Now.
     fn now(&self) -> Moment;
 }
 
-/// The machine's clocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

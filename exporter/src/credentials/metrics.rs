@@ -7,7 +7,6 @@ use support::telemetry::{Metric, Writer};
 use super::{Broker, IdentityState};
 
 impl Broker {
-    /// Metrics of secrets.
     pub(crate) fn write(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
         let states = self.states();
         let each = |count: fn(&IdentityState) -> u64| {

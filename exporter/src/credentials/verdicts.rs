@@ -27,18 +27,14 @@ pub struct VerdictFile {
     path: PathBuf,
     /// Made when the file is.
     pub salt: Salt,
-    /// What it holds.
     pub verdicts: Vec<Stored>,
 }
 
 /// What is known of one secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Whose.
     pub scope: Scope,
-    /// Which.
     pub fingerprint: Fingerprint,
-    /// What hosts said.
     pub remembered: Remembered,
 }
 

@@ -18,7 +18,6 @@ pub(super) enum NotDone {
     TooLong,
     /// It was not begun, since the one before still runs.
     StillRunning,
-    /// It panicked.
     Panicked,
 }
 

@@ -11,7 +11,6 @@ use super::output::{Shown, errln, outln};
 use super::plugins::{self, Libraries};
 use super::{FAILED, OK, secrets, storage};
 
-/// `check-config FILE`
 pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
     match check(file, web_file) {
         Ok((checked, gate)) => {
@@ -142,7 +141,6 @@ fn summary(config: &Config) -> String {
     )
 }
 
-/// `plugin check FILE.so`
 pub(super) fn check_plugin(file: &Path) -> u8 {
     // A bare file name would be looked for where the linker looks, and not here.
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());

@@ -1,3 +1,5 @@
+//! The plugin instances of targets: which of them live on at a reload.
+
 use std::sync::{Arc, Weak};
 
 use config::{Config, Target};

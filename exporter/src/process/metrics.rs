@@ -18,17 +18,12 @@ use crate::web::{self, Scrapes};
 /// The exporter's own metrics. They are read at each scrape and cost nothing between scrapes.
 #[derive(Clone)]
 pub(super) struct SelfMetrics {
-    /// The targets.
     pub(super) target_registry: Arc<TargetRegistry>,
-    /// The secrets.
     pub(super) broker: Arc<Broker>,
-    /// The plugins.
     pub(super) plugins: Arc<Plugins>,
-    /// The pages.
     pub(super) scrapes: Arc<Scrapes>,
     /// What the schedule is doing.
     pub(super) schedule: Arc<Figures>,
-    /// What collections take.
     pub(super) costs: Arc<Costs>,
     /// How long everything takes.
     pub(super) timings: Timings,

@@ -43,7 +43,6 @@ use self::output::errln;
 
 pub use self::metrics::own_metrics;
 
-/// Everything went well.
 const OK: u8 = 0;
 /// The configuration, a plugin or the machine does not allow it; the reason is printed.
 const FAILED: u8 = 1;

@@ -29,7 +29,6 @@ const RUNNING_MAX: usize = 64;
 /// Deadlines are looked at so often at least.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// `check-config FILE --online`
 pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
     let runtime = match Runtime::new() {
         Ok(runtime) => runtime,

@@ -1,3 +1,5 @@
+//! Libraries and their sources: which source a module means, and what its instances are configured with.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;

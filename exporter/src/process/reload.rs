@@ -1,3 +1,5 @@
+//! What triggers a reload, and what is said of it.
+
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -23,7 +25,6 @@ const LOOK_TIME_MAX: Duration = Duration::from_secs(15);
 
 type Answer = Result<String, NotReloaded>;
 
-/// Asks for reloads.
 pub(super) struct Requests(mpsc::Sender<oneshot::Sender<Answer>>);
 
 /// Receives requests for reloads.

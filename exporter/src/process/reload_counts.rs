@@ -24,7 +24,6 @@ impl ReloadCounts {
         self.last_succeeded.store(true, Ordering::Relaxed);
     }
 
-    /// One was refused.
     pub(super) fn failed(&self) {
         self.failed.fetch_add(1, Ordering::Relaxed);
         self.last_succeeded.store(false, Ordering::Relaxed);

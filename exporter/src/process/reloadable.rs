@@ -1,3 +1,5 @@
+//! What a reload changes, and what needs a restart.
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! The process from its start to its end.
+
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -324,7 +326,6 @@ impl Begin {
     }
 }
 
-/// Everything, at work.
 struct Running {
     driver: Driver,
     host: Host,

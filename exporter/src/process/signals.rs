@@ -1,3 +1,5 @@
+//! Signals.
+
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

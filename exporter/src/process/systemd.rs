@@ -38,7 +38,6 @@ const FEEDS: u32 = 3;
 pub(super) struct Notifier(Option<Arc<UnixDatagram>>);
 
 impl Notifier {
-    /// By `NOTIFY_SOCKET`.
     pub(super) fn from_environment() -> Self {
         let Some(name) = env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty()) else {
             return Self(None);
@@ -64,7 +63,6 @@ impl Notifier {
         self.notify(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}\nSTATUS=Reading the configuration again"));
     }
 
-    /// The process ends.
     pub(super) fn stopping(&self) {
         self.notify("STOPPING=1\nSTATUS=Ending");
     }

@@ -19,7 +19,6 @@ const SHARED_SHOWN_MAX: usize = 10;
 
 /// Keeps the engine's targets those of the configuration and of its target files.
 pub(super) struct Targets {
-    /// The configuration's.
     file: PathBuf,
     config: Arc<Config>,
     files: TargetFiles,

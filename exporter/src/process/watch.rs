@@ -1,3 +1,5 @@
+//! Which files are watched for a reload.
+
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 /// Where the state of this process is, or why it is not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keeping {
-    /// It is kept.
     Kept {
-        /// The run directory.
         directory: PathBuf,
         /// Whether calls of hosts are kept, too: level `full`.
         has_client_calls: bool,

@@ -1,3 +1,5 @@
+//! Starts what is due, with its deadline.
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -41,11 +43,8 @@ pub trait Deadlines: Send + Sync {
     fn keep(&self) -> Option<Duration>;
 }
 
-/// One more job.
 pub struct NewJob {
-    /// When it runs.
     pub spec: JobSpec,
-    /// What it does.
     pub collector: Arc<dyn Collector>,
     /// How long it may take.
     pub deadline: Duration,

@@ -44,7 +44,6 @@ impl Figures {
         }
     }
 
-    /// Collections that run.
     #[must_use]
     pub fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
@@ -78,7 +77,6 @@ impl Figures {
         out.row(&ORDERS, self.orders() as u64)
     }
 
-    /// A job began.
     pub(super) fn began(&self, begun: Begun) {
         let queue = QUEUES.iter().position(|(queue, _)| *queue == begun.queue).unwrap_or_default();
         self.lateness[queue].took(begun.late);

@@ -8,7 +8,6 @@ use rustix::io::Errno;
 /// Whether a directory that is missing is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Makes {
-    /// By the exporter.
     Directory,
     /// Not by a command, which may run as another user and on another machine.
     Nothing,

@@ -32,7 +32,6 @@ const LIMITS: Limits = Limits { folders: FOLDERS_MAX, files: FILES_MAX, entries:
 /// What is in the configured directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tree {
-    /// The newest first.
     pub(crate) runs: Vec<Run>,
     /// Of all files of all runs.
     pub(crate) bytes: u64,

@@ -9,13 +9,10 @@ use crate::schedule::Ending;
 /// What one stage cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageCost {
-    /// Time.
     pub duration: Duration,
     /// Calls to the target.
     pub calls: u64,
-    /// Bytes received.
     pub bytes_in: u64,
-    /// Bytes sent.
     pub bytes_out: u64,
 }
 
@@ -24,7 +21,6 @@ pub struct StageCost {
 pub struct Down {
     /// The module that said so.
     pub module: String,
-    /// Where.
     pub stage: Stage,
     /// Why, as a word.
     pub reason: String,
@@ -32,7 +28,6 @@ pub struct Down {
     pub sentence: String,
     /// Details; may be empty.
     pub message: String,
-    /// What to do.
     pub next_step: String,
 }
 
@@ -116,7 +111,6 @@ pub struct JobStatus {
     pub full: u64,
     /// Collections that ended PARTIAL.
     pub part: u64,
-    /// Collections that failed.
     pub failed: u64,
     /// Failures by stage and reason: both are closed lists.
     pub failures: BTreeMap<(Stage, String), u64>,

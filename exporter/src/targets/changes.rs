@@ -12,11 +12,8 @@ pub const CHANGES_MAX: usize = 200;
 /// A target's state became another.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// Whose.
     pub target: String,
-    /// When.
     pub at: Instant,
-    /// What it became.
     pub turn: Turn,
 }
 

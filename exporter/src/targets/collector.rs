@@ -1,3 +1,5 @@
+//! One collection of a target, from its start to what is made of its end.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};

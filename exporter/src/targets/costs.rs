@@ -46,7 +46,6 @@ struct StageCosts {
 }
 
 impl Costs {
-    /// No collection yet.
     #[must_use]
     pub fn new(timings: &Timings) -> Arc<Self> {
         let collection = OUTCOMES.map(|outcome| timings.get(&COLLECTION_SECONDS, &[outcome]));
@@ -122,7 +121,6 @@ impl PluginCosts {
         })
     }
 
-    /// Enters a collection.
     pub(crate) fn enter(&self, completion: &Completion<'_>, took: Duration) {
         let outcome = match completion.outcome {
             Outcome::Full => 0,

@@ -3,7 +3,6 @@
 /// How a target, or one module on it, fares, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TargetHealth {
-    /// Nothing was collected.
     Down,
     /// Something was collected, and something is missing: a module failed, covers a part only, or matches nothing.
     Partial,

@@ -1,3 +1,5 @@
+//! What a target says of itself, and who is told.
+
 use std::sync::Arc;
 
 use otlp::encode::{Facts, Resource};
@@ -31,7 +33,6 @@ struct SaidFacts {
 pub struct OperatingSystem {
     /// As OpenTelemetry has it: `windows`.
     pub name: String,
-    /// Such as `10.0.20348`.
     pub version: String,
 }
 

@@ -1,3 +1,5 @@
+//! What is logged of a target's events and alerts.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Instant, SystemTime};
@@ -100,7 +102,6 @@ impl Drop for EndOnDrop<'_> {
 /// Tells collectors what happens, as it happens.
 #[derive(Clone)]
 pub struct Reporter {
-    /// The collectors.
     pub event_router: Arc<EventRouter>,
     /// The plugin that speaks.
     pub scope: Arc<Scope>,

@@ -22,9 +22,7 @@ pub enum Answer {
 
 /// The kind of a page, with the permit that it holds.
 pub(super) enum PageOwner {
-    /// Of `/metrics`.
     Metrics(PagePermit),
-    /// Of a probe.
     Probe(#[expect(dead_code, reason = "held")] ProbePermit),
 }
 

@@ -28,7 +28,6 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Maximum timeout: a day.
 const TIMEOUT_S_MAX: f64 = 86_400.0;
 
-/// Answers a probe.
 pub(super) async fn probe<B>(
     site: &Arc<Site>,
     prober: &dyn Prober,

@@ -25,14 +25,12 @@ pub struct ProbeRequest {
     pub shows_identity: bool,
     /// Whether series keep the labels that the configuration gives the target.
     pub labels: bool,
-    /// The requester's timeout.
     pub timeout: Option<Duration>,
 }
 
 /// What is known of a target.
 #[derive(Clone, Debug, Default)]
 pub struct Probed {
-    /// Its series.
     pub snapshots: Vec<Arc<Snapshot>>,
     /// Its health; `None` if it was not collected.
     pub state: Option<TargetHealth>,
@@ -85,10 +83,8 @@ pub trait Prober: Send + Sync {
     fn targets(&self) -> Option<Discovered>;
 }
 
-/// The configured targets.
 #[derive(Clone, Debug, Default)]
 pub struct Discovered {
-    /// In their order.
     pub targets: Vec<Target>,
     /// Where the exporter is reached; as the request says where there is nothing.
     pub external: Option<ExternalUrl>,

@@ -19,7 +19,6 @@ pub enum ScrapeOutcome {
 }
 
 impl ScrapeOutcome {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Complete, Self::Aborted, Self::Rejected, Self::Displaced];
 
     /// The word for labels.
@@ -37,7 +36,6 @@ impl ScrapeOutcome {
 /// The peers that are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageOf {
-    /// `/metrics`: all targets.
     Metrics,
     /// `/probe`: one of them. Such pages are small and come as often as there are targets, so that they would hide what
     /// the others take.
@@ -49,7 +47,6 @@ pub enum PageOf {
 pub struct Scrapes {
     counts: [AtomicU64; ScrapeOutcome::ALL.len()],
     bytes: AtomicU64,
-    /// Complete, aborted.
     probes: [AtomicU64; PROBES_END.len()],
     probe_bytes: AtomicU64,
     /// Connections that are open.
@@ -70,11 +67,8 @@ struct OfFormat {
 /// A page that was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Scrape {
-    /// Whose.
     pub of: PageOf,
-    /// As what.
     pub format: Format,
-    /// In which coding.
     pub coding: Coding,
     /// How much of it.
     pub bytes: u64,
@@ -112,7 +106,6 @@ impl Scrapes {
         }
     }
 
-    /// Counts one.
     pub fn count(&self, outcome: ScrapeOutcome) {
         self.counts[outcome as usize].fetch_add(1, Ordering::Relaxed);
     }

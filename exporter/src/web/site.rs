@@ -31,7 +31,6 @@ pub struct Parts {
     pub page_state: PageState,
 }
 
-/// What is served.
 pub struct Site {
     pub(super) target_registry: Arc<TargetRegistry>,
     pub(super) registry: Arc<Registry>,

@@ -61,7 +61,6 @@ enum Reads {
     Version2,
     /// Classic objects, over SMB.
     Classic,
-    /// Objects, over DCOM.
     Objects,
     /// The endpoint map, without a logon.
     EndpointMap,

@@ -40,7 +40,6 @@ enum Kind {
     Good,
     /// Not in the domain.
     Refuses,
-    /// Never answers.
     Hangs,
 }
 

@@ -133,9 +133,7 @@ struct World {
     /// Since the secret was accepted again after it had been withheld.
     refusing: BTreeSet<usize>,
     withheld_since_s: Option<u64>,
-    /// For so long.
     pause_s: u64,
-    /// When somebody reloaded.
     reloaded_s: Vec<u64>,
 }
 

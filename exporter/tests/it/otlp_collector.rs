@@ -24,10 +24,8 @@ use support::http_client::{Clock, Connecting, Connector, Failure, Stream, Troubl
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// One answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
-    /// All is taken.
     Take,
     /// All but this number of points is taken.
     TakeBut(u8),
@@ -37,7 +35,6 @@ pub(crate) enum Answer {
     Grpc(u16, &'static str, &'static str),
     /// An HTTP status with more to it than anybody reads.
     Long(u16),
-    /// None, ever.
     Hang,
     /// More bytes than so many are too large, for good.
     NoMoreThan(usize),
@@ -64,7 +61,6 @@ pub(crate) struct Collector {
     answers: Mutex<VecDeque<Answer>>,
     received: Mutex<Vec<Received>>,
     came: Notify,
-    /// Nobody listens.
     pub(crate) away: Mutex<bool>,
     begun: Instant,
 }

@@ -48,7 +48,6 @@ impl Domain {
     }
 }
 
-/// Addresses only.
 struct NoNames;
 
 impl Resolver for NoNames {

@@ -11,7 +11,6 @@ use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream
 
 use crate::program::{Exporter, Folder};
 
-/// Who signs certificates.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 /// A certificate with its key.
@@ -31,7 +30,6 @@ impl Authority {
         Signed(params.signed_by(&key, &self.0).unwrap(), key)
     }
 
-    /// `NAME.crt` and `NAME.key`.
     pub(crate) fn write(&self, folder: &Folder, name: &str, change: impl FnOnce(&mut CertificateParams)) {
         let Signed(certificate, key) = self.sign(change);
         // The way of everybody who renews certificates: aside, and then into its place.

@@ -13,7 +13,6 @@ identities:
 /// A test vector of bcrypt, from Openwall's crypt_blowfish: the password is `U*U`.
 const USERS: &str =
     "basic_auth_users: {alice: $2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW}\n";
-/// `alice:U*U` in base64.
 const ALICE: &str = "Authorization: Basic YWxpY2U6VSpV\r\n";
 const TLS: &str = "tls_server_config: {cert_file: web.crt, key_file: web.key, client_ca_file: web-ca.crt, \
                    client_auth_type: VerifyClientCertIfGiven}\n";

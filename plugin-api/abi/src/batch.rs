@@ -5,11 +5,8 @@ use crate::family::ValueKind;
 /// Values of one type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Column<'a> {
-    /// Double precision.
     F64(&'a [f64]),
-    /// Unsigned.
     U64(&'a [u64]),
-    /// Signed.
     I64(&'a [i64]),
 }
 
@@ -60,7 +57,6 @@ pub struct Batch<'a> {
 /// The outcome of a batch. Rows that are not stored are counted and dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchOutcome {
-    /// Rows stored.
     pub stored: u64,
     /// Rows whose series is retired.
     pub retired: u64,

@@ -11,7 +11,6 @@ pub struct CollectionId(pub u64);
 /// How a collection ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion<'a> {
-    /// The outcome.
     pub outcome: Outcome<'a>,
     /// Its stages; each at most once, in the order of [`Stage`].
     pub stages: &'a [StageReport],
@@ -36,16 +35,12 @@ pub enum Outcome<'a> {
 /// Duration and traffic of one stage of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageReport {
-    /// Which.
     pub stage: Stage,
     /// When it began, on the monotonic clock.
     pub start_ns: u64,
-    /// Its total duration.
     pub duration_ns: u64,
     /// Calls to the target.
     pub calls: u64,
-    /// Bytes received.
     pub bytes_in: u64,
-    /// Bytes sent.
     pub bytes_out: u64,
 }

@@ -45,7 +45,6 @@ impl Secret {
         Self(Zeroizing::new(bytes))
     }
 
-    /// The bytes themselves.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         &self.0
@@ -61,19 +60,16 @@ impl fmt::Debug for Secret {
 /// A secret that is leased for one authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The broker's id.
     pub id: LeaseId,
     /// The kind of the secret.
     pub kind: CredentialKind,
     /// The account's domain; empty for a local account.
     pub domain: String,
-    /// The account.
     pub username: String,
     /// The secret, UTF-8 for a password.
     pub secret: Secret,
 }
 
-/// The broker's answer.
 #[derive(Clone, Debug)]
 pub enum CredentialAnswer {
     /// Try it, then call [`CredentialBroker::result`].
@@ -86,12 +82,7 @@ pub enum CredentialAnswer {
     },
     /// Refused: with the reason for which targets refused the secret before, or with
     /// [`GeneralReason::CredentialsWithheld`] if this target may not have it, or it cannot be read.
-    Denied {
-        /// Why.
-        reason: GeneralReason,
-        /// Details for people.
-        message: String,
-    },
+    Denied { reason: GeneralReason, message: String },
 }
 
 /// The target's answer to the secret.
@@ -112,7 +103,6 @@ pub enum CredentialVerdict {
 }
 
 impl CredentialVerdict {
-    /// `PERFMON_CREDENTIAL_…`
     #[must_use]
     pub const fn code(self) -> u32 {
         match self {
@@ -170,7 +160,6 @@ pub trait CredentialBroker: Send + Sync {
     /// Requests a secret. Never blocks; a broker that returns `Wait` keeps a clone of `waiter`.
     fn acquire(&self, request: &CredentialRequest<'_>, waiter: &Waiter) -> CredentialAnswer;
 
-    /// Ends the lease.
     fn result(&self, lease: LeaseId, verdict: CredentialVerdict);
 }
 

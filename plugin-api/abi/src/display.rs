@@ -8,11 +8,9 @@ pub enum DisplayRule {
     /// Not declared: the value; for a counter, its rate.
     #[default]
     None = 0,
-    /// N1
     Value = 1,
     /// 100 · N1, percent: N is a ratio.
     Percent = 2,
-    /// N1 − N0
     Delta = 3,
     /// (N1 − N0) / T, per second.
     Rate = 4,
@@ -87,14 +85,12 @@ impl DisplayRule {
 /// A rule with the base that it computes with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Display<'a> {
-    /// The rule.
     pub rule: DisplayRule,
     /// The part of the same item that is the base; empty if the rule needs none.
     pub base: &'a str,
 }
 
 impl<'a> Display<'a> {
-    /// Not declared.
     pub const NONE: Display<'static> = Display::by(DisplayRule::None);
 
     /// By a rule without a base.

@@ -7,20 +7,14 @@ use crate::raw::{
 /// The severity of a log record or an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Somebody must act.
     Error,
-    /// Somebody should look.
     Warn,
-    /// Worth knowing.
     Info,
-    /// For debugging.
     Debug,
-    /// Everything.
     Trace,
 }
 
 impl Level {
-    /// `PERFMON_LEVEL_…`
     #[must_use]
     pub const fn code(self) -> u32 {
         match self {
@@ -50,13 +44,11 @@ impl Level {
 pub struct Event<'a> {
     /// The kind of event: `[a-z][a-z0-9_.]*`.
     pub name: &'a str,
-    /// Its severity.
     pub level: Level,
     /// When it happened, in Unix nanoseconds, if known.
     pub time_unix_nanos: Option<i64>,
     /// A sentence for people.
     pub body: &'a str,
-    /// Details.
     pub fields: &'a [(&'a str, &'a str)],
     /// The alert that it is about, if any.
     pub alert: Option<Alert<'a>>,
@@ -76,7 +68,6 @@ impl<'a> Event<'a> {
 pub struct Alert<'a> {
     /// Its name: not empty, one line, unique in its instance.
     pub id: &'a str,
-    /// Whether it fires.
     pub state: AlertState,
     /// The event's first fields, which identify the alert for receivers. Their names are valid as names of labels.
     pub labels: &'a [(&'a str, &'a str)],
@@ -104,7 +95,6 @@ impl AlertState {
         }
     }
 
-    /// `PERFMON_ALERT_…`
     #[must_use]
     pub const fn code(self) -> u32 {
         match self {

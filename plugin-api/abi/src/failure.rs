@@ -13,9 +13,7 @@ pub type Failure = FailureOf<Arc<DeclaredReason>>;
 /// Where and why a collection failed. A source names a declared reason by its index, as the header does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureOf<D> {
-    /// The stage.
     pub stage: Stage,
-    /// The reason.
     pub reason: Reason<D>,
     /// Details for people, no secrets; may be empty.
     pub message: String,

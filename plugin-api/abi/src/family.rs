@@ -19,7 +19,6 @@ pub enum Kind {
     Info,
     /// Observations counted in buckets; the counts only grow, or are reset.
     Histogram,
-    /// Unknown; exported unchanged.
     #[default]
     Unknown,
 }
@@ -36,7 +35,6 @@ impl Kind {
         }
     }
 
-    /// `PERFMON_KIND_…`
     #[must_use]
     pub const fn code(self) -> u32 {
         match self {
@@ -64,18 +62,15 @@ impl Kind {
 /// The column type of a family's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValueKind {
-    /// Double precision.
     F64,
     /// Unsigned: counters exceed 2⁵³.
     U64,
-    /// Signed.
     I64,
     /// Counts of buckets, and a sum: [`crate::HistogramBatch`].
     Histogram,
 }
 
 impl ValueKind {
-    /// `PERFMON_VALUE_…`
     #[must_use]
     pub const fn code(self) -> u32 {
         match self {
@@ -168,13 +163,9 @@ impl<'a> FamilyDef<'a> {
 /// A family by the words of its source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FamilyKey {
-    /// As in [`FamilyDef`].
     pub namespace: String,
-    /// As in [`FamilyDef`].
     pub object: String,
-    /// As in [`FamilyDef`].
     pub item: String,
-    /// As in [`FamilyDef`].
     pub part: String,
 }
 

@@ -8,7 +8,6 @@ pub struct Problem {
     /// A JSON pointer (`/countersets/2/name`), empty for the whole; [`Problem::NO_IDENTITY`] for a problem with the
     /// target.
     pub pointer: String,
-    /// What is wrong.
     pub message: String,
     /// A valid value; may be empty.
     pub suggestion: String,

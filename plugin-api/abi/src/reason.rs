@@ -10,11 +10,9 @@ use core::fmt;
 pub enum Stage {
     /// Resolving the target's name.
     Dns = 1,
-    /// Connecting the socket.
     Tcp = 2,
     /// SMB negotiation, tree and file operations.
     Smb = 3,
-    /// Authenticating the session.
     Auth = 4,
     /// Opening the named pipe.
     Pipe = 5,
@@ -22,7 +20,6 @@ pub enum Stage {
     Bind = 6,
     /// Calling the target's methods.
     Query = 7,
-    /// Decoding the replies.
     Decode = 8,
     /// The plugin itself, or its interface to the exporter.
     Plugin = 9,

@@ -53,7 +53,6 @@ pub struct SettingInfo {
     pub key: String,
     /// One line for people.
     pub help: String,
-    /// Its type.
     pub kind: SettingKind,
     /// Its default value, which is valid for `kind`.
     pub default: Option<Value>,
@@ -64,24 +63,18 @@ pub struct SettingInfo {
 /// The type of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingKind {
-    /// Any text.
     Text,
     /// One of these words.
     Word(Vec<String>),
     /// A whole number within these bounds.
     Integer {
-        /// The least.
         min: i64,
-        /// The greatest.
         max: i64,
     },
-    /// True or false.
     Bool,
     /// A time, which the source gets in milliseconds.
     Duration {
-        /// The shortest.
         min_ms: u64,
-        /// The longest.
         max_ms: u64,
     },
     /// A port, which the source gets with the target; of several transports also with the settings of each.

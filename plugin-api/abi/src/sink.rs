@@ -20,10 +20,8 @@ pub trait InstanceSink: Send + Sync {
     /// These series have ended. Ids that are retired already are skipped.
     fn retire(&self, ids: &[u32]);
 
-    /// New values.
     fn batch(&self, batch: &Batch<'_>) -> BatchOutcome;
 
-    /// New histograms.
     fn histograms(&self, batch: &HistogramBatch<'_>) -> BatchOutcome;
 
     /// Called before a collection completes, with the total time of checking its batches, estimated from the
@@ -58,6 +56,5 @@ pub trait LibraryLog: Send + Sync {
     /// Whether a record of this level would be logged.
     fn log_enabled(&self, plugin: &str, level: Level) -> bool;
 
-    /// A log record.
     fn log(&self, plugin: &str, level: Level, message: &str, fields: &[(&str, &str)]);
 }

@@ -12,7 +12,6 @@ pub trait ListeningSockets: Send + Sync {
     fn socket(&self, plugin: &str, name: &str) -> io::Result<Option<OwnedFd>>;
 }
 
-/// No sockets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSockets;
 

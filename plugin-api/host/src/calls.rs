@@ -13,7 +13,6 @@ use plugin_abi::raw::{
 use crate::command::CommandRequest;
 use crate::state::InstanceConfig;
 
-/// The plugin's functions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calls(pub(crate) PluginApi);
 

@@ -6,7 +6,6 @@ use plugin_abi::{DropReason, FamilyDef};
 
 use crate::state::InstanceConfig;
 
-/// What to run.
 #[derive(Clone, Debug, Default)]
 pub struct CommandRequest {
     /// Its name or one of its aliases.

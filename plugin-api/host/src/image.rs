@@ -23,7 +23,6 @@ pub(crate) enum Image {
     /// linker identifies libraries by their paths: for another library with that number it would return this one
     /// again.
     Copy(OwnedFd),
-    /// The file itself.
     InPlace(PathBuf),
 }
 

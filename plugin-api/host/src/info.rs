@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use plugin_abi::{DeclaredReason, SettingsSchema};
 
-/// A loaded library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginInfo {
-    /// Its name: `[a-z][a-z0-9_-]*`.
     pub name: String,
     /// Its version, any text.
     pub version: String,
@@ -20,13 +18,11 @@ pub struct PluginInfo {
     pub file: Option<PathBuf>,
     /// What it can collect.
     pub sources: Vec<SourceInfo>,
-    /// Its commands.
     pub commands: Vec<CommandInfo>,
     /// Whether the library has settings.
     pub has_settings: bool,
 }
 
-/// Major and minor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AbiVersion {
     /// Must be the same on both sides.
@@ -53,11 +49,9 @@ pub enum Mode {
 /// One source of a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceInfo {
-    /// Its name: `[a-z][a-z0-9_-]*`.
     pub name: String,
     /// One line for people.
     pub help: String,
-    /// How it collects.
     pub mode: Mode,
     /// The failure reasons that it adds to the general ones.
     pub reasons: Vec<Arc<DeclaredReason>>,
@@ -68,7 +62,6 @@ pub struct SourceInfo {
 /// One command of a library: `perfmon-exporter PLUGIN COMMAND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandInfo {
-    /// Its name: `[a-z][a-z0-9_-]*`.
     pub name: String,
     /// One line for people.
     pub help: String,

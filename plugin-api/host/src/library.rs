@@ -21,7 +21,6 @@ use crate::thread_pool::{Job, Limit, ThreadPool};
 use crate::tokens;
 use crate::violation::{Violation, Violations};
 
-/// A loaded library.
 pub(crate) struct LibraryShared {
     /// Its number in the upper bits of its tokens.
     pub(crate) number: u16,
@@ -203,7 +202,6 @@ pub(crate) trait LiveInstance: Send + Sync {
     fn destroy(&self, reason: u32, deadline_ns: u64);
 }
 
-/// The host.
 pub(crate) struct HostShared {
     pub(crate) options: HostOptions,
     pub(crate) stopping: AtomicBool,
@@ -245,7 +243,6 @@ impl HostShared {
         free
     }
 
-    /// One collection less.
     pub(crate) fn leave_target(&self, host: &str) {
         let mut targets = self.targets.lock();
         if let Some(count) = targets.get_mut(host) {

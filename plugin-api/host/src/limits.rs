@@ -51,7 +51,6 @@ pub struct Limits {
     pub violations_max: u32,
     /// The first quarantine; each one that follows is twice as long.
     pub quarantine_s: u64,
-    /// The longest quarantine.
     pub quarantine_s_max: u64,
     /// Collections in flight on one host name, over all plugins.
     pub collections_per_target_max: u32,

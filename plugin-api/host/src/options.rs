@@ -14,7 +14,6 @@ use crate::trial::Trial;
 pub struct HostOptions {
     /// The limits of every library.
     pub limits: Limits,
-    /// Keeps the secrets.
     pub broker: Arc<dyn CredentialBroker>,
     /// Keeps the sockets that were opened for plugins; none by default.
     pub sockets: Arc<dyn ListeningSockets>,

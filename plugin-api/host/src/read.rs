@@ -19,7 +19,6 @@ use crate::info::SourceInfo;
 use crate::limits::Limits;
 use crate::violation::Violation;
 
-/// Labels or fields.
 pub(crate) type Pairs<'a> = Vec<(&'a str, &'a str)>;
 
 /// Why a row is not offered to the sink.

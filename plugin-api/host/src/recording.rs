@@ -16,14 +16,10 @@ pub struct RecordingSink {
     changed: Condvar,
 }
 
-/// What arrived.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
-    /// Families by id.
     pub families: Vec<RecordedFamily>,
-    /// Series by id.
     pub series: Vec<RecordedSeries>,
-    /// Completions in order.
     pub completions: Vec<RecordedCompletion>,
     /// Log records in order.
     pub logs: Vec<RecordedLog>,
@@ -46,36 +42,23 @@ pub struct Recorded {
 /// A log record that arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedLog {
-    /// Its severity.
     pub level: Level,
-    /// Its message.
     pub message: String,
-    /// Its fields.
     pub fields: Vec<(String, String)>,
 }
 
 /// A family that arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedFamily {
-    /// As [`FamilyDef::namespace`].
     pub namespace: String,
-    /// As [`FamilyDef::object`].
     pub object: String,
-    /// As [`FamilyDef::item`].
     pub item: String,
-    /// As [`FamilyDef::part`].
     pub part: String,
-    /// As [`FamilyDef::kind`].
     pub kind: Kind,
-    /// As [`FamilyDef::unit`].
     pub unit: String,
-    /// As [`FamilyDef::help`].
     pub help: String,
-    /// As [`FamilyDef::origin`].
     pub origin: String,
-    /// As [`FamilyDef::value`].
     pub value: ValueKind,
-    /// As [`FamilyDef::bounds`].
     pub bounds: Vec<f64>,
     /// The rule of [`FamilyDef::display`].
     pub display: DisplayRule,
@@ -86,13 +69,10 @@ pub struct RecordedFamily {
 /// A series that arrived, with its last value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedSeries {
-    /// Its family's id.
     pub family: u32,
-    /// Its labels.
     pub labels: Vec<(String, String)>,
     /// Its start, if known; a batch may change it.
     pub start: Option<Start>,
-    /// Its last value.
     pub value: Option<Value>,
     /// The last counts and sum of a histogram.
     pub histogram: Option<(Vec<u64>, f64)>,
@@ -116,22 +96,16 @@ pub enum Value {
 /// A completion that arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedCompletion {
-    /// Of which collection.
     pub collection: CollectionId,
-    /// How it ended.
     pub outcome: RecordedOutcome,
     /// What its stages cost.
     pub stages: Vec<StageReport>,
 }
 
-/// As [`Outcome`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecordedOutcome {
-    /// As [`Outcome::Full`].
     Full,
-    /// As [`Outcome::Partial`].
     Partial(Vec<u32>, Option<Failure>),
-    /// As [`Outcome::Failed`].
     Failed(Failure),
 }
 

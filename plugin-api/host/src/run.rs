@@ -50,10 +50,8 @@ impl RunShared {
     }
 }
 
-/// A running command.
 #[derive(Debug)]
 pub struct RunningCommand {
-    /// Ends it.
     pub cancel: CommandCancel,
     exit: mpsc::Receiver<i32>,
 }

@@ -7,7 +7,6 @@ use plugin_abi::TargetInfo;
 /// The configuration of an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InstanceConfig {
-    /// The target.
     pub target: TargetInfo,
     /// The settings as JSON: the module of the configuration without `plugin`, and the target's transport in
     /// `transport`, if the source declares one. Problems are pointers into this value.
@@ -50,7 +49,6 @@ pub enum QuarantineCause {
     Hung,
     /// Calls that must return at once took too long, several times in a row.
     SlowCalls,
-    /// It panicked.
     Panicked,
     /// Its calls failed, several times in a row.
     Faults,
@@ -74,9 +72,7 @@ impl fmt::Display for QuarantineCause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstanceState {
-    /// Nothing.
     Idle,
-    /// Collecting.
     Collecting,
     /// A collection was aborted and the plugin still works on it.
     Hung,
@@ -84,9 +80,7 @@ pub enum InstanceState {
     Quarantined {
         /// The end of the pause on the monotonic clock.
         until_ns: u64,
-        /// What it did.
         why: QuarantineCause,
     },
-    /// Destroyed.
     Stopped,
 }

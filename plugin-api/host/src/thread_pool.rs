@@ -6,16 +6,18 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
-/// The monotonic clock.
 pub(crate) type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// When a call has taken too long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limit {
     /// This long after its start.
-    Within { ns: u64 },
-    /// At this time.
-    At { ns: u64 },
+    Within {
+        ns: u64,
+    },
+    At {
+        ns: u64,
+    },
 }
 
 /// A call into the plugin.

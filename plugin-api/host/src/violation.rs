@@ -13,7 +13,6 @@ macro_rules! violations {
         }
 
         impl Violation {
-            /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The word for labels.
@@ -64,12 +63,10 @@ impl fmt::Display for Violation {
 pub struct Violations([AtomicU64; Violation::ALL.len()]);
 
 impl Violations {
-    /// Counts one.
     pub(crate) fn count(&self, violation: Violation) {
         self.add(violation, 1);
     }
 
-    /// Counts `n`.
     pub(crate) fn add(&self, violation: Violation, n: u64) {
         self.0[violation as usize].fetch_add(n, Ordering::Relaxed);
     }

@@ -30,7 +30,6 @@ pub struct Collection {
 }
 
 impl Collection {
-    /// The target.
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
@@ -148,7 +147,6 @@ impl Stages {
         });
     }
 
-    /// As [`Collection::leave`].
     pub fn leave(&self) {
         self.with(|accounts| accounts.pause(host::now_ns()));
     }

@@ -15,13 +15,11 @@ use plugin_abi::FamilyDef;
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// It succeeded.
     Success,
     /// It failed, and has printed why.
     Failure,
     /// The arguments are wrong, and it has printed why.
     Usage,
-    /// It was cancelled.
     Cancelled,
 }
 
@@ -93,7 +91,6 @@ pub struct NoArguments {}
 pub struct Configured {
     /// The number of its source, in the order of [`crate::export_plugin`].
     pub source: usize,
-    /// The target.
     pub target: Target,
     /// The settings, as JSON: see [`crate::parse_settings`].
     pub settings: String,

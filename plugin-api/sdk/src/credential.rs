@@ -20,13 +20,11 @@ impl Credential {
         &self.0.domain
     }
 
-    /// The account.
     #[must_use]
     pub fn username(&self) -> &str {
         &self.0.username
     }
 
-    /// The password.
     #[must_use]
     pub fn password(&self) -> &str {
         &self.0.password

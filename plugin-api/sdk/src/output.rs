@@ -165,7 +165,6 @@ struct Column<T> {
     values: Vec<T>,
     /// INVARIANT: not longer than `ids`; rows after its end have none. Most rows have none.
     times: Vec<i64>,
-    /// As `times`.
     starts: Vec<i64>,
 }
 

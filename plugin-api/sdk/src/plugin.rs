@@ -19,7 +19,6 @@ use plugin_abi::{FamilyKey, Problem, Selects};
 
 /// The trait that [`crate::export_plugin`] implements for a crate.
 pub trait PluginDef: 'static {
-    /// The library.
     fn plugin() -> &'static Plugin;
 }
 
@@ -95,7 +94,6 @@ impl SourceEntry {
     }
 }
 
-/// A type-erased [`LibrarySettings`].
 #[derive(Clone, Copy)]
 pub struct SettingsEntry {
     pub(crate) validate: fn(&str) -> Vec<Problem>,
@@ -117,7 +115,6 @@ fn check_library<S: LibrarySettings>(settings: &S, _: &Target) -> Vec<Problem> {
     settings.check()
 }
 
-/// A type-erased [`Command`].
 pub struct CommandEntry {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,

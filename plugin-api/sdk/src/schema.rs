@@ -19,7 +19,6 @@ pub struct Setting {
     pub key: &'static str,
     /// One line for people.
     pub help: &'static str,
-    /// Its type.
     pub kind: SettingKind,
     /// Its default value as JSON: `445`, `"preferred"`; empty for none.
     pub default: &'static str,
@@ -30,24 +29,18 @@ pub struct Setting {
 /// The type of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
-    /// Any text.
     Text,
     /// One of these words, each `[a-z][a-z0-9_-]*`.
     Word(&'static [&'static str]),
     /// A whole number within these bounds.
     Integer {
-        /// The least.
         min: i64,
-        /// The greatest.
         max: i64,
     },
-    /// True or false.
     Bool,
     /// A time, which the source gets in milliseconds.
     Duration {
-        /// The shortest.
         min_ms: u32,
-        /// The longest.
         max_ms: u32,
     },
     /// A port, which the source gets as [`crate::Target::port`] and not among its settings.

@@ -15,7 +15,6 @@ use crate::target::Target;
 /// The end of an instance.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
-    /// Why.
     pub reason: EndReason,
     /// The exporter does not wait longer than this.
     pub deadline: Instant,
@@ -26,7 +25,6 @@ pub struct End {
 pub enum EndReason {
     /// It was removed or replaced.
     Removed,
-    /// The process ends.
     ProcessEnds,
 }
 
@@ -35,7 +33,6 @@ pub enum EndReason {
 pub struct Setup<S> {
     /// The settings, accepted by [`Source::check`].
     pub settings: S,
-    /// The target.
     pub target: Target,
     /// The instance's handle of the host; clone it as needed.
     pub handle: Handle,
@@ -121,27 +118,18 @@ pub trait Source: Sized + Send + 'static {
 
 /// Something that collects by blocking its thread; otherwise like [`Source`].
 pub trait BlockingSource: Sized + Send + 'static {
-    /// As [`Source::NAME`].
     const NAME: &'static str;
-    /// As [`Source::HELP`].
     const HELP: &'static str;
-    /// As [`Source::REASONS`].
     const REASONS: &'static [DeclaredReason] = &[];
-    /// As [`Source::SHOWN`].
     const SHOWN: &'static [&'static str] = &[];
-    /// As [`Source::TRANSPORTS`].
     const TRANSPORTS: &'static [Transport] = &[];
-    /// As [`Source::KEEPS_FILES`].
     const KEEPS_FILES: bool = false;
-    /// As [`Source::Settings`].
     type Settings: DeserializeOwned + Send + 'static;
 
-    /// As [`Source::check`].
     fn check(_settings: &Self::Settings, _target: &Target) -> Vec<Problem> {
         Vec::new()
     }
 
-    /// As [`Source::selects`].
     fn selects(_settings: &Self::Settings, _family: &FamilyKey) -> Selects {
         Selects::Unknown
     }
@@ -151,7 +139,6 @@ pub trait BlockingSource: Sized + Send + 'static {
     /// # Errors Problems with the settings.
     fn create(setup: Setup<Self::Settings>) -> Result<Self, Vec<Problem>>;
 
-    /// As [`Source::reconfigure`].
     fn reconfigure(&mut self, settings: Self::Settings);
 
     /// Collects once. Check [`Collection::is_cancelled`] in loops, and limit waits to the remaining time.

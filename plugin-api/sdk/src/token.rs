@@ -7,7 +7,6 @@ use tokio::sync::Notify;
 pub(crate) struct Signal(Notify);
 
 impl Signal {
-    /// Wakes all waiters.
     pub(crate) fn raise(&self) {
         self.0.notify_waiters();
     }

@@ -6,7 +6,6 @@ use plugin_sdk::Failure;
 /// Why an attempt failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptError {
-    /// For the exporter.
     pub failure: Failure,
     /// Whether the same collection retries.
     pub retry: Retry,

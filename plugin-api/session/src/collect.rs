@@ -15,7 +15,6 @@ pub trait HostSource: Send {
     /// [`ObjectConnection`](crate::ObjectConnection).
     type Connection: KeptConnection;
 
-    /// The connection.
     fn connection(&mut self) -> &mut Self::Connection;
 
     /// Collects once, over whatever is open. `deadline` is a little before that of the collection.

@@ -79,7 +79,6 @@ mod object_connection;
 mod open;
 mod port_connection;
 mod reached_host;
-mod service;
 mod settings;
 
 pub use self::attempt::{AttemptError, Retry};
@@ -93,10 +92,31 @@ pub use self::object_connection::{Explanation, ObjectConnection, ObjectService, 
 pub use self::open::{OpenSession, SidePipe};
 pub use self::port_connection::PortConnection;
 pub use self::reached_host::{PortError, ReachedHost};
-pub use self::service::{PortService, Service};
 pub use self::settings::{
     DCOM_TRANSPORT, DcomSettings, Encryption, SMB_TRANSPORT, SmbSettings, TCP_TRANSPORT, TcpSettings,
     TransportSettings,
 };
+use dcerpc::SyntaxId;
+use host_session::{Endpoint, TcpService};
 pub use rpc::Pause;
 pub use rpc_recorder::InterfaceNames;
+
+/// The service of a host that a plugin uses.
+#[derive(Clone, Copy, Debug)]
+pub struct Service {
+    pub endpoint: Endpoint,
+    /// The interfaces to bind.
+    pub interfaces: &'static [SyntaxId],
+    /// All interfaces that the plugin calls, of all its services, with the names that the state of its calls has.
+    pub names: &'static [InterfaceNames],
+}
+
+/// What a plugin uses at a TCP port of a host.
+#[derive(Clone, Copy, Debug)]
+pub struct PortService {
+    pub service: TcpService,
+    /// The interfaces to bind.
+    pub interfaces: &'static [SyntaxId],
+    /// All interfaces that the plugin calls, of all its services, with the names that the state of its calls has.
+    pub names: &'static [InterfaceNames],
+}

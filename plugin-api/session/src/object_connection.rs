@@ -18,7 +18,6 @@ use crate::{AttemptError, KeptConnection, Retry, TransportSettings, connector};
 /// The object of a host that a plugin uses.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectService {
-    /// Its class.
     pub class: Guid,
     /// The interfaces that are asked for with the activation.
     pub interfaces: &'static [Guid],

@@ -36,14 +36,12 @@ pub struct OpenSession<H> {
 /// A second pipe of a session, with interfaces bound.
 #[derive(Debug)]
 pub struct SidePipe<'a> {
-    /// What is bound.
     pub association: &'a mut Association<NamedPipe>,
     /// Whether it was just opened, so that nothing is open over it.
     pub is_new: bool,
 }
 
 impl<H> OpenSession<H> {
-    /// The session.
     pub const fn session(&mut self) -> &mut Session {
         &mut self.session
     }

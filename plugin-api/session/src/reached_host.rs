@@ -26,7 +26,6 @@ pub struct ReachedHost {
 /// Why a port of a [`ReachedHost`] has no session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortError {
-    /// For people.
     pub failure: Failure,
     /// The port refuses the credentials, or the exporter lends others than those that the host accepted. Then the first
     /// port has to be logged on to again before any other: that is the logon whose verdict the exporter hears.

@@ -19,11 +19,8 @@ pub struct TransportSettings {
     pub connect_timeout_ms: u64,
     /// The allowed addresses of the host. If empty, the plugin resolves the name.
     pub addresses: Vec<IpAddr>,
-    /// SMB.
     pub smb: SmbSettings,
-    /// DCOM.
     pub dcom: DcomSettings,
-    /// RPC over TCP.
     pub tcp: TcpSettings,
 }
 
@@ -32,7 +29,6 @@ pub struct TransportSettings {
 #[serde(deny_unknown_fields)]
 pub struct TcpSettings {}
 
-/// Settings of DCOM.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct DcomSettings {
@@ -40,7 +36,6 @@ pub struct DcomSettings {
     pub port: Option<u16>,
 }
 
-/// Settings of SMB.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct SmbSettings {

@@ -37,11 +37,9 @@ pub(crate) struct Settings {
     events_max_age: Age,
     /// Whether changes of the host are reported as log records.
     pub(crate) log_changes: bool,
-    /// Applications at most.
     max_applications: u32,
     /// Components of all applications at most.
     max_components: u32,
-    /// Processes at most.
     max_processes: u32,
     /// Which processes may be dumped, and where to.
     pub(crate) dump: Policy,
@@ -49,7 +47,6 @@ pub(crate) struct Settings {
     pub(crate) transport: TransportSettings,
 }
 
-/// How figures come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Mode {
     /// The host is asked at each collection.

@@ -9,11 +9,9 @@ use wire::Guid;
 /// How much is shown of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// Applications.
     pub(crate) applications: u32,
     /// Components of all applications.
     pub(crate) components: u32,
-    /// Processes with applications.
     pub(crate) processes: u32,
 }
 
@@ -23,7 +21,6 @@ impl Default for Limits {
     }
 }
 
-/// A host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HostFigures {
     /// In the order of their identifiers.
@@ -52,7 +49,6 @@ pub(crate) struct ApplicationFigures {
     pub(crate) components: Vec<ComponentFigures>,
     /// Whether there was no time to read them in this collection. Those of an earlier one count.
     pub(crate) is_late: bool,
-    /// Where it runs.
     pub(crate) places: Vec<Place>,
 }
 

@@ -34,7 +34,6 @@ const STALLED_MAX: usize = 64;
 const MET_MAX: u32 = 3;
 
 impl Stalls {
-    /// Another collection begins.
     pub(crate) fn begin(&mut self, now: Duration) {
         self.now = now;
         self.met = 0;

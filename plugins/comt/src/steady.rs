@@ -30,7 +30,6 @@ use crate::stalls::Stalls;
 const APPLICATIONS: u32 = 512;
 const COMPONENTS: u32 = 8;
 const POLLS: u32 = 3;
-/// Made up.
 const PASSWORD: &str = "Passw0rd-of-the-test";
 
 /// A host with one process for each application.

@@ -9,9 +9,9 @@ use plugin_sdk::{Collection, Failure};
 use plugin_session::{Backoff, OpenSession};
 use tokio::time::Instant;
 
+use crate::REGISTRY;
 use crate::host_info::ReplyClocks;
 use crate::series::ExporterIds;
-use crate::session::REGISTRY;
 
 /// What is kept open for classic objects, and what failed of it.
 #[derive(Debug, Default)]

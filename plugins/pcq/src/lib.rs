@@ -9,7 +9,6 @@
 //! | --- | --- |
 //! | `config` | a module's settings |
 //! | `series` | families, series and values of countersets for the exporter |
-//! | `session` | the services of a host |
 //! | `host_info` | facts of the host that are no counters |
 //! | `missing` | failures because of countersets without values |
 //! | `notes` | the plugin's own metrics |
@@ -24,8 +23,10 @@ mod missing;
 mod notes;
 mod registry;
 mod series;
-mod session;
 mod source;
+
+use counter_poll::over_host::{NAMES, PERFLIB_INTERFACES, REGISTRY_INTERFACES, WINREG};
+use plugin_session::Service;
 
 use self::source::PcqSource;
 
@@ -40,3 +41,11 @@ plugin_sdk::export_plugin! {
         plugin_sdk::CommandEntry::of::<commands::SelectsInstances>(),
     ],
 }
+
+/// The counters of version 2.
+pub(crate) const PERFLIB: Service =
+    Service { endpoint: WINREG, interfaces: PERFLIB_INTERFACES, names: NAMES };
+
+/// What classic objects are asked of.
+pub(crate) const REGISTRY: Service =
+    Service { endpoint: WINREG, interfaces: REGISTRY_INTERFACES, names: NAMES };

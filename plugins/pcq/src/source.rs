@@ -13,6 +13,7 @@ use plugin_session::{
 };
 use tokio::time::Instant;
 
+use crate::PERFLIB;
 use crate::classic::Classic;
 use crate::config::{self, Settings};
 use crate::host_info::{HostInfo, ReplyClocks};
@@ -20,7 +21,6 @@ use crate::missing::{self, Unlisted};
 use crate::notes::Notes;
 use crate::registry::{Listed, Registry};
 use crate::series::{ExporterIds, unknown_types};
-use crate::session::PERFLIB;
 
 /// The performance counters of one host.
 #[derive(Debug)]

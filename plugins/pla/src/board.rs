@@ -120,7 +120,6 @@ impl Board {
         self.alerts.iter_mut().for_each(|alert| alert.miss(now));
     }
 
-    /// The alerts.
     pub(crate) fn alerts(&self) -> &[Watched] {
         &self.alerts
     }

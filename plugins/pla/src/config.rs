@@ -88,7 +88,6 @@ pub(crate) enum SetSource {
     Here(Set),
     /// It is in a file.
     File {
-        /// The file.
         path: PathBuf,
         /// What the settings say about it.
         overrides: Box<Overrides>,
@@ -98,7 +97,6 @@ pub(crate) enum SetSource {
 }
 
 impl SetSource {
-    /// The set.
     pub(crate) const fn set(&self) -> &Set {
         match self {
             Self::Here(set) => set,

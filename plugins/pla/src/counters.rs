@@ -46,7 +46,6 @@ pub(crate) struct Counters {
     search: Option<PathSearch>,
     /// What is open over the second pipe.
     classic: Option<ClassicQuery>,
-    /// Of classic objects.
     classic_backoff: Backoff,
     /// Countersets, and classic objects with their answers in this collection, whose providers hang.
     stalls: Stalls<Guid>,
@@ -113,7 +112,6 @@ impl Counters {
         &self.frame
     }
 
-    /// Reads replies.
     pub(crate) async fn read(&mut self, data: Option<(&PathQuery, &CounterData)>, has_classic: bool) {
         let Some(found) = &self.found else { return };
         let classic = if has_classic { self.questions.answers() } else { &[] };
@@ -152,7 +150,6 @@ impl Counters {
         }
     }
 
-    /// A collection begins.
     pub(crate) fn begin(&mut self, now: Duration) {
         self.now = now;
         self.stalls.begin(now);

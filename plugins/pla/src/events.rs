@@ -27,7 +27,6 @@ impl Reporter {
         Self { handle, open: 0, is_full: false, room: BYTES_MAX, reported: Vec::new() }
     }
 
-    /// A collection begins.
     pub(crate) const fn begin(&mut self) {
         self.room = BYTES_MAX;
     }

@@ -19,7 +19,6 @@ pub(crate) struct Stamp {
 /// A set with the stamp of its file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileSet {
-    /// The set.
     pub(crate) set: Set,
     /// Of the content that it was read from.
     pub(crate) stamp: Stamp,

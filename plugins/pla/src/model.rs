@@ -35,7 +35,6 @@ pub(crate) struct Set {
     pub(crate) duration: Duration,
     /// Its alerts, one for each threshold.
     pub(crate) alerts: Vec<Alert>,
-    /// What it logs.
     pub(crate) logs: Option<Arc<Logs>>,
     /// Whether hosts may lack what its logs are about.
     pub(crate) is_optional: bool,
@@ -51,7 +50,6 @@ pub(crate) struct Set {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case", expecting = "`always` or `triggered`")]
 pub(crate) enum Start {
-    /// Always.
     #[default]
     Always,
     /// After an alert of another set has started it, for its duration.
@@ -61,11 +59,9 @@ pub(crate) enum Start {
 /// Where a set comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The configuration.
     Configuration,
     /// A file that a host exported.
     File(PathBuf),
-    /// The host itself.
     Host,
 }
 
@@ -75,7 +71,6 @@ pub(crate) enum Origin {
 pub(crate) struct Alert {
     /// The name of its data collector. With the counter it is unique in its set.
     pub(crate) name: String,
-    /// What triggers.
     pub(crate) threshold: Threshold,
     /// When the counter is sampled.
     pub(crate) interval: SampleInterval,
@@ -94,7 +89,6 @@ pub(crate) struct Alert {
 /// A task as an alert names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TaskCall {
-    /// Its name.
     pub(crate) name: String,
     /// What follows its command.
     pub(crate) arguments: TaskArguments,
@@ -117,7 +111,6 @@ pub(crate) type Tasks = HashMap<String, Arc<Task>>;
 /// How often a counter is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SampleInterval {
-    /// Every so often.
     Every(Duration),
     /// Once, and never again.
     Once,
@@ -128,7 +121,6 @@ pub(crate) enum SampleInterval {
 pub(crate) struct Problem {
     /// The data collector; empty for the set.
     pub(crate) alert: String,
-    /// What it is.
     pub(crate) kind: ProblemKind,
     /// What is said about it.
     pub(crate) message: String,

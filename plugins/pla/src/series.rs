@@ -102,7 +102,6 @@ impl AlertSeries {
         self.families.iter().copied().flatten().chain(self.logs.families()).collect()
     }
 
-    /// Those of sets.
     pub(crate) fn families_of_sets(&self) -> Vec<FamilyId> {
         self.families.iter().skip(SET_INFO).copied().flatten().chain(self.logs.families()).collect()
     }

@@ -22,7 +22,6 @@ pub(crate) struct LoadedSet {
 /// A set as metrics show it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShownSet<'a> {
-    /// The set.
     pub(crate) set: &'a Set,
     /// Whether the content of its file that is there now cannot be used.
     pub(crate) has_bad_file: bool,
@@ -64,7 +63,6 @@ impl<'a> From<&'a LoadedSet> for ShownSet<'a> {
 }
 
 impl LoadedSet {
-    /// The set.
     pub(crate) const fn set(&self) -> &Set {
         self.source.set()
     }

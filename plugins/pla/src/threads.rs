@@ -109,7 +109,6 @@ pub(crate) static LAST_REPORTS: Threads = Threads::new(3);
 pub(crate) static LOADS: Threads = Threads::new(3);
 /// States that are stored.
 pub(crate) static STORES: Threads = Threads::new(3);
-/// Files of passwords.
 pub(crate) static PASSWORDS: Threads = Threads::new(2);
 /// Files of sets, which may be on network drives.
 pub(crate) static SET_FILES: Threads = Threads::new(3);

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use plugin_sdk::{FamilyDef, FamilyId, Output, SeriesDef, SeriesId};
 
-/// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
     /// Of a family of integers.
@@ -21,9 +20,7 @@ pub(crate) type Labels = Vec<(&'static str, String)>;
 pub(crate) struct Sample {
     /// The index of its family.
     pub(crate) family: usize,
-    /// Its labels.
     pub(crate) labels: Labels,
-    /// Its value.
     pub(crate) value: Value,
 }
 
@@ -46,7 +43,6 @@ struct Row {
 }
 
 impl SeriesTable {
-    /// No series yet.
     pub(crate) fn new(declared: &'static [FamilyDef<'static>]) -> Self {
         Self { declared, families: Vec::new(), rows: HashMap::new(), collection: 0 }
     }

@@ -59,18 +59,15 @@ impl Which {
 /// Countersets whose names the host did not tell: the wanted one may be among them.
 #[derive(Clone, Debug)]
 pub struct Nameless {
-    /// How many.
     pub count: usize,
     /// The first of them.
     pub guid: Guid,
-    /// Why.
     pub trouble: Trouble,
 }
 
 /// What became of the search for a counterset.
 #[derive(Debug)]
 pub enum Lookup {
-    /// Here it is.
     Found(Arc<Counterset>),
     /// The host has it, under this name, and what it tells of it is of no use: its provider may not be running.
     Unusable(String, Trouble),
@@ -204,7 +201,6 @@ impl Catalog {
         self.countersets.remove(&guid);
     }
 
-    /// Another collection begins.
     pub const fn begin(&mut self, now: Duration) {
         self.stalls.begin(now);
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rpc::Pause;
 use wire::Guid;
 
-use crate::addition::Addition;
+use crate::Addition;
 
 /// What is known of each counterset.
 #[derive(Debug, Default)]

@@ -14,7 +14,6 @@ pub struct Missing<U> {
     pub wanted: usize,
     /// Its name, or what it was wanted by.
     pub name: String,
-    /// Why.
     pub why: Why<U>,
 }
 
@@ -23,7 +22,6 @@ pub struct Missing<U> {
 pub enum Why<U> {
     /// No counterset has this name; the one that was meant, perhaps.
     Unknown {
-        /// What is near.
         nearest: Option<String>,
         /// What may be it.
         nameless: Option<Nameless>,
@@ -35,10 +33,7 @@ pub enum Why<U> {
     /// The host sent no data of a classic object that it has.
     NoData,
     /// No counterset's name matches the pattern.
-    NoMatch {
-        /// What may match.
-        nameless: Option<Nameless>,
-    },
+    NoMatch { nameless: Option<Nameless> },
     /// None of the names of a choice is that of a counterset.
     NoneOf {
         /// What may be one of them.
@@ -47,12 +42,7 @@ pub enum Why<U> {
     /// The host has more countersets than it can list, and this is why it is not known whether this is one of them.
     Unlisted(U),
     /// The counterset has no counter of this name; the one that was meant, perhaps.
-    UnknownCounter {
-        /// What was named.
-        counter: String,
-        /// What is near.
-        nearest: Option<String>,
-    },
+    UnknownCounter { counter: String, nearest: Option<String> },
     /// What the host answers about it is of no use.
     Trouble(Trouble),
 }

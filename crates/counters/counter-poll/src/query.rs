@@ -5,7 +5,7 @@ use counters::pcq::wire::{Block, Body, CounterIdentifier, Layout, QueryData};
 use rpc::Error as Rpc;
 use wire::Win32Error;
 
-use crate::addition::Addition;
+use crate::Addition;
 use crate::channel::{Client, Error, HostChannel};
 use crate::forms::{FormAnswer, Forms};
 use crate::registration::Trouble;
@@ -25,7 +25,6 @@ pub struct OpenQuery {
 pub struct Refusal {
     /// Which of the watched ones.
     pub watched: usize,
-    /// Why.
     pub trouble: Trouble,
 }
 

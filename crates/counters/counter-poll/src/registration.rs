@@ -17,7 +17,6 @@ use crate::channel::{Client, Error, HostChannel, concerns_one_call};
 pub struct Counter {
     /// As it is registered.
     pub info: CounterRegInfo,
-    /// Its English name.
     pub name: String,
     /// Its name in another language, where one was asked for.
     pub local_name: Option<String>,

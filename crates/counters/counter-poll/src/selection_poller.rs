@@ -1,3 +1,5 @@
+//! When a query is opened, kept and closed, and when countersets are searched.
+
 use std::error::Error as StdError;
 use std::time::Duration;
 
@@ -50,7 +52,6 @@ pub struct SelectionPoller<I: SeriesIds> {
 /// Why there are no values.
 #[derive(Debug)]
 pub enum FetchError<E: StdError + 'static> {
-    /// A call failed.
     Call(counters::pcq::Error<E>),
     /// The host has none of the countersets in version 2. What [`SelectionPoller::emit`] returns says why.
     Missing,

@@ -61,7 +61,6 @@ impl FamilyGroup {
 /// A family with the type of its values.
 #[derive(Clone, Copy, Debug)]
 pub struct PolledFamily {
-    /// The family.
     pub family: Family,
     /// Whether all values are [`Value::U64`]; else all are [`Value::F64`].
     pub is_integer: bool,
@@ -77,7 +76,6 @@ impl PolledFamily {
 /// A series to register.
 #[derive(Debug)]
 pub struct NewSeries<'a, I: SeriesIds> {
-    /// Its family.
     pub family: I::Family,
     /// Names and values of its labels.
     pub labels: &'a [(&'a str, &'a str)],
@@ -88,7 +86,7 @@ pub struct NewSeries<'a, I: SeriesIds> {
 /// When a series began to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// In Unix nanoseconds.
+    /// In nanoseconds since 1970.
     pub unix_nanos: i64,
     /// Whether it follows from when the host was started.
     pub is_inferred: bool,

@@ -39,7 +39,6 @@ impl<K: Copy + Eq + Hash> Stalls<K> {
     /// The countersets of a host that are remembered; providers that hang are few.
     const STALLED_MAX: usize = 64;
 
-    /// Another collection begins.
     pub const fn begin(&mut self, now: Duration) {
         self.now = now;
         self.met = 0;
@@ -87,7 +86,6 @@ impl<K: Copy + Eq + Hash> Stalls<K> {
         }
     }
 
-    /// A counterset answered.
     pub(crate) fn remove(&mut self, key: K) {
         self.stalled.remove(&key);
     }

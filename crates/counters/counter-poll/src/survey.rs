@@ -15,7 +15,6 @@ use crate::registration::{self, Answer, Counter, Languages, Name, Pieces, Regist
 pub struct Counterset {
     /// Which kind of provider gives it, and what the host knows it by.
     pub provider: Provider,
-    /// Its name.
     pub name: Name,
     /// Its name in the language that was asked for.
     pub local_name: Option<String>,

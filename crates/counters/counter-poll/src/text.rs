@@ -4,9 +4,7 @@ use counters::pcq::wire::RawValue;
 
 /// The bytes of a text, whatever its width: a short one is as wide as a number.
 pub(crate) enum TextBytes<'a> {
-    /// Four bytes.
     Dword([u8; 4]),
-    /// Eight bytes.
     Large([u8; 8]),
     /// As many as there are.
     Variable(&'a [u8]),
@@ -22,7 +20,6 @@ impl<'a> TextBytes<'a> {
         }
     }
 
-    /// The bytes themselves.
     pub(crate) const fn as_slice(&self) -> &[u8] {
         match self {
             Self::Dword(bytes) => bytes,

@@ -24,10 +24,8 @@ pub struct Wanted {
 /// Whether the instances of an aggregate counterset are added up here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aggregate {
-    /// They are not.
     #[default]
     No,
-    /// Beside the instances.
     Beside,
     /// In the place of the instances.
     Only,
@@ -36,8 +34,6 @@ pub enum Aggregate {
 /// Only the instances with the largest values of a counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopN {
-    /// Its English name.
     pub counter: String,
-    /// How many instances.
     pub n: u32,
 }

@@ -47,7 +47,6 @@ impl<I: SeriesIds> Default for WatchList<I> {
     }
 }
 
-/// One counterset.
 #[derive(Debug)]
 struct Watched<I: SeriesIds> {
     /// Which of the wanted ones.

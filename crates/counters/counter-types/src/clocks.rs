@@ -1,3 +1,5 @@
+//! What tells that a host was started again, or that another one has its name.
+
 /// The clocks of one reply, unconverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct RawClocks {

@@ -8,7 +8,6 @@ use crate::widen::{Width, delta};
 /// One sample of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Reading {
-    /// The counter.
     pub value: u64,
     /// The counter that `BaseCounterId` names, of the same instance; for a multi timer the one that `MultiId` names.
     pub base: Option<u64>,
@@ -130,7 +129,6 @@ impl Pair<'_> {
         if freq > 0 { Ok(real(freq)) } else { Err(Cooked::Undefined) }
     }
 
-    /// D1 − D0.
     fn ticks(&self) -> Result<f64, Cooked> {
         let (older, newer) = (&self.older.clocks, &self.newer.clocks);
         match self.row.clock {

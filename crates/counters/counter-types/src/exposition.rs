@@ -2,9 +2,9 @@ use core::fmt;
 
 use wire::FileTime;
 
+use crate::Scale;
 use crate::clocks::RawClocks;
 use crate::properties::{Clock, Measure, Properties};
-use crate::scale::Scale;
 use crate::unit::Unit;
 use crate::widen::Width;
 
@@ -32,16 +32,13 @@ pub enum Kind {
     Gauge,
     /// Its value is a text.
     Info,
-    /// Unknown.
     Unknown,
 }
 
 /// Which part of a counter a family is; the exporter appends it to the counter's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The counter itself.
     Whole,
-    /// The divisor.
     Base,
     /// The time in which the object was not busy.
     Inactive,

@@ -24,13 +24,11 @@ use core::fmt;
 ///   Win32 pages. A value that does not fit into 32 bits is taken to have 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Formula {
-    /// The newer value.
     Value,
     /// The newer value, whose 64 bits are a number in IEEE 754.
     Double,
     /// The difference of the two values.
     Delta,
-    /// Events per second.
     Rate,
     /// The mean length of a queue.
     QueueLength,
@@ -52,7 +50,6 @@ pub enum Formula {
     Mean,
     /// Seconds since something began.
     Elapsed,
-    /// No number.
     Nothing,
 }
 

@@ -77,7 +77,6 @@ mod pattern;
 mod plan;
 mod properties;
 mod quantity;
-mod scale;
 mod selection;
 mod unit;
 mod widen;
@@ -95,7 +94,34 @@ pub use self::pattern::{NamePattern, PatternError, PatternText, WILDCARD_BYTES_M
 pub use self::plan::{Family, ObjectClock, plan, plan_of};
 pub use self::properties::{ALL, Clock, Measure, Needs, Properties, Size, properties};
 pub use self::quantity::{Quantity, quantity};
-pub use self::scale::Scale;
 pub use self::selection::{Choice, Filter, Place, Selection, SelectionError, SelectionRules, Totals};
 pub use self::unit::{Unit, unit_of_name};
 pub use self::widen::{Widen, Widened, Width};
+
+/// The conversion from a raw value to the exported one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Nothing: integers stay integers.
+    One,
+    /// Percent to a ratio.
+    Percent,
+    /// Ticks of the performance clock to seconds.
+    PerfFreq,
+    /// 100 ns to seconds.
+    HundredNanoseconds,
+    Microseconds,
+    /// Ticks of the object's clock to seconds.
+    ObjectFreq,
+    /// The moment on the object's clock, to seconds since 1970.
+    Beginning,
+    /// Nothing, but the 64 bits are a number in IEEE 754.
+    Double,
+    /// Megahertz to hertz: integers stay integers.
+    Megahertz,
+    /// Megabytes, of 1,048,576 bytes, to bytes: integers stay integers.
+    Megabytes,
+    /// Kelvin to degrees Celsius.
+    Kelvin,
+    /// Tenths of a kelvin to degrees Celsius.
+    Decikelvin,
+}

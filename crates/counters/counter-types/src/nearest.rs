@@ -39,7 +39,6 @@ pub const WORK_MAX: usize = 1 << 25;
 struct Form {
     /// The name in one case.
     text: String,
-    /// Characters of `text`.
     chars: usize,
     /// Its words only, in alphabetical order.
     words: String,

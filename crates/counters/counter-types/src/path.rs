@@ -46,11 +46,9 @@ use crate::pattern::{PatternText, WILDCARDS, same_name};
 pub struct CounterPath {
     /// The host, if the path names one.
     pub machine: Option<String>,
-    /// The counterset.
     pub counterset: String,
     /// The instance; none for a counterset with a single instance.
     pub instance: Option<InstancePath>,
-    /// The counter.
     pub counter: String,
 }
 
@@ -59,7 +57,6 @@ pub struct CounterPath {
 pub struct InstancePath {
     /// The parent of the instance.
     pub parent: Option<String>,
-    /// The instance.
     pub name: String,
     /// Which one of the instances with this name. To Windows, none means the first one.
     pub index: Option<InstanceIndex>,
@@ -70,7 +67,6 @@ pub struct InstancePath {
 pub enum InstanceIndex {
     /// This one, counted from 0.
     Number(u32),
-    /// All of them.
     Any,
 }
 

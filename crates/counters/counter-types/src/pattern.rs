@@ -48,9 +48,7 @@ enum Description {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token {
-    /// This character.
     Literal(char),
-    /// Any one character.
     One,
     /// Any number of characters.
     Many,

@@ -28,9 +28,7 @@ pub struct Family {
 /// The counters that `PerfTimeId` and `PerfFreqId` name, if the scale needs them and they exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ObjectClock {
-    /// The clock.
     pub time: Option<CounterId>,
-    /// Its frequency.
     pub freq: Option<CounterId>,
 }
 

@@ -6,7 +6,6 @@ use crate::widen::Width;
 /// The properties of a counter type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// The type.
     pub counter_type: CounterType,
     /// The nominal width of a value. The width on the wire decides.
     pub size: Size,
@@ -45,27 +44,23 @@ impl Properties {
     }
 }
 
-/// winperf.h `PERF_SIZE_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// 32 bits.
+    /// It has 32 bits.
     Dword,
-    /// 64 bits.
+    /// It has 64 bits.
     Large,
-    /// No value.
     Zero,
-    /// Variable: text.
     Variable,
 }
 
 /// The clock that a formula divides by, and in whose ticks a time is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// None.
     None,
     /// `PerfTimeStamp`, whose frequency is `PerfFreq`.
     PerfTime,
-    /// `PerfTime100NSec`.
+    /// What documents call `PerfTime100NSec`.
     HundredNanoseconds,
     /// The counters that `PerfTimeId` and `PerfFreqId` name.
     Object,
@@ -80,26 +75,21 @@ pub enum Measure {
     Time,
     /// Ticks of the clock, times the length of a queue: goes up.
     QueueTime,
-    /// The current state.
     Momentary,
     /// The current state, in IEEE 754.
     MomentaryDouble,
-    /// When something began.
     Beginning,
-    /// Text.
     Text,
-    /// Nothing.
     Nothing,
 }
 
 /// Which ids of the registration a formula needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Needs {
-    /// `BaseCounterId`.
+    /// What documents call `BaseCounterId`.
     pub base: bool,
-    /// `PerfTimeId` and `PerfFreqId`.
     pub object_clock: bool,
-    /// `MultiId`.
+    /// What documents call `MultiId`.
     pub multi: bool,
 }
 

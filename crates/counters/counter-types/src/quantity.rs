@@ -1,7 +1,9 @@
+//! Two tables: units of counters whose names do not contain them, and raw counters that only grow.
+
+use crate::Scale;
 use crate::exposition::{Exposition, Kind};
 use crate::pattern::same_name;
 use crate::properties::{Measure, Properties};
-use crate::scale::Scale;
 use crate::unit::{Unit, unit_of_name};
 use crate::widen::Width;
 
@@ -10,7 +12,6 @@ use crate::widen::Width;
 pub struct Quantity {
     /// A gauge; or a counter, where a value that Windows shows as it is only grows.
     pub kind: Kind,
-    /// The base unit.
     pub unit: Unit,
     /// What a raw value is multiplied or divided by.
     pub scale: Scale,
@@ -61,7 +62,6 @@ struct Row {
     scale: Scale,
 }
 
-/// Units.
 const TABLE: &[Row] = &[
     // Win32_PerfFormattedData_PerfProc_Process: "in bytes".
     Row {

@@ -21,7 +21,6 @@ pub struct SelectionRules {
 pub struct Filter {
     /// Only these; all if empty.
     pub include: Vec<PatternText>,
-    /// Not these.
     pub exclude: Vec<PatternText>,
 }
 
@@ -31,7 +30,6 @@ pub enum Totals {
     /// They are instances like the others. A sum over all instances counts everything twice.
     #[default]
     Keep,
-    /// They are dropped.
     Drop,
     /// They are dropped if there are instances that they sum up; see [`Selection::instance_among`].
     DropBesideParts,
@@ -44,13 +42,11 @@ pub enum Totals {
 pub enum Choice {
     /// It is not selected.
     No,
-    /// It is selected.
     Yes,
     /// It sums up others and is shown separately ([`Totals::Separate`]).
     Total,
 }
 
-/// Checked [`SelectionRules`].
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     counters: Names,
@@ -63,7 +59,6 @@ pub struct Selection {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {error}")]
 pub struct SelectionError {
-    /// Which pattern.
     pub place: Place,
     /// What is wrong with it, and the probable intention.
     #[source]
@@ -73,11 +68,8 @@ pub struct SelectionError {
 /// The place of a pattern in [`SelectionRules`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// `counters` or `instances`.
     pub filter: &'static str,
-    /// `include` or `exclude`.
     pub list: &'static str,
-    /// Counted from zero.
     pub index: usize,
 }
 
@@ -178,7 +170,6 @@ impl Selection {
 
 const TOTALS: [&str; 3] = ["_total", "__total__", "_global_"];
 
-/// A checked [`Filter`].
 #[derive(Clone, Debug, Default)]
 struct Names {
     include: Vec<NamePattern>,

@@ -3,19 +3,12 @@ use core::fmt;
 /// The unit of values, as far as the type or the name defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// Unknown.
     None,
-    /// Seconds.
     Seconds,
-    /// Bytes.
     Bytes,
-    /// Bits.
     Bits,
-    /// Parts of one.
     Ratio,
-    /// Cycles per second.
     Hertz,
-    /// Degrees Celsius.
     Celsius,
 }
 

@@ -28,7 +28,7 @@ enum State {
 pub enum Width {
     /// It wraps to zero at 2³².
     Bits32,
-    /// It never wraps.
+    /// The counter never wraps around.
     Bits64,
 }
 

@@ -1,3 +1,5 @@
+//! When the threshold of an alert triggers, by one sample after another.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +18,6 @@ const INTERVALS_UNTIL_FORGOTTEN: u32 = 240;
 /// A threshold, and how it is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// What triggers.
     pub threshold: Threshold,
     /// The time between two samples.
     pub interval: Duration,
@@ -39,7 +40,6 @@ pub struct Slot(usize);
 /// A sample that was across for long enough. The actions of the alert follow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trigger {
-    /// The value.
     pub value: f64,
     /// Whether the sample before did not trigger.
     pub is_first: bool,
@@ -83,7 +83,6 @@ impl Judge {
         Self { rule, slots: HashMap::new(), instances: Vec::new(), left_out: 0, generation: 0, without: None }
     }
 
-    /// The rule.
     #[must_use]
     pub const fn rule(&self) -> &Rule {
         &self.rule

@@ -20,7 +20,6 @@ pub enum AlertState {
 }
 
 impl AlertState {
-    /// All of them.
     pub const ALL: [Self; 7] = [
         Self::Waiting,
         Self::Ok,
@@ -49,7 +48,6 @@ impl AlertState {
 /// What is known of an alert for one instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
-    /// The state.
     pub state: AlertState,
     /// When the state was entered.
     pub since: Duration,

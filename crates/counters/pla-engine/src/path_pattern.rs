@@ -48,11 +48,8 @@ pub struct PathPatternError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
-    /// As it stands.
     Char(char),
-    Serial {
-        digits: usize,
-    },
+    Serial { digits: usize },
     Field(Field),
 }
 

@@ -1,3 +1,5 @@
+//! The arguments of an alert's task, with what stands for its placeholders.
+
 use std::str::FromStr;
 
 /// [MS-PLA] 3.2.4.8.11, 3.2.4.1.38: the arguments of the task that an alert or the end of a set starts, with variables in braces.
@@ -24,9 +26,7 @@ pub struct TaskValues<'a> {
     pub name: &'a str,
     /// `{counter}`: the path of the counter that crossed the threshold.
     pub counter: &'a str,
-    /// `{date}`: when.
     pub date: &'a str,
-    /// `{threshold}`: the limit.
     pub threshold: &'a str,
     /// `{value}`: of the counter.
     pub value: &'a str,
@@ -93,7 +93,6 @@ variables! {
 const CHARS_MAX: usize = 8192;
 
 impl TaskArguments {
-    /// The argument vector.
     #[must_use]
     pub fn words(&self, values: &TaskValues<'_>) -> Vec<String> {
         let word = |pieces: &Vec<Piece>| {

@@ -1,3 +1,5 @@
+//! How the threshold of an alert is read: path, operator, number.
+
 use core::fmt;
 use core::str::FromStr;
 
@@ -22,9 +24,7 @@ pub struct Threshold {
 /// On which side of its limit a value triggers. A value that equals the limit does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
-    /// `<`
     Below,
-    /// `>`
     Above,
 }
 

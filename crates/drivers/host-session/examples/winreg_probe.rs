@@ -227,7 +227,7 @@ async fn open_root<C: Channel>(winreg: &mut C, opnum: u16) -> Result<ContextHand
     Ok(handle)
 }
 
-/// [MS-RRP] 3.1.5.24: `BaseRegGetVersion`.
+/// `BaseRegGetVersion` of [MS-RRP] 3.1.5.24.
 async fn version<C: Channel>(winreg: &mut C, key: ContextHandle) -> Result<u32, Box<dyn Error>> {
     let mut stub = Writer::new();
     stub.write(&key)?;
@@ -238,7 +238,7 @@ async fn version<C: Channel>(winreg: &mut C, key: ContextHandle) -> Result<u32, 
     Ok(version)
 }
 
-/// [MS-RRP] 3.1.5.17: `BaseRegQueryValue`.
+/// `BaseRegQueryValue` of [MS-RRP] 3.1.5.17.
 async fn query_value<C: Channel>(
     winreg: &mut C,
     key: ContextHandle,
@@ -287,7 +287,7 @@ fn succeeded(doing: &str, status: u32) -> Result<(), String> {
     if status == 0 { Ok(()) } else { Err(format!("{doing}: the registry answers {status}")) }
 }
 
-/// [MS-RRP] 1.9.
+/// See section 1.9 of [MS-RRP].
 const WINREG: SyntaxId = SyntaxId::new(Guid::from_u128(0x338c_d001_2244_31f1_aaaa_9000_3800_1003), 1, 0);
 const OPEN_LOCAL_MACHINE: u16 = 2;
 const OPEN_PERFORMANCE_DATA: u16 = 3;

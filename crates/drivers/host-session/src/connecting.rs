@@ -47,7 +47,6 @@ impl<'a> Connecting<'a> {
         self.negotiate(stream).await.map_err(|error| error.at(&place))
     }
 
-    /// The stage auth.
     pub(crate) async fn authenticate(
         &mut self,
         smb: &mut SmbConnection,

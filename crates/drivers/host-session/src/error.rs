@@ -17,7 +17,6 @@ use crate::{Endpoint, Reason, Recovery, Stage, StageReport, Target, Verdict};
 pub struct SessionError {
     /// The stage that failed.
     pub stage: Stage,
-    /// Why it failed.
     pub reason: Reason,
     /// What to rebuild before the next attempt.
     pub recovery: Recovery,

@@ -40,13 +40,11 @@ mod connect;
 mod connecting;
 mod endpoint;
 mod error;
-mod host;
 mod mapped;
 mod one_call;
 mod options;
 mod pinned;
 mod reason;
-mod recovery;
 pub mod rpc_client;
 mod session;
 mod stages;
@@ -56,13 +54,74 @@ pub use self::call::call_error;
 pub use self::connect::{LoggedOn, Reached};
 pub use self::endpoint::{Endpoint, TcpService};
 pub use self::error::SessionError;
-pub use self::host::HostInfo;
 pub use self::mapped::TcpPort;
 pub use self::one_call::concerns_one_call;
 pub use self::options::{Options, PipeRetry, Target};
 pub use self::pinned::PinnedConnector;
 pub use self::reason::{Reason, Stage, Verdict};
-pub use self::recovery::Recovery;
 pub use self::session::Session;
 pub use self::stages::{StageReport, StageTimer};
 pub use self::tcp::{TcpReached, TcpSession};
+use ms_smb2::client::Negotiated;
+use ms_smb2::{Cipher, Dialect, SigningAlgorithm};
+use ssp::ServerInfo;
+use wire::{FileTime, Guid};
+
+/// What has to be opened again after an error, before another attempt can succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Recovery {
+    /// Nothing: the error is the result.
+    Nothing,
+    /// Context handles: the service was restarted, dropped them, or failed.
+    Handle,
+    /// The pipe. See [`Session::reopen`](crate::Session::reopen).
+    Pipe,
+    /// The connection, also after access was denied: new rights take effect at the next logon. See
+    /// [`Session::connect`](crate::Session::connect).
+    Connection,
+}
+
+impl Recovery {
+    /// The next larger step, if an attempt after this one failed again.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        match self {
+            Self::Nothing => Self::Handle,
+            Self::Handle => Self::Pipe,
+            Self::Pipe | Self::Connection => Self::Connection,
+        }
+    }
+}
+
+/// What a host reported about itself while connecting. The names are not verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostInfo {
+    /// The SMB dialect in use.
+    pub dialect: Dialect,
+    /// How SMB encrypts, where it does.
+    pub cipher: Option<Cipher>,
+    /// Whether SMB encrypts; the calls inside are sealed either way.
+    pub is_encrypted: bool,
+    /// How SMB signs what it does not encrypt.
+    pub signing: SigningAlgorithm,
+    /// The SMB server's identity; another one under the same name means another machine.
+    pub server_guid: Guid,
+    /// The host's clock when it answered.
+    pub system_time: FileTime,
+    /// Names and version of the operating system.
+    pub names: ServerInfo,
+}
+
+impl HostInfo {
+    pub(crate) fn new(negotiated: &Negotiated, is_encrypted: bool, names: ServerInfo) -> Self {
+        Self {
+            dialect: negotiated.dialect,
+            cipher: negotiated.cipher,
+            is_encrypted,
+            signing: negotiated.signing,
+            server_guid: negotiated.server_guid,
+            system_time: negotiated.system_time,
+            names,
+        }
+    }
+}

@@ -11,11 +11,9 @@ use crate::{Options, Reason, Recovery, SessionError, Stage, StageReport, Target,
 /// Where the TCP port of an interface is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpPort {
-    /// It is known.
     Fixed(u16),
     /// The host's endpoint mapper tells it.
     Mapped {
-        /// The interface.
         interface: SyntaxId,
         /// The port of the mapper: [`endpoints::epm::PORT`] on all hosts.
         mapper: u16,

@@ -1,3 +1,5 @@
+//! Which errors are about one call, after which the association goes on.
+
 use crate::rpc_client::{ErrorKind, Operation};
 use dcerpc::FaultStatus;
 

@@ -6,7 +6,6 @@ use dcerpc::Observers;
 use dcerpc::client::ClientConfig;
 use ssp::{ImpersonationLevel, Mechanism};
 
-/// Which host.
 pub type Target = transport::Endpoint;
 
 /// How to talk to a host.
@@ -45,7 +44,6 @@ impl Default for Options {
 /// Windows starts some services when a client opens their pipe, and refuses the pipe until they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipeRetry {
-    /// Maximum attempts.
     pub attempts_max: u32,
     /// Time between two attempts.
     pub pause: Duration,

@@ -5,17 +5,13 @@ use core::fmt;
 pub enum Stage {
     /// Finding the host's address.
     Dns,
-    /// Opening the connection.
     Tcp,
     /// Agreeing on an SMB dialect.
     Smb,
-    /// Authentication.
     Auth,
     /// Connecting `IPC$` and opening the pipe.
     Pipe,
-    /// Binding the interface.
     Bind,
-    /// Calls.
     Query,
     /// Decoding what the calls returned.
     Decode,
@@ -51,7 +47,6 @@ impl fmt::Display for Stage {
 /// Why an operation on a host failed: a closed list, whose words are those of the plugins' header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// The deadline passed.
     Timeout,
     /// The name has no address.
     NameNotFound,
@@ -91,7 +86,6 @@ pub enum Reason {
     NotFound,
     /// A limit of this side was exceeded.
     LimitExceeded,
-    /// An invalid answer.
     MalformedReply,
     /// The host reports that it failed.
     ServerFault,
@@ -99,12 +93,10 @@ pub enum Reason {
     Busy,
     /// A bug on this side.
     Internal,
-    /// Something else.
     Other,
 }
 
 impl Reason {
-    /// All of them.
     pub const ALL: [Self; 25] = [
         Self::Timeout,
         Self::NameNotFound,
@@ -233,7 +225,6 @@ impl fmt::Display for Reason {
 /// The host's verdict on our credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// They are right.
     Accepted,
     /// They are wrong; other hosts would refuse them, too.
     Rejected,

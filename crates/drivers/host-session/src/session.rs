@@ -129,7 +129,6 @@ impl Session {
         &self.host
     }
 
-    /// Which host.
     #[must_use]
     pub const fn target(&self) -> &Target {
         &self.target

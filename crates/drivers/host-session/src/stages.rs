@@ -8,17 +8,13 @@ use crate::Stage;
 /// Time, calls and bytes of one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageReport {
-    /// Which.
     pub stage: Stage,
-    /// When it began.
     pub started: Instant,
     /// How long it took.
     pub duration: Duration,
     /// Requests made: of SMB up to the bind, of RPC in queries.
     pub calls: u64,
-    /// Bytes read.
     pub received_bytes: u64,
-    /// Bytes written.
     pub sent_bytes: u64,
 }
 

@@ -12,25 +12,20 @@ pub enum Error {
     /// The system does not tell about a process.
     #[error("read /proc of process {pid}: {error}")]
     Proc {
-        /// Its process id.
         pid: u32,
-        /// The reason.
         #[source]
         error: io::Error,
     },
     /// The run directory cannot be made or opened.
     #[error("open run directory {}: {error}", path.display())]
     Directory {
-        /// The directory.
         path: PathBuf,
-        /// The reason.
         #[source]
         error: io::Error,
     },
     /// The run directory is not a directory of this user alone.
     #[error("refused run directory {}: {reason}", path.display())]
     Refused {
-        /// The directory.
         path: PathBuf,
         /// What is wrong, and what to do.
         reason: String,
@@ -38,39 +33,26 @@ pub enum Error {
     /// A file cannot be made, opened, or given its size.
     #[error("{doing} {}: {error}", path.display())]
     File {
-        /// What was done.
         doing: &'static str,
-        /// The file.
         path: PathBuf,
-        /// The reason.
         #[source]
         error: io::Error,
     },
     /// A file of a run directory that is none, and may lead elsewhere or never end.
     #[error("refused {}: it is {found}, and no file: remove it", path.display())]
-    NotRegular {
-        /// Its path.
-        path: PathBuf,
-        /// What it is.
-        found: &'static str,
-    },
+    NotRegular { path: PathBuf, found: &'static str },
     /// The signal handler that protects mapped files cannot be installed.
     #[error("install a handler for SIGBUS: {error}")]
     Handler {
-        /// The reason.
         #[source]
         error: io::Error,
     },
     /// There are as many mapped files as the signal handler can protect.
     #[error("{files_max} files are mapped already, which is the limit")]
-    TooManyFiles {
-        /// The limit.
-        files_max: usize,
-    },
+    TooManyFiles { files_max: usize },
     /// Bytes of a file cannot be read.
     #[error("read cells: {error}")]
     Read {
-        /// The reason.
         #[source]
         error: io::Error,
     },
@@ -90,7 +72,6 @@ pub enum Error {
         "version {version} with cells of {cell_bytes} bytes is not known: read it with the program that wrote it (known here: version {VERSION})"
     )]
     Version {
-        /// Its version.
         version: u32,
         /// The size of its cells.
         cell_bytes: u32,

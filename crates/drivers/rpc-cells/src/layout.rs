@@ -78,7 +78,6 @@ impl Default for Capacity {
 /// The name of a cell within its process: `section.cell`, written with hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CellId {
-    /// Its section.
     pub section: u16,
     /// Its number in the section.
     pub cell: u16,

@@ -5,11 +5,9 @@ use crate::cell::Kind;
 open_enum! {
     /// How much of the state is kept in cells.
     pub struct Level(u8) {
-        /// Nothing.
         NONE = 0,
         /// Endpoints, threads, connections, server calls, and client calls that are made within a server call.
         SERVER = 1,
-        /// Client calls, too.
         FULL = 2,
     }
 }
@@ -19,7 +17,6 @@ open_enum! {
 pub enum CallOrigin {
     /// Within a server call, whose caller waits for both.
     ServerCall,
-    /// Elsewhere.
     Client,
 }
 

@@ -104,13 +104,11 @@
 //! the totals of a connection, and where a client's connection leads.
 
 mod cell;
-mod clock;
 mod error;
 mod header;
 mod layout;
 mod level;
 mod mapped;
-mod memory;
 mod process;
 mod read;
 mod run_dir;
@@ -123,16 +121,51 @@ pub use self::cell::{
     Connection, ConnectionFlags, ConnectionTotals, Endpoint, EndpointStatus, Interface, Kind, Malformed,
     Name, Object, ObjectCall, Operation, ProtocolSequence, ServerCall, Thread, ThreadStatus,
 };
-pub use self::clock::boot_ms;
 pub use self::error::Error;
 pub use self::header::{FileHeader, format};
 pub use self::layout::{CELL_BYTES, CELL_WORDS, Capacity, CellId, ParseCellIdError, VERSION};
 pub use self::level::{CallOrigin, Level};
 pub use self::mapped::{MappedFile, SigbusGuard};
-pub use self::memory::Memory;
 pub use self::process::ProcessIdentity;
 pub use self::read::{Problem, Problems, ReadLimits, Snapshot, Source, read};
 pub use self::run_dir::{
     DirectoryFiles, FileSnapshot, RunDirectory, SectionFile, SectionFileOptions, read_directory, read_files,
 };
 pub use self::writer::{CellHandle, ClientCallHandle, Writer};
+use std::sync::atomic::AtomicU64;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// The time now, as cells have it: in milliseconds after boot.
+#[must_use]
+pub fn boot_ms() -> u64 {
+    let now = clock_gettime(ClockId::Boottime);
+    let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));
+    seconds.unwrap_or(0).saturating_mul(1_000).saturating_add(nanos.unwrap_or(0) / 1_000_000)
+}
+
+/// Memory that cells live in. Another process may read it at any time.
+pub trait Memory: Send + Sync {
+    /// All words, also of sections that are not there yet. They are always the same ones.
+    fn words(&self) -> &[AtomicU64];
+
+    /// Makes `sections` sections writable. Returns false if that is not possible.
+    fn grow(&self, sections: u16) -> bool {
+        let _ = sections;
+        true
+    }
+}
+
+/// Memory of somebody else, which lives as long as the process.
+impl Memory for &'static [AtomicU64] {
+    fn words(&self) -> &[AtomicU64] {
+        self
+    }
+}
+
+/// Memory of this process, which no other reads.
+impl Memory for Box<[AtomicU64]> {
+    fn words(&self) -> &[AtomicU64] {
+        self
+    }
+}

@@ -7,7 +7,6 @@ use crate::error::Error;
 /// A process, told apart from all others that this machine has run or will run: process ids are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProcessIdentity {
-    /// Its process id.
     pub pid: u32,
     /// When it was started, in clock ticks after boot: field `starttime` of `/proc/PID/stat`.
     pub start_ticks: u64,

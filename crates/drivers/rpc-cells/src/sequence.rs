@@ -13,11 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// A word that processes share.
 pub(crate) trait Word {
-    /// Loads it.
     fn load(&self, order: Ordering) -> u64;
-    /// Stores it.
     fn store(&self, value: u64, order: Ordering);
-    /// An atomic fence.
     fn fence(order: Ordering);
 }
 

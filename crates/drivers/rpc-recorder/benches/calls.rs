@@ -146,7 +146,6 @@ fn soon() -> Instant {
 }
 
 rpc::interface! {
-    /// Made up.
     pub interface Filler("f1110000-0000-4000-8000-000000000001", 1.0) -> wire::Win32Error {
         /// As many bytes as are asked for.
         0 => FillerFill as fill(bytes: u32) -> ();

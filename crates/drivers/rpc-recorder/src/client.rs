@@ -1,3 +1,5 @@
+//! What is kept in cells of the associations that this process opens.
+
 use std::sync::Arc;
 
 use dcerpc::{AssociationInfo, AssociationState, CallId, Change, Observer, Role, SyntaxId};
@@ -7,8 +9,8 @@ use rpc_cells::{
     ObjectCall, Writer,
 };
 
-use crate::calls::object_call;
 use crate::connection::ConnectionCells;
+use crate::object_call;
 use crate::shared::{Shared, protocol_sequence};
 use crate::threads;
 

@@ -1,3 +1,5 @@
+//! Names of interfaces and methods in cells.
+
 use std::collections::{BTreeMap, HashMap};
 
 use dcerpc::SyntaxId;

@@ -1,3 +1,5 @@
+//! What is kept in cells of the associations that this process serves.
+
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -7,8 +9,8 @@ use rpc_cells::{
     CallFlags, CallStatus, CellHandle, CellId, Connection, ObjectCall, ServerCall, ThreadStatus,
 };
 
-use crate::calls::object_call;
 use crate::connection::ConnectionCells;
+use crate::object_call;
 use crate::shared::Shared;
 use crate::threads;
 

@@ -12,7 +12,6 @@ pub enum Error {
     /// What has the name is not what was expected, and was left alone.
     #[error("`{name}` {reason}")]
     Refused {
-        /// The name.
         name: String,
         /// What is not as expected, and what to do about it.
         reason: String,

@@ -40,7 +40,6 @@ pub struct Counted<S> {
 }
 
 impl<S: Stream> Counted<S> {
-    /// Counts from zero.
     pub fn new(inner: S) -> Self {
         Self { inner, counter: ByteCounter::default() }
     }

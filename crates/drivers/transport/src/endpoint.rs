@@ -7,12 +7,10 @@ use std::net::IpAddr;
 pub struct Endpoint {
     /// A DNS name, an IPv4 address, or an IPv6 address without brackets.
     pub host: String,
-    /// A TCP port.
     pub port: u16,
 }
 
 impl Endpoint {
-    /// The endpoint `host:port`.
     #[must_use]
     pub fn new(host: impl Into<String>, port: u16) -> Self {
         Self { host: host.into(), port }

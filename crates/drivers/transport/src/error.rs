@@ -8,13 +8,11 @@ use crate::Endpoint;
 #[derive(Debug, thiserror::Error)]
 #[error("connect to {}: {stage}: {}", self.place(), self.what())]
 pub struct ConnectError {
-    /// The endpoint.
     pub endpoint: Endpoint,
     /// The addresses that were tried; none before the name is resolved.
     pub addresses: Vec<IpAddr>,
     /// The stage that failed.
     pub stage: ConnectStage,
-    /// What went wrong.
     pub kind: ConnectErrorKind,
     /// The error of the operating system or the resolver.
     #[source]

@@ -47,7 +47,6 @@ pub struct Faulty<S> {
     sent: Way,
 }
 
-/// One direction's progress.
 struct Way {
     direction: Direction,
     offset_bytes: u64,

@@ -40,7 +40,6 @@ mod error;
 mod faulty;
 mod memory;
 mod pcap;
-mod race;
 mod read;
 pub mod resolver;
 mod tcp;

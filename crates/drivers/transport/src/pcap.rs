@@ -203,7 +203,6 @@ fn packet(from: &Peer, to: &Peer, flags: u8, payload: &[u8]) -> Vec<u8> {
     ip
 }
 
-/// RFC 1071.
 fn checksum(bytes: &[u8]) -> u16 {
     let mut sum: u32 = 0;
     for pair in bytes.chunks(2) {

@@ -1,9 +1,7 @@
 use core::fmt;
 
-/// What [`crate::Decode::decode`] answers.
 pub type DecodeResult<T> = Result<T, DecodeError>;
 
-/// What [`crate::Encode::encode`] answers.
 pub type EncodeResult<T> = Result<T, EncodeError>;
 
 /// Bytes that could not be believed: which structure, which field, where, and why.
@@ -17,7 +15,6 @@ pub struct DecodeError {
     pub field: &'static str,
     /// Bytes from the beginning of the buffer that the cursor was made over.
     pub offset: usize,
-    /// What is wrong.
     pub kind: DecodeErrorKind,
 }
 
@@ -27,7 +24,6 @@ pub struct DecodeError {
 pub enum DecodeErrorKind {
     /// The buffer ends before the structure does.
     NotEnoughBytes {
-        /// Bytes that remain.
         received: usize,
         /// Bytes that the structure needs.
         expected: usize,
@@ -41,14 +37,10 @@ pub enum DecodeErrorKind {
     LimitExceeded {
         /// What the peer says.
         value: u64,
-        /// What we accept.
         limit: u64,
     },
     /// A discriminant that this decoder cannot continue behind.
-    Unsupported {
-        /// The value seen.
-        value: u64,
-    },
+    Unsupported { value: u64 },
 }
 
 impl DecodeError {
@@ -123,7 +115,6 @@ impl std::error::Error for DecodeError {}
 pub struct EncodeError {
     /// The structure's name in its specification.
     pub context: &'static str,
-    /// The field's name.
     pub field: &'static str,
     /// The rule that the value breaks.
     pub reason: &'static str,

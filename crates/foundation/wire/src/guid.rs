@@ -20,7 +20,6 @@ pub struct Guid {
 }
 
 impl Guid {
-    /// All zeros.
     pub const NULL: Self = Self::from_u128(0);
     /// Bytes on the wire.
     pub const FIXED_PART_SIZE: usize = 4 /* Data1 */ + 2 /* Data2 */ + 2 /* Data3 */ + 8 /* Data4 */;

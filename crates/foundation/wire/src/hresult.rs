@@ -3,19 +3,16 @@ use crate::{Win32Error, open_enum};
 open_enum! {
     /// [MS-ERREF] 2.1: a COM result. Negative values are failures.
     pub struct HResult(u32) {
-        /// Success.
         S_OK = 0,
         /// Success, with `false` for an answer.
         S_FALSE = 1,
         /// Success of [MS-PLA]: the property is kept, and has no effect.
         PLA_S_PROPERTY_IGNORED = 0x0030_0100,
-        /// Not implemented.
         E_NOTIMPL = 0x8000_4001,
         /// The object does not have the interface.
         E_NOINTERFACE = 0x8000_4002,
         /// A pointer is NULL that must not be.
         E_POINTER = 0x8000_4003,
-        /// Given up.
         E_ABORT = 0x8000_4004,
         /// Failed without a reason.
         E_FAIL = 0x8000_4005,
@@ -119,7 +116,6 @@ open_enum! {
         REGDB_E_CLASSNOTREG = 0x8004_0154,
         /// The host does not know the interface.
         REGDB_E_IIDNOTREG = 0x8004_0155,
-        /// No such class.
         CO_E_CLASSSTRING = 0x8004_01f3,
         /// The object is not registered.
         CO_E_OBJNOTREG = 0x8004_01fb,

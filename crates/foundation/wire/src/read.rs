@@ -31,13 +31,11 @@ impl<'a> ReadCursor<'a> {
         Self { buffer, position: 0 }
     }
 
-    /// Bytes that remain.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.buffer.len() - self.position
     }
 
-    /// Whether nothing remains.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -82,7 +80,6 @@ impl<'a> ReadCursor<'a> {
     }
 
     read_integer! {
-        /// Takes one byte.
         read_u8 -> u8, from_le_bytes;
         /// Takes a little-endian integer.
         read_u16 -> u16, from_le_bytes;

@@ -4,7 +4,6 @@ open_enum! {
     /// [MS-ERREF] 2.2: a Win32 error code, the return value of most RPC methods here.
     #[doc(alias = "error_status_t")]
     pub struct Win32Error(u32) {
-        /// Success.
         ERROR_SUCCESS = 0,
         /// The file, or the registry key, does not exist.
         ERROR_FILE_NOT_FOUND = 2,
@@ -74,7 +73,6 @@ impl std::error::Error for Win32Error {}
 open_enum! {
     /// [MS-ERREF] 2.3: an NTSTATUS, the result of every SMB command.
     pub struct NtStatus(u32) {
-        /// Success.
         STATUS_SUCCESS = 0,
         /// The answer comes later.
         STATUS_PENDING = 0x0000_0103,
@@ -106,7 +104,6 @@ open_enum! {
         STATUS_OBJECT_PATH_NOT_FOUND = 0xC000_003A,
         /// No domain controller answers.
         STATUS_NO_LOGON_SERVERS = 0xC000_005E,
-        /// No such account.
         STATUS_NO_SUCH_USER = 0xC000_0064,
         /// The password is wrong.
         STATUS_WRONG_PASSWORD = 0xC000_006A,

@@ -53,21 +53,21 @@ impl<'de> Decode<'de> for FileTime {
 /// Fields are not checked: they may be no real date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct SystemTime {
-    /// 1601 to 30827.
+    /// From 1601 to 30827.
     pub year: u16,
-    /// 1 to 12.
+    /// From 1 to 12.
     pub month: u16,
     /// 0 (Sunday) to 6.
     pub day_of_week: u16,
-    /// 1 to 31.
+    /// From 1 to 31.
     pub day: u16,
-    /// 0 to 23.
+    /// From 0 to 23.
     pub hour: u16,
-    /// 0 to 59.
+    /// From 0 to 59.
     pub minute: u16,
-    /// 0 to 59.
+    /// From 0 to 59.
     pub second: u16,
-    /// 0 to 999.
+    /// From 0 to 999.
     pub milliseconds: u16,
 }
 

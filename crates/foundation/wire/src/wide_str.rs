@@ -36,7 +36,6 @@ impl<'a> WideStr<'a> {
         self.bytes
     }
 
-    /// The characters.
     pub fn chars(self) -> impl Iterator<Item = char> + 'a {
         let units = self.bytes.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
         char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))

@@ -31,7 +31,6 @@ impl<'a> WriteCursor<'a> {
     }
 
     write_integer! {
-        /// Appends one byte.
         write_u8(u8), to_le_bytes;
         /// Appends a little-endian integer.
         write_u16(u16), to_le_bytes;
@@ -56,7 +55,6 @@ impl<'a> WriteCursor<'a> {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Appends `count` zeros.
     pub fn write_zeros(&mut self, count: usize) {
         self.buffer.resize(self.buffer.len() + count, 0);
     }

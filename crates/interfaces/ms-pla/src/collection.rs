@@ -26,7 +26,6 @@ pub trait Collection: ObjectInterface<Status = HResult> + Inherits<Self> + Sized
     /// Asks for an item.
     fn item(index: AnyVariant<'static>) -> Self::Item;
 
-    /// The item.
     fn item_of<'reply>(reply: <Self::Item as Request>::Reply<'reply>) -> Object<'reply>;
 }
 
@@ -71,7 +70,6 @@ collections! {
 pub enum Selector<'stub> {
     /// The one at this index, from zero.
     Index(u32),
-    /// This one.
     Object(InterfacePointer<'stub>),
 }
 

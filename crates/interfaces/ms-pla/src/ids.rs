@@ -46,7 +46,6 @@ pub enum Category {
 }
 
 impl Category {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Server, Self::System, Self::TraceSession, Self::BootTraceSession];
 
     /// The class of one of its sets: [`IDataCollectorSet`](crate::IDataCollectorSet).

@@ -85,31 +85,22 @@ bits!(AutoPathFormat CommitMode DataManagerSteps FolderActionSteps StreamMode We
 enumerations! {
     /// [MS-PLA] 2.2.2.1 `AutoPathFormat`: what is added to the name of a file or folder; bits.
     pub struct AutoPathFormat {
-        /// plaNone
         NONE = 0x0000,
         /// plaPattern: what the pattern says.
         PATTERN = 0x0001,
         /// plaComputer: before the name, that of the host.
         COMPUTER = 0x0002,
-        /// plaMonthDayHour: MMddHH.
         MONTH_DAY_HOUR = 0x0100,
-        /// plaSerialNumber: NNNNNN.
         SERIAL_NUMBER = 0x0200,
-        /// plaYearDayOfYear: yyyyDDD.
         YEAR_DAY_OF_YEAR = 0x0400,
-        /// plaYearMonth: yyyyMM.
         YEAR_MONTH = 0x0800,
-        /// plaYearMonthDay: yyyyMMdd.
         YEAR_MONTH_DAY = 0x1000,
-        /// plaYearMonthDayHour: yyyyMMddHH.
         YEAR_MONTH_DAY_HOUR = 0x2000,
-        /// plaMonthDayHourMinute: MMddHHmm.
         MONTH_DAY_HOUR_MINUTE = 0x4000,
     }
 
     /// [MS-PLA] 2.2.2.2 `ClockType`: the clock of a trace.
     pub struct ClockType {
-        /// plaTimeStamp: not converted.
         TIME_STAMP = 0,
         /// plaPerformance: the performance counter, 100 ns.
         PERFORMANCE = 1,
@@ -137,9 +128,7 @@ enumerations! {
 
     /// [MS-PLA] 2.2.2.4 `DataCollectorSetStatus`: whether a set runs.
     pub struct DataCollectorSetStatus {
-        /// plaStopped
         STOPPED = 0,
-        /// plaRunning
         RUNNING = 1,
         /// plaCompiling: its data manager is at work.
         COMPILING = 2,
@@ -151,27 +140,20 @@ enumerations! {
 
     /// [MS-PLA] 2.2.2.5 `DataCollectorType`: the kind of a collector.
     pub struct DataCollectorType {
-        /// plaPerformanceCounter
         PERFORMANCE_COUNTER = 0,
-        /// plaTrace
         TRACE = 1,
-        /// plaConfiguration
         CONFIGURATION = 2,
-        /// plaAlert
         ALERT = 3,
-        /// plaApiTrace
         API_TRACE = 4,
     }
 
     /// [MS-PLA] 2.2.2.6 `DataManagerSteps`: what a data manager does; bits.
     pub struct DataManagerSteps {
-        /// plaCreateReport
         CREATE_REPORT = 0x01,
         /// plaRunRules: applies the rules to the report.
         RUN_RULES = 0x02,
         /// plaCreateHtml: makes HTML of the report.
         CREATE_HTML = 0x04,
-        /// plaFolderActions
         FOLDER_ACTIONS = 0x08,
         /// plaResourceFreeing: deletes folders if a limit is exceeded.
         RESOURCE_FREEING = 0x10,
@@ -179,45 +161,33 @@ enumerations! {
 
     /// [MS-PLA] 2.2.2.7 `FileFormat`: the format of a file with counters.
     pub struct FileFormat {
-        /// plaCommaSeparated
         COMMA_SEPARATED = 0,
-        /// plaTabSeparated
         TAB_SEPARATED = 1,
         /// plaSql: tables of a database.
         SQL = 2,
-        /// plaBinary
         BINARY = 3,
     }
 
     /// [MS-PLA] 2.2.2.8 `FolderActionSteps`: what is done with a folder; bits.
     pub struct FolderActionSteps {
-        /// plaCreateCab
         CREATE_CAB = 0x01,
         /// plaDeleteData: all files but the report and the cabinet file.
         DELETE_DATA = 0x02,
-        /// plaSendCab
         SEND_CAB = 0x04,
-        /// plaDeleteCab
         DELETE_CAB = 0x08,
-        /// plaDeleteReport
         DELETE_REPORT = 0x10,
     }
 
     /// [MS-PLA] 2.2.2.9 `ResourcePolicy`: which folders are deleted first.
     pub struct ResourcePolicy {
-        /// plaDeleteLargest
         DELETE_LARGEST = 0,
-        /// plaDeleteOldest
         DELETE_OLDEST = 1,
     }
 
     /// [MS-PLA] 2.2.2.10 `StreamMode`: where the events of a trace go; bits.
     pub struct StreamMode {
-        /// plaFile
         FILE = 0x0001,
-        /// plaRealTime: to consumers.
         REAL_TIME = 0x0002,
-        /// plaBoth
         BOTH = 0x0003,
         /// plaBuffering: into a ring of buffers in memory.
         BUFFERING = 0x0004,
@@ -239,21 +209,13 @@ enumerations! {
     pub struct WeekDays {
         /// plaRunOnce: the first day alone.
         RUN_ONCE = 0x00,
-        /// plaSunday
         SUNDAY = 0x01,
-        /// plaMonday
         MONDAY = 0x02,
-        /// plaTuesday
         TUESDAY = 0x04,
-        /// plaWednesday
         WEDNESDAY = 0x08,
-        /// plaThursday
         THURSDAY = 0x10,
-        /// plaFriday
         FRIDAY = 0x20,
-        /// plaSaturday
         SATURDAY = 0x40,
-        /// plaEveryday
         EVERYDAY = 0x7f,
     }
 }

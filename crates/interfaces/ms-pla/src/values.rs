@@ -17,7 +17,6 @@ pub struct ValueMap {
 pub struct ValueMapItem {
     /// The name. In a validation it is the property, as a path.
     pub key: String,
-    /// A text.
     pub description: String,
     /// Whether it is chosen.
     pub is_enabled: bool,

@@ -24,7 +24,6 @@ fn main() -> ExitCode {
     if text && parquet { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// 60 records.
 fn text() -> bool {
     const OURS: &str = "CSV";
     const CRATE: &str = "csv";
@@ -48,7 +47,6 @@ fn text() -> bool {
     ])
 }
 
-/// 50 records.
 fn parquet() -> bool {
     const JOURNAL: &str = "journal";
     const ROW_GROUP: &str = "row group of the journal";

@@ -39,7 +39,6 @@ struct Workload {
     name: &'static str,
     counters: u32,
     batches: u32,
-    /// In each batch.
     records: u32,
 }
 

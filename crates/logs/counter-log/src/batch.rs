@@ -21,7 +21,6 @@ pub struct Sample {
 /// The numbers of a counter as a host sends them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawSample {
-    /// The value.
     pub first: i64,
     /// Its base, or the clock that it is measured by.
     pub second: i64,
@@ -29,7 +28,6 @@ pub struct RawSample {
     pub multi_count: u32,
 }
 
-/// One record.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// When the samples were taken.
@@ -52,7 +50,6 @@ impl Batch {
         self.samples.resize(self.times.len() * self.columns, Sample::default());
     }
 
-    /// The records.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         self.times.iter().enumerate().map(|(index, time)| Row {
             time: *time,

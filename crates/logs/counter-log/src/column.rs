@@ -18,7 +18,6 @@ pub struct LogHeader {
 pub struct Column {
     /// The host, without backslashes.
     pub machine: String,
-    /// The counterset.
     pub object: String,
     /// The instance that the instance belongs to.
     pub parent: Option<String>,
@@ -26,7 +25,6 @@ pub struct Column {
     pub instance: Option<String>,
     /// The number of the instance among those of the same name, from 0.
     pub instance_index: u32,
-    /// The counter.
     pub counter: String,
     /// [MS-PCQ] 2.2.1: its type.
     pub counter_type: u32,

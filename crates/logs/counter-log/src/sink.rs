@@ -41,7 +41,6 @@ pub enum SinkErrorKind {
     Unavailable,
     /// It refuses the data: a table of another form, for example.
     Refused,
-    /// Anything else.
     Other,
 }
 

@@ -17,7 +17,6 @@ impl<K, T> Default for WeakMap<K, T> {
 }
 
 impl<K, T> WeakMap<K, T> {
-    /// An empty map.
     #[must_use]
     pub const fn new() -> Self {
         Self(LazyLock::new(Mutex::default))

@@ -30,7 +30,6 @@ pub enum Error {
     /// A cabinet file cannot be read or made.
     #[error("cabinet file {name:?}: {reason}")]
     Cabinet {
-        /// The cabinet file.
         name: String,
         /// What is wrong with it.
         reason: String,
@@ -42,7 +41,7 @@ pub enum Error {
     TooManyFolders {
         /// How many there are.
         folders: u64,
-        /// `MaxFolderCount`.
+        /// What documents call `MaxFolderCount`.
         folders_max: u32,
     },
     /// The disk has less free space than the limit before a run.
@@ -52,13 +51,12 @@ pub enum Error {
     TooLittleFreeDisk {
         /// MB that are free.
         free_mb: u64,
-        /// `MinFreeDisk`.
+        /// What documents call `MinFreeDisk`.
         free_min_mb: u32,
     },
     /// A limit does not hold after all folders that may be deleted were deleted.
     #[error("{limit} does not hold after everything that may be deleted was deleted: {reason}")]
     StillAbove {
-        /// The limit.
         limit: crate::Limit,
         /// What is in the way.
         reason: String,

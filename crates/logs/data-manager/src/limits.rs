@@ -1,3 +1,5 @@
+//! How far a folder is above the limits of its set.
+
 use rustix::fd::BorrowedFd;
 
 use crate::settings::MB;

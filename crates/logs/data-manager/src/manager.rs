@@ -19,7 +19,6 @@ impl DataManager {
         Self { settings }
     }
 
-    /// Its settings.
     #[must_use]
     pub const fn settings(&self) -> &ManagerSettings {
         &self.settings

@@ -29,7 +29,6 @@ pub struct Managed {
 /// A folder that was deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
-    /// Its name.
     pub folder: String,
     /// The limit that did not hold.
     pub by: Limit,
@@ -42,9 +41,7 @@ pub struct Removed {
 /// One step of a folder action that changed something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionDone {
-    /// The folder.
     pub folder: String,
-    /// One step.
     pub step: FolderActionSteps,
     /// Files: those in new cabinet files, those deleted, or those sent.
     pub files: u64,
@@ -57,7 +54,6 @@ pub struct ActionDone {
 pub struct Failure {
     /// The folder of a run; nothing if it concerns the set's folder.
     pub folder: Option<String>,
-    /// Why.
     pub error: Error,
 }
 

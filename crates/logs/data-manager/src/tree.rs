@@ -31,7 +31,6 @@ pub(crate) const OWN: &str = RECORD;
 /// How much of a set's folder is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanLimits {
-    /// Folders of runs.
     pub folders_max: usize,
     /// Files and folders in one folder of a run.
     pub entries_max: u64,
@@ -131,9 +130,7 @@ pub(crate) fn for_each_entry(
 
 /// Why the entries of a folder were not read to the end.
 pub(crate) enum EntriesError {
-    /// The system refused.
     Read(io::Error),
-    /// The callback did.
     Each(Error),
 }
 

@@ -6,11 +6,9 @@ use jiff::tz::TimeZone;
 pub struct RunFacts {
     /// The name of the data collector set.
     pub set: String,
-    /// The host.
     pub host: String,
     /// When the run began.
     pub start: Timestamp,
-    /// When it ended.
     pub end: Timestamp,
     /// The time zone in which the report shows times.
     pub zone: TimeZone,
@@ -42,9 +40,7 @@ pub struct RunFile {
 /// A time in which nothing was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// When it began.
     pub start: Timestamp,
-    /// When it ended.
     pub end: Timestamp,
     /// Why, as a phrase: `the host did not answer`.
     pub reason: String,

@@ -39,7 +39,6 @@
 //! ```
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
-mod error;
 mod facts;
 mod html;
 mod report;
@@ -48,9 +47,24 @@ mod statistics;
 mod tree;
 pub mod xpath;
 
-pub use self::error::Error;
 pub use self::facts::{Gap, RunFacts, RunFile};
 pub use self::report::{Options, Report, Source};
 pub use self::rules::{Applied, Documents, Failure, Limits, Rules};
 pub use self::statistics::{Figures, Statistics};
 pub use self::tree::Tree;
+
+/// Why rules are refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The document is not XML that is read here.
+    #[error("read the rules: {0}")]
+    Document(#[from] ms_pla::xml::Error),
+    /// An element is not what [MS-PLA] 2.2.3.4 to 2.2.8 say.
+    #[error("rules, {place}: {reason}")]
+    Rule {
+        /// Where: the names of group and rule as far as they are known, and line and column.
+        place: String,
+        /// What is wrong, and what is expected.
+        reason: String,
+    },
+}

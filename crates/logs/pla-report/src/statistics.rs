@@ -29,9 +29,7 @@ pub struct Figures {
     pub samples: u64,
     /// The sum of the values divided by their number.
     pub mean: f64,
-    /// The smallest value.
     pub min: f64,
-    /// The largest value.
     pub max: f64,
     /// When the first value was taken.
     pub first: Timestamp,

@@ -7,11 +7,9 @@ open_enum! {
     pub struct AuthLevel(u8) {
         /// The server's default; never on the wire.
         DEFAULT = 0,
-        /// Nothing.
         NONE = 1,
         /// The client says who it is when it connects, and nothing after that.
         CONNECT = 2,
-        /// As [`AuthLevel::PKT`].
         CALL = 3,
         /// Each fragment says who sent it.
         PKT = 4,
@@ -38,17 +36,11 @@ open_enum! {
     /// [MS-RPCE] 2.2.1.1.7: the security provider.
     #[doc(alias = "RPC_C_AUTHN")]
     pub struct AuthService(u8) {
-        /// Nobody.
         NONE = 0,
-        /// SPNEGO.
         GSS_NEGOTIATE = 9,
-        /// NTLM.
         WINNT = 10,
-        /// Schannel.
         GSS_SCHANNEL = 14,
-        /// Kerberos.
         GSS_KERBEROS = 16,
-        /// Netlogon.
         NETLOGON = 68,
         /// The system's default; never on the wire.
         DEFAULT = 255,

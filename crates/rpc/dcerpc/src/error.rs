@@ -15,32 +15,21 @@ pub enum Error {
     Encode(#[from] EncodeError),
     /// The server refuses the association.
     #[error("bind refused: {reason}")]
-    BindRefused {
-        /// The server's reason.
-        reason: BindNakReason,
-    },
+    BindRefused { reason: BindNakReason },
     /// The server has no use for any of the presentation contexts.
     #[error("interface {interface} refused: {result}, {reason}")]
     ContextRefused {
         /// The interface that was asked for.
         interface: SyntaxId,
-        /// Who refused.
         result: Rejection,
-        /// Why.
         reason: RejectionReason,
     },
     /// The server answered an alter_context or a bind with a fault.
     #[error("{doing}: {status}")]
-    BindFault {
-        /// What was asked.
-        doing: &'static str,
-        /// The server's status.
-        status: FaultStatus,
-    },
+    BindFault { doing: &'static str, status: FaultStatus },
     /// A PDU that the state of the association does not allow.
     #[error("unexpected {packet_type} while {state}")]
     UnexpectedPdu {
-        /// What came.
         packet_type: PacketType,
         /// What the association was doing.
         state: &'static str,
@@ -55,22 +44,13 @@ pub enum Error {
     },
     /// A fragment on a presentation context that the call is not on.
     #[error("fragment on presentation context {actual} where {expected} is due")]
-    WrongContext {
-        /// The call's context.
-        expected: ContextId,
-        /// The fragment's.
-        actual: ContextId,
-    },
+    WrongContext { expected: ContextId, actual: ContextId },
     /// Fragments that are no sequence.
     #[error("fragments out of order: {reason}")]
-    FragmentOrder {
-        /// What is wrong.
-        reason: &'static str,
-    },
+    FragmentOrder { reason: &'static str },
     /// A peer that wants more than it may have.
     #[error("{what} exceeds the limit of {limit}")]
     LimitExceeded {
-        /// What.
         what: &'static str,
         /// The most that is accepted.
         limit: usize,
@@ -78,7 +58,6 @@ pub enum Error {
     /// A PDU at another authentication level than the association's.
     #[error("PDU at authentication level {actual} on an association at {expected}")]
     LevelDowngrade {
-        /// The association's.
         expected: AuthLevel,
         /// The PDU's; [`AuthLevel::NONE`] where it has no verifier.
         actual: AuthLevel,
@@ -91,7 +70,6 @@ pub enum Error {
     SecurityNotTaken {
         /// What it asks for.
         service: AuthService,
-        /// The level.
         level: AuthLevel,
     },
     /// The peer's authentication, or the protection of a fragment, failed.
@@ -99,36 +77,25 @@ pub enum Error {
     Security {
         /// What was being done.
         doing: &'static str,
-        /// Why it failed.
         #[source]
         source: ssp::Error,
     },
     /// The peer ended an authentication early, or will not end it.
     #[error("authentication did not end: {reason}")]
-    AuthenticationIncomplete {
-        /// What is missing.
-        reason: &'static str,
-    },
+    AuthenticationIncomplete { reason: &'static str },
     /// A command that the state of the association does not allow.
     #[error("cannot {command}: {reason}")]
     Command {
-        /// The command.
         command: &'static str,
         /// What is in its way.
         reason: &'static str,
     },
     /// A presentation context that was not accepted.
     #[error("presentation context {context_id} is not bound")]
-    UnknownContext {
-        /// The context.
-        context_id: ContextId,
-    },
+    UnknownContext { context_id: ContextId },
     /// A call that is not open.
     #[error("call {call_id} is not open")]
-    UnknownCall {
-        /// The call.
-        call_id: CallId,
-    },
+    UnknownCall { call_id: CallId },
     /// The association failed before, with another error.
     #[error("association is broken by an earlier error")]
     Failed,

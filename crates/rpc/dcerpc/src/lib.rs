@@ -34,10 +34,8 @@
 
 mod assembly;
 mod auth;
-mod channel;
 mod error;
 mod fault;
-mod limits;
 mod observer;
 pub mod pdu;
 mod protector;
@@ -48,12 +46,76 @@ pub mod client;
 pub mod server;
 
 pub use self::auth::{Auth, AuthLevel, AuthService};
-pub use self::channel::Channel;
 pub use self::error::Error;
 pub use self::fault::FaultStatus;
-pub use self::limits::Limits;
 pub use self::observer::{
     AssociationInfo, AssociationState, CallOutcome, Change, EndpointState, Observer, Observers, Role,
     Transport,
 };
 pub use self::syntax::{CallId, ContextId, Rejection, RejectionReason, SyntaxId};
+use core::future::Future;
+
+use wire::Guid;
+
+/// One presentation context on an association to somewhere: what the typed stubs of an interface call through.
+///
+/// Nothing here does input or output; drivers implement it over a transport, tests over a server in memory.
+pub trait Channel: Send {
+    /// Why a call had no response: a fault, or a transport that failed.
+    type Error: core::error::Error + Send + Sync + 'static;
+
+    /// Makes one call and answers the stub data of its response.
+    fn call(
+        &mut self,
+        opnum: u16,
+        object: Option<Guid>,
+        stub: &[u8],
+    ) -> impl Future<Output = Result<Vec<u8>, Self::Error>> + Send;
+}
+
+impl<C: Channel> Channel for &mut C {
+    type Error = C::Error;
+
+    fn call(
+        &mut self,
+        opnum: u16,
+        object: Option<Guid>,
+        stub: &[u8],
+    ) -> impl Future<Output = Result<Vec<u8>, Self::Error>> + Send {
+        (**self).call(opnum, object, stub)
+    }
+}
+
+/// What one association accepts from its peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Stub data of one call, all fragments together.
+    pub stub_bytes_max: usize,
+    /// Fragments of one call.
+    pub fragments_max: usize,
+    /// Presentation contexts of one association.
+    pub contexts_max: usize,
+    /// Security contexts of one association at a server.
+    pub security_contexts_max: usize,
+    /// Calls that a client may have open at a server.
+    pub calls_max: usize,
+    /// Orphaned calls whose responses a client still waits to throw away.
+    pub orphans_max: usize,
+    /// Legs of one authentication.
+    pub auth_legs_max: usize,
+}
+
+impl Default for Limits {
+    /// 64 MiB in 65,536 fragments; a few of everything else.
+    fn default() -> Self {
+        Self {
+            stub_bytes_max: 64 << 20,
+            fragments_max: 65_536,
+            contexts_max: 32,
+            security_contexts_max: 32,
+            calls_max: 64,
+            orphans_max: 16,
+            auth_legs_max: 8,
+        }
+    }
+}

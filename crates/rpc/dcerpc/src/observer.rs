@@ -1,3 +1,5 @@
+//! What an association tells its observers.
+
 use core::fmt;
 use core::net::IpAddr;
 use std::sync::Arc;
@@ -10,7 +12,6 @@ use crate::{Auth, CallId, ContextId, FaultStatus, SyntaxId};
 ///
 /// Called while the association works, so it has to return soon.
 pub trait Observer: Send + Sync {
-    /// Something changed.
     fn observe(&self, role: Role, change: Change<'_>) {
         let _ = (role, change);
     }
@@ -56,9 +57,9 @@ pub struct AssociationInfo<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Transport {
-    /// `ncacn_ip_tcp`.
+    /// What documents call `ncacn_ip_tcp`.
     Tcp,
-    /// `ncacn_np`.
+    /// What documents call `ncacn_np`.
     NamedPipe,
 }
 
@@ -68,7 +69,6 @@ pub enum Transport {
 pub enum EndpointState {
     /// It is being made.
     Opening,
-    /// It takes associations.
     Listening,
     /// It takes none any longer.
     Closed,
@@ -83,7 +83,6 @@ pub enum Role {
     Server,
 }
 
-/// What changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change<'a> {
@@ -93,7 +92,6 @@ pub enum Change<'a> {
     ContextAdded {
         /// Its name within the association.
         context_id: ContextId,
-        /// Its interface.
         interface: &'a SyntaxId,
     },
     /// A security context was established.
@@ -113,13 +111,9 @@ pub enum Change<'a> {
     },
     /// A whole request is ready to be sent, or came in.
     CallStarted {
-        /// The call.
         call_id: CallId,
-        /// Its presentation context.
         context_id: ContextId,
-        /// Its interface.
         interface: &'a SyntaxId,
-        /// Its operation.
         opnum: u16,
         /// The object that it is for, if it names one.
         object: Option<Guid>,
@@ -127,29 +121,15 @@ pub enum Change<'a> {
         stub: &'a [u8],
     },
     /// The server's driver took the call, to execute it.
-    CallDispatched {
-        /// The call.
-        call_id: CallId,
-    },
+    CallDispatched { call_id: CallId },
     /// The thread that says so executes the method of the call: what it calls meanwhile, it calls because of this call.
-    MethodEntered {
-        /// The call.
-        call_id: CallId,
-    },
+    MethodEntered { call_id: CallId },
     /// It does so no longer.
-    MethodLeft {
-        /// The call.
-        call_id: CallId,
-    },
+    MethodLeft { call_id: CallId },
     /// The server has nothing to do until something comes in, or its driver answers a call.
     Settled,
     /// A whole answer came in or went out, or none will.
-    CallEnded {
-        /// The call.
-        call_id: CallId,
-        /// How.
-        outcome: CallOutcome,
-    },
+    CallEnded { call_id: CallId, outcome: CallOutcome },
 }
 
 /// Where an association is in its life.
@@ -177,7 +157,6 @@ pub enum CallOutcome {
         /// Stub data of the response.
         stub_bytes: usize,
     },
-    /// By a fault.
     Fault(FaultStatus),
     /// The client does not wait any longer.
     Orphaned,

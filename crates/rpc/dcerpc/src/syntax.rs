@@ -24,7 +24,6 @@ pub type ContextId = u16;
 #[doc(alias = "RPC_SYNTAX_IDENTIFIER")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SyntaxId {
-    /// The interface's UUID.
     pub uuid: Guid,
     /// Has to be the same on both sides.
     pub version_major: u16,
@@ -97,7 +96,7 @@ impl fmt::Display for SyntaxId {
 }
 
 open_enum! {
-    /// C706 12.6.3.1 `p_cont_def_result_t`
+    /// `p_cont_def_result_t` of C706 12.6.3.1.
     pub struct Rejection(u16) {
         /// The context is there.
         ACCEPTANCE = 0,
@@ -111,9 +110,8 @@ open_enum! {
 }
 
 open_enum! {
-    /// C706 12.6.3.1 `p_provider_reason_t`
+    /// `p_provider_reason_t` of C706 12.6.3.1.
     pub struct RejectionReason(u16) {
-        /// None given.
         REASON_NOT_SPECIFIED = 0,
         /// The server does not have that interface, or not in that version.
         ABSTRACT_SYNTAX_NOT_SUPPORTED = 1,

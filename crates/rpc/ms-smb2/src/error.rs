@@ -25,27 +25,17 @@ pub enum Error {
         frame_bytes: usize,
         /// The smallest message there is.
         frame_bytes_min: usize,
-        /// The limit.
         frame_bytes_max: usize,
     },
     /// The server answered in SMB1, or hung up on an SMB 2 negotiation as such servers do.
     #[error("server speaks SMB1 only ({evidence}); SMB 2.1 or later is needed")]
-    Smb1Only {
-        /// What it did.
-        evidence: &'static str,
-    },
+    Smb1Only { evidence: &'static str },
     /// The server chose a dialect that was not offered, such as 2.0.2.
     #[error("server chose dialect {revision}, which was not offered")]
-    DialectRefused {
-        /// Its choice.
-        revision: DialectRevision,
-    },
+    DialectRefused { revision: DialectRevision },
     /// The server refused the negotiation.
     #[error("negotiation refused: {status}")]
-    NegotiationRefused {
-        /// Its reason.
-        status: NtStatus,
-    },
+    NegotiationRefused { status: NtStatus },
     /// Encryption is required here, and the server has none.
     #[error("encryption is required, but the server offers none")]
     EncryptionUnavailable,
@@ -66,34 +56,22 @@ pub enum Error {
     SignatureInvalid,
     /// The server's signed values differ from those of its unsigned negotiation.
     #[error("negotiation was tampered with: `{field}` differs")]
-    Downgrade {
-        /// What differs.
-        field: &'static str,
-    },
+    Downgrade { field: &'static str },
     /// The server admitted us as guest or anonymous, so that nothing can be signed.
     #[error("server admitted us as guest, without keys for signing")]
     Guest,
     /// A response to an unknown request, or a second response to the same one.
     #[error("message id {message_id} is unknown or was used before")]
-    UnknownMessageId {
-        /// The id.
-        message_id: u64,
-    },
+    UnknownMessageId { message_id: u64 },
     /// A message of a session that is not ours.
     #[error("message belongs to session {session_id:#x}, which is unknown here")]
-    WrongSession {
-        /// The id.
-        session_id: u64,
-    },
+    WrongSession { session_id: u64 },
     /// The server has ended the session.
     #[error("session was deleted by the server")]
     SessionDeleted,
     /// The server does not know what a request was about any more, and says so without a signature.
     #[error("server has forgotten session, tree or pipe ({status}, unsigned)")]
-    Forgotten {
-        /// What it says.
-        status: NtStatus,
-    },
+    Forgotten { status: NtStatus },
     /// No credit is left, and no answer is due that could bring one.
     #[error("server grants no more credits")]
     CreditsExhausted,
@@ -102,7 +80,6 @@ pub enum Error {
     Protocol {
         /// What was being done.
         context: &'static str,
-        /// The field.
         field: &'static str,
         /// The rule that it breaks.
         reason: &'static str,
@@ -115,7 +92,6 @@ pub enum Error {
         /// How much there may be.
         limit: usize,
     },
-    /// The stream ended.
     #[error("connection closed by the peer")]
     Closed,
     /// The operation is not possible in this state.

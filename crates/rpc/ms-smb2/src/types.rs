@@ -57,17 +57,13 @@ impl fmt::Display for Dialect {
 }
 
 open_enum! {
-    /// [MS-SMB2] 2.2.4 `DialectRevision`.
+    /// `DialectRevision` of [MS-SMB2] 2.2.4.
     pub struct DialectRevision(u16) {
         /// Windows Vista; refused here.
         SMB_2_0_2 = 0x0202,
-        /// Windows 7.
         SMB_2_1 = 0x0210,
-        /// Windows 8.
         SMB_3_0 = 0x0300,
-        /// Windows 8.1.
         SMB_3_0_2 = 0x0302,
-        /// Windows 10.
         SMB_3_1_1 = 0x0311,
         /// The answer to an SMB1 negotiation that offers "SMB 2.???".
         SMB_2_WILDCARD = 0x02FF,

@@ -30,7 +30,6 @@ impl<C: Channel, I: NativeInterface> Client<C, I> {
         self
     }
 
-    /// The channel below.
     pub const fn channel(&mut self) -> &mut C {
         &mut self.channel
     }

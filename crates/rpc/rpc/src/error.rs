@@ -8,7 +8,6 @@ pub enum Error<E: core::error::Error + 'static, S: core::fmt::Display + core::fm
     /// The call had no response: a fault, or a connection that failed.
     #[error("{method}: {source}")]
     Call {
-        /// The method.
         method: &'static Method,
         /// What the channel says.
         source: E,
@@ -16,27 +15,16 @@ pub enum Error<E: core::error::Error + 'static, S: core::fmt::Display + core::fm
     /// The server executed the method and it failed.
     #[error("{method}: {status}")]
     Status {
-        /// The method.
         method: &'static Method,
         /// What the server says.
         status: S,
     },
     /// The response is no NDR of this method, or not one to this request.
     #[error("{method}: {source}")]
-    Stub {
-        /// The method.
-        method: &'static Method,
-        /// Where and why.
-        source: crate::ndr::Error,
-    },
+    Stub { method: &'static Method, source: crate::ndr::Error },
     /// The request cannot be written.
     #[error("{method}: {source}")]
-    Request {
-        /// The method.
-        method: &'static Method,
-        /// Where and why.
-        source: EncodeError,
-    },
+    Request { method: &'static Method, source: EncodeError },
 }
 
 impl<E: core::error::Error + 'static, S: core::fmt::Display + core::fmt::Debug + Copy> Error<E, S> {
@@ -49,7 +37,6 @@ impl<E: core::error::Error + 'static, S: core::fmt::Display + core::fmt::Debug +
         }
     }
 
-    /// Which method failed.
     #[must_use]
     pub const fn method(&self) -> &'static Method {
         match self {

@@ -8,7 +8,6 @@ open_enum! {
     #[doc(alias = "error_status_t")]
     #[derive(NdrDecode, NdrEncode)]
     pub struct ErrorStatus(u32) {
-        /// Success: `rpc_s_ok`.
         RPC_S_OK = 0,
         /// The caller may not do this. Not of C706; Windows and Samba say it with the number of Win32.
         ACCESS_DENIED = 5,

@@ -7,7 +7,6 @@ use wire::{EncodeResult, HResult, Win32Error};
 /// A row of an interface's table of methods. Prints as words for the beginning of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Method {
-    /// The interface's name.
     pub interface: &'static str,
     /// Its number on the wire.
     pub opnum: u16,
@@ -23,7 +22,6 @@ impl fmt::Display for Method {
     }
 }
 
-/// A declared interface.
 pub trait Interface {
     /// What its methods return.
     type Status: Status;
@@ -89,7 +87,6 @@ impl Status for HResult {
 
 /// The parameters of a method in one direction.
 pub trait Message {
-    /// The method.
     const METHOD: &'static Method;
 
     /// Writes the parameters.

@@ -67,7 +67,6 @@ extern crate self as rpc;
 mod client;
 mod error;
 mod error_status;
-mod if_id;
 mod interface;
 pub mod ndr;
 pub mod orpc;
@@ -81,10 +80,31 @@ pub use wire::Guid;
 pub use self::client::Client;
 pub use self::error::Error;
 pub use self::error_status::ErrorStatus;
-pub use self::if_id::RpcIfId;
 pub use self::interface::{
     Direction, FromStub, Interface, Message, Method, NativeInterface, Reply, Request, Status, StatusOf,
     recode,
 };
 pub use self::pause::Pause;
 pub use self::server::{CallInfo, Failure, ServerResult, answer, check_open};
+use crate::ndr::{NdrDecode, NdrEncode};
+
+/// C706 appendix N `rpc_if_id_t`: an interface, as a parameter of a method.
+#[doc(alias = "rpc_if_id_t")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, NdrDecode, NdrEncode)]
+pub struct RpcIfId {
+    pub uuid: Guid,
+    pub vers_major: u16,
+    pub vers_minor: u16,
+}
+
+impl From<SyntaxId> for RpcIfId {
+    fn from(id: SyntaxId) -> Self {
+        Self { uuid: id.uuid, vers_major: id.version_major, vers_minor: id.version_minor }
+    }
+}
+
+impl From<RpcIfId> for SyntaxId {
+    fn from(id: RpcIfId) -> Self {
+        Self::new(id.uuid, id.vers_major, id.vers_minor)
+    }
+}

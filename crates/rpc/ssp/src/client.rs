@@ -1,3 +1,5 @@
+//! The client's half of a security context, and what a host may do in the account's name.
+
 use core::ops::Range;
 
 use crate::established::{Context, Exchange};
@@ -21,7 +23,6 @@ pub struct ClientOptions {
     pub mechanism: Mechanism,
     /// The service that is asked for, as `cifs/host`; the server can refuse a response meant for another.
     pub target_name: String,
-    /// SMB or RPC.
     pub usage: Usage,
     /// What the server may do in the name of the account.
     pub impersonation: ImpersonationLevel,
@@ -77,7 +78,6 @@ struct Client {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
-    /// Nothing was sent.
     Start,
     /// The server's challenge is due.
     Negotiated,

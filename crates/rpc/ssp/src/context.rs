@@ -50,7 +50,6 @@ pub enum Step {
 /// How a message is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
-    /// Signed.
     Integrity,
     /// Signed, and the body encrypted.
     Privacy,
@@ -67,7 +66,6 @@ pub struct Message<'a> {
     pub body: &'a mut [u8],
     /// Signed and sent in the clear.
     pub trailer: &'a [u8],
-    /// [`SecurityContext::signature_len`] bytes.
     pub signature: &'a mut [u8],
 }
 
@@ -78,7 +76,6 @@ impl Message<'_> {
     }
 }
 
-/// The authentication mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mechanism {
@@ -122,28 +119,26 @@ pub struct Peer {
 pub struct ServerInfo {
     /// The realm of the account database: a domain, or the server itself.
     pub target_name: Option<String>,
-    /// `MsvAvNbComputerName`
+    /// What documents call `MsvAvNbComputerName`.
     pub netbios_computer: Option<String>,
-    /// `MsvAvNbDomainName`
+    /// What documents call `MsvAvNbDomainName`.
     pub netbios_domain: Option<String>,
-    /// `MsvAvDnsComputerName`
+    /// What documents call `MsvAvDnsComputerName`.
     pub dns_computer: Option<String>,
-    /// `MsvAvDnsDomainName`
+    /// What documents call `MsvAvDnsDomainName`.
     pub dns_domain: Option<String>,
-    /// `MsvAvDnsTreeName`
+    /// What documents call `MsvAvDnsTreeName`.
     pub dns_tree: Option<String>,
     /// The operating system, for diagnosis only.
     pub os_version: Option<OsVersion>,
-    /// The server's clock.
     pub timestamp: Option<FileTime>,
 }
 
-/// [MS-NLMP] 2.2.2.10 `VERSION`
+/// `VERSION` of [MS-NLMP] 2.2.2.10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OsVersion {
     /// 10 for every Windows since 2015.
     pub major: u8,
-    /// Minor version.
     pub minor: u8,
     /// Build number, which identifies the release.
     pub build: u16,

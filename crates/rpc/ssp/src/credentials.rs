@@ -26,14 +26,11 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Our credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     /// The NetBIOS or DNS name of the domain; empty for a local account or a name in the form `user@domain`.
     pub domain: String,
-    /// The account.
     pub username: String,
-    /// Its password.
     pub password: Secret,
 }
 
@@ -69,7 +66,6 @@ impl SessionKey {
         Self(bytes)
     }
 
-    /// The key itself.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0

@@ -22,7 +22,7 @@ pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |found, (a, b)| found | (a ^ b)) == 0
 }
 
-/// [MS-NLMP] 3.3.2 `NTOWFv2`
+/// `NTOWFv2` of [MS-NLMP] 3.3.2.
 #[doc(alias = "NTOWFv2")]
 fn ntowf_v2(password: &Secret, user: &str, domain: &str) -> Zeroizing<[u8; 16]> {
     let password = Zeroizing::new(encode_utf16(password.expose()));
@@ -44,7 +44,7 @@ pub(crate) fn is_response_genuine(
     is_hmac_md5(&key, &[server_challenge, nt_response.client_challenge], nt_response.proof)
 }
 
-/// [MS-NLMP] 2.2.2.8 `NTLMv2_RESPONSE`
+/// `NTLMv2_RESPONSE` of [MS-NLMP] 2.2.2.8.
 #[doc(alias = "NTLMv2_RESPONSE")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NtlmV2Response<'a> {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::message::{AuthenticateMessage, ChallengeMessage, tests};
 
-    /// [MS-NLMP] 4.2.4.1.1
+    /// See section 4.2.4.1.1 of [MS-NLMP].
     #[test]
     fn the_key_of_an_account_is_that_of_the_published_example() {
         let expected =

@@ -35,10 +35,7 @@ pub enum Error {
     },
     /// The client offers no mechanism that the server has.
     #[error("the client offers no NTLM, but {offered}")]
-    NoCommonMechanism {
-        /// What it offers.
-        offered: &'static str,
-    },
+    NoCommonMechanism { offered: &'static str },
     /// The other side does not give what was asked for to protect messages.
     #[error("the other side does not agree to {missing}")]
     WeakSession {
@@ -84,16 +81,10 @@ pub enum Error {
     Finished,
     /// A signature buffer of the wrong length.
     #[error("a signature has {expected} bytes, not {actual}")]
-    SignatureLength {
-        /// What [`signature_len`](crate::SecurityContext::signature_len) returns.
-        expected: usize,
-        /// What was passed.
-        actual: usize,
-    },
+    SignatureLength { expected: usize, actual: usize },
     /// Credentials that no package takes.
     #[error("invalid `{field}` in credentials: {reason}")]
     InvalidCredentials {
-        /// The field.
         field: &'static str,
         /// The rule that it breaks.
         reason: &'static str,

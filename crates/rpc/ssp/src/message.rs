@@ -24,17 +24,17 @@ pub(crate) const NTLMSSP_NEGOTIATE_IDENTIFY: u32 = 0x0010_0000;
 pub struct NegotiateFlags(pub u32);
 
 impl NegotiateFlags {
-    /// `NTLMSSP_NEGOTIATE_SIGN`
+    /// What documents call `NTLMSSP_NEGOTIATE_SIGN`.
     pub const SIGN: u32 = 0x0000_0010;
-    /// `NTLMSSP_NEGOTIATE_SEAL`
+    /// What documents call `NTLMSSP_NEGOTIATE_SEAL`.
     pub const SEAL: u32 = 0x0000_0020;
-    /// `NTLMSSP_NEGOTIATE_EXTENDED_SESSIONSECURITY`
+    /// What documents call `NTLMSSP_NEGOTIATE_EXTENDED_SESSIONSECURITY`.
     pub const EXTENDED_SESSION_SECURITY: u32 = 0x0008_0000;
-    /// `NTLMSSP_NEGOTIATE_128`
+    /// What documents call `NTLMSSP_NEGOTIATE_128`.
     pub const KEY_128: u32 = 0x2000_0000;
-    /// `NTLMSSP_NEGOTIATE_KEY_EXCH`
+    /// What documents call `NTLMSSP_NEGOTIATE_KEY_EXCH`.
     pub const KEY_EXCHANGE: u32 = 0x4000_0000;
-    /// `NTLMSSP_NEGOTIATE_56`
+    /// What documents call `NTLMSSP_NEGOTIATE_56`.
     pub const KEY_56: u32 = 0x8000_0000;
 
     pub(crate) const fn has(self, flags: u32) -> bool {
@@ -192,7 +192,7 @@ impl<'de> Decode<'de> for AuthenticateMessage<'de> {
     }
 }
 
-/// [MS-NLMP] 2.2.2.1 `AV_PAIR`
+/// `AV_PAIR` of [MS-NLMP] 2.2.2.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AvPair<'a> {
     pub(crate) id: u16,

@@ -79,7 +79,6 @@ impl Package {
         Self { inner, scratch: Vec::new() }
     }
 
-    /// A client's step.
     pub(crate) fn initialize(
         &mut self,
         credentials: &Credentials,

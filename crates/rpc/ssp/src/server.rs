@@ -1,3 +1,5 @@
+//! The server's half of a security context, also for callers whom nobody can check.
+
 use std::sync::Arc;
 
 use crate::crypto::{NtlmV2Response, is_response_genuine};
@@ -15,7 +17,6 @@ use crate::{Account, Accounts, Credentials, Error, Mechanism, Outcome, Peer, Sec
 pub struct ServerOptions {
     /// NTLM as it is, or within SPNEGO.
     pub mechanism: Mechanism,
-    /// SMB or RPC.
     pub usage: Usage,
 }
 
@@ -63,7 +64,7 @@ fn begin(
 }
 
 struct Server {
-    /// `None` takes everybody.
+    /// With `None`, everybody is taken.
     accounts: Option<Arc<dyn Accounts>>,
     options: ServerOptions,
     /// The mechanisms that the client offers, as it wrote them.

@@ -14,7 +14,6 @@ use crate::{Error, Message, Protection, SessionKey};
 pub enum Side {
     /// It sent the first message.
     Client,
-    /// It was asked.
     Server,
 }
 
@@ -90,7 +89,6 @@ impl Session {
         &self.key
     }
 
-    /// Protects a message.
     pub fn wrap(&mut self, message: Message<'_>) {
         let Message { protection, header, body, trailer, signature } = message;
         let code = self.send.code(&[header, body, trailer]);

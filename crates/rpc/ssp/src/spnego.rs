@@ -175,9 +175,7 @@ impl<'a> NegTokenResp<'a> {
 /// The object identifier 1.3.6.1.5.5.2.
 const SPNEGO: &[u8] = &[0x2b, 6, 1, 5, 5, 2];
 
-/// 1.3.6.1.4.1.311.2.2.10
 const NTLM: &[u8] = &[0x2b, 6, 1, 4, 1, 0x82, 0x37, 2, 2, 10];
-/// 1.2.840.113554.1.2.2
 const KERBEROS: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 1, 2, 2];
 /// 1.2.840.48018.1.2.2, which Windows writes beside it.
 const MS_KERBEROS: &[u8] = &[0x2a, 0x86, 0x48, 0x82, 0xf7, 0x12, 1, 2, 2];

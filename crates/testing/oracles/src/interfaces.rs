@@ -25,17 +25,13 @@ use wire::EncodeResult;
 
 use crate::input::Input;
 
-/// [`Interface::recode`]
 pub type Recode = fn(Direction, u16, &[u8]) -> Option<rpc::ndr::Result<EncodeResult<Vec<u8>>>>;
 
 /// An interface, as far as its laws need it.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared {
-    /// [`Interface::NAME`]
     pub name: &'static str,
-    /// [`Interface::METHODS`]
     pub methods: &'static [Method],
-    /// [`Interface::recode`]
     pub recode: Recode,
 }
 

@@ -21,7 +21,6 @@ pub type Seed = (&'static str, String, Vec<u8>);
 
 const MADE: &str = "our own encoders take it";
 
-/// All of them.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let mut seeds = values();

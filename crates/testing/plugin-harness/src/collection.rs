@@ -8,7 +8,6 @@ use crate::lender::PASSWORD;
 /// A collection that has ended.
 #[derive(Debug)]
 pub struct Collection {
-    /// How it ended.
     pub outcome: RecordedOutcome,
     /// The stages that it entered.
     pub stages: Vec<StageReport>,

@@ -14,9 +14,7 @@ use crate::lender::Lender;
 
 /// A plugin that is linked into the test, in a host of its own.
 pub struct Plugin {
-    /// The plugin.
     pub library: Library,
-    /// Its credential broker.
     pub lender: Arc<Lender>,
     host: Host,
     /// What the clock of collections is ahead of that of the machine, in nanoseconds.
@@ -26,9 +24,7 @@ pub struct Plugin {
 /// An instance of a source, with all that it sent.
 #[derive(Debug)]
 pub struct Watch {
-    /// The instance.
     pub instance: Instance,
-    /// What it sent.
     pub sink: Arc<RecordingSink>,
     /// What it was made with.
     pub config: InstanceConfig,

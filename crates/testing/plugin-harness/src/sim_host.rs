@@ -15,7 +15,7 @@ use wire::FileTime;
 
 use crate::lender::{PASSWORD, USER};
 
-/// 2026-01-01 12:00:00.
+/// The time 2026-01-01 12:00:00.
 pub const NOON: FileTime = FileTime(134_116_992_000_000_000);
 /// When the simulated hosts were started: two days earlier.
 pub const BOOT: FileTime = FileTime(NOON.0 - 2 * 86_400 * FileTime::INTERVALS_PER_SECOND);
@@ -34,7 +34,6 @@ pub fn account() -> Arc<Accounts> {
 
 /// A simulated Windows host that listens on loopback.
 pub struct SimHost {
-    /// The host.
     pub host: Arc<WindowsHost>,
     /// The port of SMB, or of the endpoint mapper.
     pub port: u16,
@@ -105,7 +104,6 @@ impl SimHost {
         self.behave(|behaviour| change(&mut behaviour.choices));
     }
 
-    /// Changes the account.
     pub fn change_account(&self, change: impl FnOnce(&mut Account)) {
         self.host.accounts().change(|accounts| change(&mut accounts[0]));
     }
@@ -140,7 +138,6 @@ impl SimHost {
         thaw
     }
 
-    /// Connections so far.
     #[must_use]
     pub fn connections(&self) -> u64 {
         self.host.counts().connections.load(Ordering::Relaxed)

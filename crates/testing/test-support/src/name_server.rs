@@ -13,7 +13,6 @@ use parking_lot::Mutex;
 pub enum Reply {
     /// These addresses, of either family, with this time to live in seconds.
     Addresses(Vec<IpAddr>, u32),
-    /// No answer.
     Silence,
     /// An error code of RFC 1035, 4.1.1: 2 server failure, 3 no such name, 5 refused.
     Code(u8),
@@ -42,7 +41,6 @@ pub struct NameServer {
 struct Shared {
     is_over: AtomicBool,
     replies: Mutex<HashMap<String, Reply>>,
-    /// Where they differ.
     replies_ipv6: Mutex<HashMap<String, Reply>>,
     asked: Mutex<Vec<String>>,
 }
@@ -61,7 +59,6 @@ impl NameServer {
         Ok(Self { address, shared, thread: Some(thread) })
     }
 
-    /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

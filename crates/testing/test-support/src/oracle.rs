@@ -27,7 +27,6 @@ impl<'a> Input<'a> {
         self.0.is_empty()
     }
 
-    /// One byte.
     pub fn byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
@@ -56,7 +55,6 @@ impl<'a> Input<'a> {
         Some(self.take(u16::from_le_bytes(*length).into()))
     }
 
-    /// All remaining bytes.
     #[must_use]
     pub const fn rest(self) -> &'a [u8] {
         self.0

@@ -11,7 +11,6 @@
 pub struct Gaps {
     /// Behind the ids of an odd number of counters.
     pub id_lists: bool,
-    /// Behind blocks.
     pub blocks: bool,
 }
 
@@ -24,9 +23,7 @@ pub struct RawValue {
     pub instance: String,
     /// The instance's number; `0xFFFF_FFFF` where the reply does not tell it.
     pub instance_id: u32,
-    /// The counter.
     pub counter_id: u32,
-    /// `dwDataSize` bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -40,7 +37,6 @@ impl RawValue {
     }
 }
 
-/// One `PERF_COUNTER_IDENTIFIER` block.
 struct Identifier {
     set: [u8; 16],
     counter_id: u32,

@@ -132,7 +132,6 @@ pub struct Results {
 pub struct Goal<'a> {
     /// The contestant that is measured.
     pub name: &'a str,
-    /// Against whom.
     pub yardstick: &'a str,
     /// The most that is wanted.
     pub ratio: f64,

@@ -9,9 +9,7 @@ use wire::NtStatus;
 pub struct Account {
     /// The domain that it belongs to. Clients may leave it out.
     pub domain: String,
-    /// The user's name.
     pub user: String,
-    /// The password.
     pub password: Secret,
     /// Whether it may read performance counters: an administrator, or a member of Performance Monitor Users.
     pub may_read_counters: bool,
@@ -24,7 +22,6 @@ pub struct Account {
 /// Whether an account can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum AccountState {
-    /// It can.
     #[default]
     Active,
     /// Too many wrong passwords.
@@ -65,7 +62,6 @@ impl Account {
 pub struct Attempts {
     /// With the right password.
     pub accepted: u64,
-    /// With anything else.
     pub refused: u64,
 }
 

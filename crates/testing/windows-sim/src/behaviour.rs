@@ -1,3 +1,5 @@
+//! How the simulated host behaves: values, and faults.
+
 use std::time::Duration;
 
 use ms_smb2::Dialect;

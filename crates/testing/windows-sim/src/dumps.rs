@@ -6,7 +6,6 @@ use wire::{FileTime, Guid, SystemTime};
 /// A dump of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessDump {
-    /// The process.
     pub process_id: u32,
     /// The application that it was dumped for.
     pub application_id: Guid,

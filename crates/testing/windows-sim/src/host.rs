@@ -36,11 +36,8 @@ pub struct WindowsHost {
 /// What a host has counted.
 #[derive(Debug, Default)]
 pub struct Counts {
-    /// Connections accepted.
     pub connections: AtomicU64,
-    /// Connections open now.
     pub open_connections: AtomicU32,
-    /// Pipes opened.
     pub pipes: AtomicU64,
     /// Opens of the pipe `winreg` that were refused.
     pub refused_opens: AtomicU64,
@@ -102,7 +99,6 @@ impl WindowsHost {
         &self.counts
     }
 
-    /// Its accounts.
     #[must_use]
     pub fn accounts(&self) -> &Arc<Accounts> {
         self.state.accounts()

@@ -63,13 +63,11 @@ impl HostState {
         &self.name
     }
 
-    /// Its values.
     #[must_use]
     pub const fn source(&self) -> &Arc<dyn ValueSource> {
         &self.source
     }
 
-    /// Its accounts.
     #[must_use]
     pub const fn accounts(&self) -> &Arc<Accounts> {
         &self.accounts

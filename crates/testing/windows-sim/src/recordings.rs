@@ -5,7 +5,6 @@ use parking_lot::{Mutex, MutexGuard};
 pub struct RecordedCall {
     /// The service that was called, by its name.
     pub service: &'static str,
-    /// The method.
     pub opnum: u16,
     /// What the client sent.
     pub request: Vec<u8>,

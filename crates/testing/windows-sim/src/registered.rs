@@ -8,7 +8,6 @@ pub(crate) struct Registered {
     pub(crate) annotation: &'static str,
 }
 
-/// Where it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     /// Behind a pipe, by its name without `\PIPE\`.

@@ -47,7 +47,6 @@ impl RemoteRegistry {
         Some(self.run)
     }
 
-    /// The run now.
     pub(crate) const fn run(&self) -> Run {
         self.run
     }

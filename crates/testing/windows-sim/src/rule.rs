@@ -1,3 +1,5 @@
+//! Rules for single calls: a fault, a delay, an end of the connection.
+
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -160,7 +162,6 @@ fn parse_status(text: &str) -> Result<u32, ParseRuleError> {
 /// What a rule looks at in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallKind {
-    /// The method.
     pub opnum: u16,
     /// The request code, for methods that have one.
     pub code: Option<u32>,

@@ -26,12 +26,10 @@ pub(crate) enum Error {
     /// The options contradict each other.
     #[error("{0}")]
     Options(String),
-    /// The system refuses.
     #[error("cannot {doing}: {source}")]
     Io {
         /// What was being done.
         doing: String,
-        /// Why not.
         source: io::Error,
     },
     /// A file is no data collector set, or not one more.

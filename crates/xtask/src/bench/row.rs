@@ -37,7 +37,6 @@ impl Row {
     }
 }
 
-/// Prints the table.
 pub(crate) fn print(rows: &[Row]) {
     for row in rows {
         let (name, unit, verdict, note) = (&row.name, row.unit, row.verdict(), &row.note);
@@ -46,7 +45,6 @@ pub(crate) fn print(rows: &[Row]) {
     }
 }
 
-/// Writes the list.
 pub(crate) fn write(rows: &[Row], file: &Path) -> Result<()> {
     let list: Vec<Value> = rows.iter().map(Row::to_json).collect();
     Ok(fs::write(file, format!("{:#}\n", Value::from(list)))?)

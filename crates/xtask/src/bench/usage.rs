@@ -15,7 +15,6 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Asks the kernel.
     pub(super) fn of(id: u32) -> Result<Self> {
         let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
         let rollup = fs::read_to_string(format!("/proc/{id}/smaps_rollup"))?;

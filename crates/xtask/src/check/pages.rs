@@ -5,7 +5,6 @@ use std::fs;
 use crate::Result;
 use crate::workspace::Workspace;
 
-/// Two pages.
 const README_LINES_MAX: usize = 150;
 
 /// What a stranger tries first.

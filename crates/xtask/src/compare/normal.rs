@@ -7,7 +7,6 @@ use regex::{Captures, Regex};
 /// The time of a run. Only times within it are the machine's; those of simulated hosts stand still, and are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// Nanoseconds since 1970.
     pub(super) from_ns: i128,
     pub(super) to_ns: i128,
     /// The port of the host's objects, which the system chooses.

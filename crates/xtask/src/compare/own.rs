@@ -81,7 +81,6 @@ fn kept(line: &str) -> Option<String> {
     }
 }
 
-/// `name{labels} value`
 fn is_sample(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':');
     rest.starts_with('{') || (rest.starts_with(' ') && !is_field(rest))

@@ -82,7 +82,6 @@ fn fixed64(bits: u64) -> String {
     }
 }
 
-/// A `google.protobuf.Timestamp`.
 fn is_time(fields: &[(u64, Field<'_>)], window: Window) -> bool {
     match fields {
         [(1, Field::Varint(seconds))] | [(1, Field::Varint(seconds)), (2, Field::Varint(_))] => {

@@ -12,7 +12,6 @@ use crate::Result;
 const TIMEOUT: Duration = Duration::from_secs(60);
 const BODY_BYTES_MAX: u64 = 64 << 20;
 
-/// A request.
 #[derive(Clone)]
 pub(super) struct Request {
     pub(super) path: String,

@@ -19,7 +19,6 @@ use crate::stage::{Stage, address_in_log};
 use crate::workspace::Workspace;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Debian's name.
 const PROGRAM: &str = "prometheus-alertmanager";
 /// Of the file that the plugin reads: the alert fires, or is over.
 const FIRES: &str = "f";
@@ -154,7 +153,6 @@ fn is_same(ours: &Value, theirs: &Value) -> bool {
     ours == theirs || (short(ours).is_some() && short(ours) == short(theirs))
 }
 
-/// Takes messages.
 struct Hook {
     address: SocketAddr,
     received: Arc<Mutex<Vec<(String, Value)>>>,

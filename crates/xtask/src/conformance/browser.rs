@@ -168,7 +168,7 @@ fn from_base64(text: &str) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// [RFC4648] 10
+    /// See section 10 of [RFC4648].
     #[test]
     fn base64_is_read_as_its_document_has_it() {
         for (text, plain) in

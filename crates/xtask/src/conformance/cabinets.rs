@@ -123,7 +123,6 @@ fn write(folder: &Path, files: &Files) -> Result<()> {
     Ok(())
 }
 
-/// Runs our program.
 fn ours(workspace: &Workspace, arguments: &[&std::ffi::OsStr]) -> Result<String> {
     let mut example = cargo();
     example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "data-manager"]);

@@ -62,7 +62,6 @@ impl Samba {
         self.folder.path().join("ncalrpc/np/winreg")
     }
 
-    /// The account, `DOMAIN\user`.
     pub(crate) fn account() -> String {
         format!("{DOMAIN}\\{USER}")
     }
@@ -119,7 +118,6 @@ pub(crate) struct RpcServers {
 const DCERPCD: &str = "/usr/libexec/samba/samba-dcerpcd";
 
 impl RpcServers {
-    /// Starts them.
     pub(crate) fn start() -> Result<Self> {
         let folder = folder()?;
         let root = folder.path();
@@ -155,7 +153,6 @@ impl RpcServers {
         password_file(self.folder.path())
     }
 
-    /// Ends them.
     pub(crate) fn end(mut self) -> Result<()> {
         self.running.take().map_or(Ok(()), |running| running.end().map(drop))
     }

@@ -65,7 +65,6 @@ impl Programs {
         recipe.is_ok_and(|recipe| built_from.is_ok_and(|built| built == recipe))
     }
 
-    /// Builds them.
     pub(super) fn install(&self, workspace: &Workspace) -> Result<()> {
         let begun = Instant::now();
         println!("building: {} from its published modules; the first time this takes minutes", self.name);

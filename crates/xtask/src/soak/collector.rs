@@ -15,9 +15,7 @@ pub(super) enum CollectorMode {
     Healthy,
     /// Closes the connection without an answer.
     Closing,
-    /// 503
     Unavailable,
-    /// 429 with Retry-After.
     Throttling,
     /// 413 to large requests.
     SmallOnly,

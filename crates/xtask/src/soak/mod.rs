@@ -117,7 +117,6 @@ struct Done {
     collector_accepted: u64,
 }
 
-/// Runs one.
 fn soak(workspace: &Workspace, targets: u32, length: Duration) -> Result<Soaked> {
     let mut world = World::start(workspace, targets, INTERVAL_S)?;
     let up = poll("all healthy hosts are up", START_TIMEOUT, || {

@@ -4,7 +4,6 @@ use std::fs;
 
 use crate::Result;
 
-/// At one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Usage {
     pub(super) resident_bytes: f64,

@@ -80,7 +80,6 @@ pub(crate) enum Answer {
     Later(u32),
     /// With the path of the request as its body, and as where to go.
     Echo(u16),
-    /// None, ever.
     Hang,
     /// What is no HTTP, and then the end.
     Garbage,

@@ -19,7 +19,6 @@ use super::node::Position;
 use super::section::{Section, set};
 use super::shown::{unique, without_secrets};
 
-/// Reads `alerts:`.
 pub(super) fn alerts(item: &Item<'_>, base: &Path) -> AlertOptions {
     let mut options = AlertOptions::default();
     let Some(mut section) = item.section(&["relabel_configs", "timeout"]) else { return options };

@@ -136,7 +136,6 @@ fn source(section: &mut Section<'_>) -> Option<(String, String)> {
     Some((item?, part.to_owned()))
 }
 
-/// `multiply` or `divide`.
 fn factor(section: &mut Section<'_>) -> Option<Factor> {
     let multiply = section.get("multiply").and_then(|item| number(&item, Factor::times));
     let divide = section.get("divide").and_then(|item| {
@@ -166,7 +165,6 @@ fn number(item: &Item<'_>, factor: impl Fn(f64) -> Option<Factor>) -> Option<Fac
 #[derive(Clone, Copy, Debug)]
 struct Type {
     kind: Kind,
-    /// An `UpDownCounter`.
     is_sum: bool,
 }
 

@@ -2,23 +2,45 @@
 
 mod built_in;
 mod entry;
-mod kept;
 mod labels;
 mod not_obtainable;
-mod options;
 mod profile;
 mod style;
+
+/// What the configuration says of a profile beside its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Options {
+    /// `others`. Default: what the profile says.
+    others: Option<Others>,
+    bug_compatible: bool,
+}
+
+/// A profile of ours; nothing where there is none of that name.
+fn profile_of_ours(name: &str, options: Options) -> Option<Arc<NameMap>> {
+    static KEPT: Mutex<Vec<(&'static str, Options, Arc<NameMap>)>> = Mutex::new(Vec::new());
+    let name = built_in::NAMES.iter().copied().find(|own| *own == name)?;
+    let mut kept = KEPT.lock();
+    let known = kept.iter().find(|(own, of, _)| (*own, *of) == (name, options));
+    if let Some((_, _, map)) = known {
+        return Some(Arc::clone(map));
+    }
+    // A test reads all of them in all ways.
+    let map = Arc::new(profile::parse(name, built_in::text(name)?, options).ok()?);
+    kept.push((name, options, Arc::clone(&map)));
+    Some(map)
+}
+
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use series::pipeline::{NameMap, Others, Profile};
 use support::input::file;
 use support::input::nearest::suggestion;
 
-use self::options::Options;
 use super::item::Item;
 use super::node::Value;
 
@@ -59,12 +81,12 @@ pub(super) fn naming(item: &Item<'_>, base: &Path) -> Option<Profile> {
 /// The metrics of a profile of ours. `None` if there is none of that name.
 #[must_use]
 pub fn built_in_profile(name: &str, bug_compatible: bool) -> Option<Arc<NameMap>> {
-    kept::profile_of_ours(name, Options { others: None, bug_compatible })
+    profile_of_ours(name, Options { others: None, bug_compatible })
 }
 
 fn built_in(item: &Item<'_>, options: Options) -> Option<Profile> {
     let name = item.text()?;
-    let map = kept::profile_of_ours(name, options);
+    let map = profile_of_ours(name, options);
     if map.is_none() {
         let words = Profile::WORDS.map(|(word, _)| word);
         let hint = suggestion(name, words.into_iter().chain(built_in::NAMES.iter().copied()));

@@ -9,7 +9,6 @@ use crate::node::{Entry, Node, Value};
 /// Why some metrics cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotObtainable {
-    /// A sentence.
     pub reason: String,
     /// What says the same or nearly the same; empty if nothing does.
     pub instead: String,

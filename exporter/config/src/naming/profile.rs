@@ -16,9 +16,9 @@ use std::collections::HashSet;
 
 use series::pipeline::{Conflict, ConflictReason, Entry, LabelMap, NameMap, Others};
 
+use super::Options;
 use super::built_in;
 use super::entry::{self, Outer};
-use super::options::Options;
 use super::style::Style;
 use crate::item::Item;
 use crate::node::{Node, Position, SyntaxError};

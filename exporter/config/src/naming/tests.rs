@@ -10,7 +10,7 @@ fn every_profile_of_ours_is_right_in_every_way_to_ask_for_it() {
                 if let Err(report) = profile::parse(name, text, options) {
                     panic!("{report}");
                 }
-                assert!(kept::profile_of_ours(name, options).is_some());
+                assert!(profile_of_ours(name, options).is_some());
             }
         }
     }

@@ -1,23 +1,21 @@
 //! `otlp:` and `telemetry:`, where figures are pushed to.
 
-mod address;
-
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::Uri;
 use otlp::encode::Temporality;
-use otlp::push::{Compression, OtlpEndpoint, OtlpProtocol};
+use otlp::push::{Compression, OtlpEndpoint, OtlpProtocol, Traces};
 
-use self::address::Address;
 use super::client_tls::tls;
 use super::headers::headers;
 use super::item::Item;
 use super::node::Position;
 use super::section::Section;
 use super::shown::unique;
-use super::traces::traces;
+use crate::shown::without_secrets;
 
 /// Reads `otlp:`, a list.
 pub(super) fn endpoints(item: Option<Item<'_>>, base: &Path) -> Vec<Arc<OtlpEndpoint>> {
@@ -129,3 +127,65 @@ const TEMPORALITIES: &[(&str, Temporality)] =
 const INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
 const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(300);
 const REQUEST_BYTES: RangeInclusive<u32> = 4_096..=64 << 20;
+
+pub(super) fn traces(item: &Item<'_>) -> Option<Traces> {
+    let mut section = item.section(&["ratio", "attributes"])?;
+    let one_in = section.count("one_in", 1..=1_000_000);
+    let targets = section.get("targets").map(|item| item.texts()).unwrap_or_default();
+    let failed = section.flag("failed");
+    let slower_than = section.duration("slower_than", SLOWER_THAN);
+    section.finish();
+    Some(Traces { one_in: one_in.unwrap_or(1), targets, failed: failed.unwrap_or(false), slower_than })
+}
+
+const SLOWER_THAN: std::ops::RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(3600);
+
+struct Address {
+    /// As it is written, but for a path.
+    shown: String,
+    secure: bool,
+    host: String,
+    port: u16,
+    path: String,
+}
+
+impl Address {
+    fn read(item: &Item<'_>, protocol: OtlpProtocol) -> Option<Self> {
+        let text = item.text()?;
+        let wrong = |message: &str| {
+            // The text itself is not shown: it may hold a password.
+            item.problem(message, Some("write it like `https://collector.example.com:4317`".to_owned()));
+            None
+        };
+        let Ok(uri) = text.parse::<Uri>() else { return wrong("is no URL") };
+        let secure = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return wrong("is no `http://` or `https://` URL"),
+        };
+        let Some(authority) = uri.authority() else { return wrong("has no host") };
+        if authority.as_str().contains('@') {
+            let hint = "put it into a file and name that in `headers: {authorization: {file: …}}`".to_owned();
+            item.problem("a secret must not be in the configuration", Some(hint));
+            return None;
+        }
+        if uri.query().is_some() {
+            return wrong("has a `?` part, which OTLP does not use");
+        }
+        let path = uri.path().trim_end_matches('/');
+        if protocol == OtlpProtocol::Grpc && !path.is_empty() {
+            return wrong("has a path, which gRPC does not use");
+        }
+        let default_port = match protocol {
+            OtlpProtocol::Grpc => 4317,
+            OtlpProtocol::Http => 4318,
+        };
+        Some(Self {
+            shown: without_secrets(text),
+            secure,
+            host: authority.host().to_owned(),
+            port: authority.port_u16().unwrap_or(default_port),
+            path: path.strip_suffix("/v1/metrics").unwrap_or(path).to_owned(),
+        })
+    }
+}

@@ -10,11 +10,9 @@ use crate::target::Target;
 /// Targets with the same `instance`, by their own label or by their name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedInstance {
-    /// The label's value.
     pub instance: String,
     first: Standing,
     second: Standing,
-    /// Further targets.
     more: usize,
 }
 

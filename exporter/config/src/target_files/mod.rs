@@ -63,7 +63,6 @@ pub enum FileNews {
 /// One file, for metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileState {
-    /// Its path.
     pub path: String,
     /// Whether the last reading succeeded.
     pub is_good: bool,
@@ -81,11 +80,9 @@ pub struct FileState {
 /// A target, or a group of them, that is not asked as it stands in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Its file.
     pub file: PathBuf,
     /// Its name, or the first one of the group.
     pub name: String,
-    /// Where and why.
     pub problem: Problem,
     /// What becomes of it.
     pub fate: Fate,

@@ -13,7 +13,6 @@ const ALLOWED: [(&str, &[&str]); 5] = [
     ("X-XSS-Protection", &[]),
 ];
 
-/// Reads `http_server_config.headers`.
 pub(super) fn headers(item: &Item<'_>) -> HeaderMap {
     item.named().iter().filter_map(|(entry, value)| header(entry.key.as_str(), value)).collect()
 }

@@ -37,7 +37,6 @@ pub struct WebFile {
     pub http2: bool,
     /// `http_server_config.headers`: put on each answer.
     pub headers: HeaderMap,
-    /// `rate_limit`
     pub rate_limit: Option<RateLimit>,
     /// `basic_auth_users`: if empty, no password is required.
     pub users: Users,

@@ -8,7 +8,6 @@ use crate::node::Value;
 pub struct RateLimit {
     /// `interval`: one token comes back each.
     pub interval: Duration,
-    /// `burst`: maximum tokens.
     pub burst: u32,
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::item::Item;
 
-/// Maximum users.
 pub const WEB_USERS_MAX: usize = 1_000;
 /// Maximum bcrypt cost: this one takes some ten seconds, and clients do not wait longer.
 const COST_MAX: u32 = 18;

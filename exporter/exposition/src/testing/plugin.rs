@@ -81,7 +81,6 @@ fn verdict(verdicts: &[Verdict]) -> Result<u32, DropReason> {
     }
 }
 
-/// Sends doubles.
 pub fn send(store: &Store, ids: &[u32], values: &[f64]) -> BatchOutcome {
     send_column(store, ids, Column::F64(values))
 }
@@ -108,7 +107,6 @@ pub fn send_histograms(store: &Store, family: u32, ids: &[u32], rows: &[(&[u64],
     })
 }
 
-/// Ends the collection.
 pub fn complete(store: &Store, outcome: Outcome<'_>) {
     store.complete(CollectionId(0), Completion { outcome, stages: &[] });
 }

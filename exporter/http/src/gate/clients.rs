@@ -50,7 +50,6 @@ struct Clients {
     /// Checks the chain; `None` if any certificate is accepted.
     webpki: Option<Arc<dyn ClientCertVerifier>>,
     hints: Vec<DistinguishedName>,
-    /// Empty for all.
     allowed_names: Vec<String>,
     algorithms: WebPkiSupportedAlgorithms,
 }

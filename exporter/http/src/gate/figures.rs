@@ -37,7 +37,6 @@ words! {
         LoginRejected = "rejected",
         /// Too many passwords were being compared, or too many of its peer waited for that.
         LoginBusy = "busy",
-        /// Too many requests.
         RateLimit = "rate_limit",
         /// It announced a body, or two lengths.
         Body = "body",
@@ -83,7 +82,6 @@ impl Default for Figures {
 }
 
 impl Figures {
-    /// Counts one.
     pub(crate) fn count(&self, refusal: Refusal) {
         self.family(refusal).get_or_create(&[("reason", refusal.as_str())]).inc();
     }

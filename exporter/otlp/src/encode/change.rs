@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use series::model::{Block, Chunk, Kind, Layout, Snapshot, Values};
 
-use super::part::Earlier;
+use super::Earlier;
 
 /// A series of an earlier snapshot by its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

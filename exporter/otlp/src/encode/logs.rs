@@ -2,7 +2,7 @@
 
 use plugin_abi::{Event, Level};
 
-use super::records::Record;
+use super::Record;
 use super::wire::{BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_text};
 
 impl Record {

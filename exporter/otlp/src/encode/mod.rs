@@ -51,22 +51,174 @@
 
 mod change;
 mod logs;
-mod nest;
-mod part;
-mod records;
 mod requests;
 mod resource;
 mod run;
 mod spans;
 mod templates;
-mod unit;
-mod value;
 mod wire;
 mod writing;
 
-pub use self::part::{Earlier, Part, Temporality};
-pub use self::records::{Record, put_records};
 pub use self::requests::{Request, Requests};
 pub use self::resource::{Facts, Resource, Scope};
 pub use self::spans::{Collected, SpanIds, Trigger, spans};
 pub use self::templates::Templates;
+use std::sync::Arc;
+
+use series::model::{Snapshot, Value};
+
+use crate::encode::resource::put_owner;
+use crate::encode::wire::{BYTES, FIXED64, key, padded_varint, put_bytes};
+
+/// A `LogRecord` or a `Span`, in bytes. It is made when it happens, because its data is not kept.
+#[derive(Clone, Debug)]
+pub struct Record(Vec<u8>);
+
+impl Record {
+    /// How long it is.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Appends records of one target and one plugin to an `ExportLogsServiceRequest`, or spans to an
+/// `ExportTraceServiceRequest`: such messages one behind the other are one message.
+pub fn put_records<'a>(
+    out: &mut Vec<u8>,
+    resource: &Resource,
+    scope: &Scope,
+    records: impl IntoIterator<Item = &'a Record>,
+) {
+    let mut nest = Nest::default();
+    nest.open(out, 1 /* resource_logs, resource_spans */);
+    put_owner(out, &resource.message, true);
+    nest.open(out, 2 /* scope_logs, scope_spans */);
+    put_owner(out, &scope.message, false);
+    for record in records {
+        put_bytes(out, key(2, BYTES) /* log_records, spans */, &record.0);
+    }
+    nest.close_to(out, 0);
+}
+
+/// The messages that are open, the outermost first.
+#[derive(Clone, Copy, Debug, Default)]
+struct Nest {
+    begins: [usize; LEVELS],
+    depth: usize,
+}
+
+/// `ResourceMetrics`, `ScopeMetrics`, `Metric`, `Gauge` or `Sum`.
+const LEVELS: usize = 4;
+/// Bytes of a length: up to 256 MiB.
+const LENGTH_BYTES: usize = 4;
+/// Maximum size of a request, independent of the configuration.
+const REQUEST_BYTES_MAX: usize = 1 << (7 * LENGTH_BYTES - 1);
+
+impl Nest {
+    fn depth(self) -> usize {
+        self.depth
+    }
+
+    fn open(&mut self, out: &mut Vec<u8>, field: u8) {
+        out.push(key(field, BYTES));
+        out.extend_from_slice(&[0; LENGTH_BYTES]);
+        self.begins[self.depth] = out.len();
+        self.depth += 1;
+    }
+
+    /// Ends messages until `depth` of them are open.
+    fn close_to(&mut self, out: &mut [u8], depth: usize) {
+        while self.depth > depth {
+            self.depth -= 1;
+            let begin = self.begins[self.depth];
+            let length = out.len() - begin;
+            padded_varint(&mut out[begin - LENGTH_BYTES..begin], length);
+        }
+    }
+}
+
+/// A value as `NumberDataPoint` has it: the key of its field, and eight bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Number {
+    key: u8,
+    bits: u64,
+}
+
+const DOUBLE: u8 = key(4, FIXED64);
+const INT: u8 = key(6, FIXED64);
+
+impl Number {
+    /// The value of an info, whatever was sent.
+    const ONE: Self = Self { key: INT, bits: 1 };
+
+    /// Integers beyond what OTLP's signed ones hold become doubles.
+    #[inline]
+    fn of(value: Value) -> Self {
+        match value {
+            Value::F64(value) => Self { key: DOUBLE, bits: value.to_bits() },
+            Value::I64(value) => Self { key: INT, bits: value.cast_unsigned() },
+            Value::U64(value) if i64::try_from(value).is_ok() => Self { key: INT, bits: value },
+            #[expect(clippy::cast_precision_loss, reason = "no other type of OTLP holds it")]
+            Value::U64(value) => Self { key: DOUBLE, bits: (value as f64).to_bits() },
+        }
+    }
+}
+
+/// The increase of a counter. `None` if it fell: it was reset, and nobody said when.
+#[inline]
+fn growth(before: Value, now: Value) -> Option<Value> {
+    match (before, now) {
+        (Value::U64(before), Value::U64(now)) => now.checked_sub(before).map(Value::U64),
+        (Value::I64(before), Value::I64(now)) if now >= before => {
+            Some(Value::I64(now.saturating_sub(before)))
+        }
+        (Value::F64(before), Value::F64(now)) if now >= before => Some(Value::F64(now - before)),
+        _ => None,
+    }
+}
+
+/// The temporality of sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Temporality {
+    /// From when they began.
+    #[default]
+    Cumulative,
+    /// From the last export that was acknowledged.
+    Delta,
+}
+
+/// The data of one plugin instance on one target after one collection.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The target. Parts of one target share it and stand side by side.
+    pub resource: Arc<Resource>,
+    pub scope: Arc<Scope>,
+    pub snapshot: Arc<Snapshot>,
+    /// When the collection ended.
+    pub time_unix_nanos: u64,
+    /// The data of the same instance at its last export.
+    pub earlier: Option<Earlier>,
+}
+
+/// The last export of an instance's series.
+#[derive(Clone, Debug)]
+pub struct Earlier {
+    /// The sent snapshot: series that are missing now have vanished.
+    pub sent: Arc<Snapshot>,
+    /// The base of deltas.
+    pub counts: Arc<Snapshot>,
+    /// The time of `counts`.
+    pub counts_time_unix_nanos: u64,
+}
+
+/// A place in the parts: the next series to look at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Position {
+    part: usize,
+    block: usize,
+    chunk: usize,
+    series: usize,
+    /// How many of those that vanished were written.
+    gone: usize,
+}

@@ -2,17 +2,16 @@
 
 use series::model::Kind;
 
+use super::Number;
 use super::change::{Before, Place, gone};
-use super::part::{Part, Position, Temporality};
 use super::run::{Run, start};
 use super::templates::{Numbers, Templates};
-use super::value::Number;
 use super::writing::Writing;
+use super::{Part, Position, Temporality};
 
 /// One request that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Its points.
     pub points: u64,
     /// How many parts this request and those before it complete.
     pub parts_done: usize,
@@ -45,7 +44,6 @@ impl Requests {
         Self { parts, temporality, position, mark: position, change: None }
     }
 
-    /// The parts.
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         &self.parts

@@ -7,7 +7,6 @@ use super::wire::{BYTES, key, put_attribute, put_bytes, put_text};
 /// A target as a `Resource`, in bytes.
 #[derive(Debug)]
 pub struct Resource {
-    /// The `Resource` message.
     pub(super) message: Vec<u8>,
     /// Labels that the resource has, so that points need not repeat them.
     pub(super) labels: Vec<(String, String)>,
@@ -86,6 +85,5 @@ pub(super) fn put_owner(out: &mut Vec<u8>, message: &[u8], is_conventional: bool
 /// The version of the semantic conventions that names are of: those of resources, and of metrics by the profile `otel`.
 const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.40.0";
 
-/// `Resource.attributes`
 const ATTRIBUTES: u8 = key(1, BYTES);
 const SERVICE_NAME: &str = "perfmon-exporter";

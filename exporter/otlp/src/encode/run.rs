@@ -7,10 +7,10 @@ use std::sync::Arc;
 use series::model::{Block, Chunk, Values};
 
 use super::change::Before;
-use super::part::{Part, Position, Temporality};
 use super::templates::{Numbers, Template};
-use super::value::{Number, growth};
 use super::writing::Writing;
+use super::{Number, growth};
+use super::{Part, Position, Temporality};
 
 /// Series of one chunk from the position on.
 pub(super) struct Run<'a> {

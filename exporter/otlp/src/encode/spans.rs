@@ -2,7 +2,7 @@
 
 use plugin_abi::{Completion, Failure, Outcome, StageReport};
 
-use super::records::Record;
+use super::Record;
 use super::wire::{
     BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_number_attribute, put_text,
 };
@@ -32,9 +32,7 @@ impl Trigger {
 pub struct Collected<'a> {
     /// The module that was collected.
     pub module: &'a str,
-    /// Its plugin.
     pub plugin: &'a str,
-    /// What started it.
     pub trigger: Trigger,
     /// When it began, in Unix nanoseconds.
     pub begin_unix_nanos: u64,
@@ -42,7 +40,6 @@ pub struct Collected<'a> {
     pub end_unix_nanos: u64,
     /// The end on the monotonic clock, which the stages are told by.
     pub end_ns: u64,
-    /// How it ended.
     pub completion: &'a Completion<'a>,
     /// Series that it brought.
     pub series: usize,
@@ -177,9 +174,6 @@ impl Span {
     }
 }
 
-/// `SPAN_KIND_INTERNAL`
 const INTERNAL: u8 = 1;
-/// `SPAN_KIND_CLIENT`
 const CLIENT: u8 = 3;
-/// `STATUS_CODE_ERROR`
 const STATUS_ERROR: u8 = 2;

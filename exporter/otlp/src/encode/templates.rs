@@ -8,8 +8,8 @@ use std::sync::Arc;
 use series::model::{Block, Chunk, Family, Kind, Labels};
 
 pub(super) use self::histograms::HistogramNumbers;
+use super::Number;
 use super::resource::Resource;
-use super::value::Number;
 use super::wire::{
     BYTES, FIXED64, VARINT, key, padded_varint, put_attribute, put_fixed64, put_number_attribute, varint_len,
 };
@@ -153,7 +153,7 @@ impl Template {
 pub(super) struct Numbers {
     /// Unix nanoseconds; 0 is "unknown".
     pub(super) start: u64,
-    /// Unix nanoseconds.
+    /// In nanoseconds since 1970.
     pub(super) time: u64,
     pub(super) value: Number,
 }

@@ -1,6 +1,5 @@
 //! Protocol buffers, as far as OTLP needs them.
 
-/// Wire type 0.
 pub(super) const VARINT: u8 = 0;
 /// Wire type 1: eight bytes, little endian.
 pub(super) const FIXED64: u8 = 1;

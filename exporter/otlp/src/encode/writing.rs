@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use series::model::{Block, Family, Kind};
 
-use super::nest::{Nest, REQUEST_BYTES_MAX};
-use super::part::{Part, Temporality};
 use super::resource::put_owner;
-use super::unit::ucum;
 use super::wire::{BYTES, VARINT, key, put_text};
+use super::{Nest, REQUEST_BYTES_MAX};
+use super::{Part, Temporality};
 
 /// A request that is being written.
 pub(super) struct Writing<'a> {
@@ -24,7 +23,6 @@ pub(super) struct Writing<'a> {
 pub(super) type Metric = (usize, bool);
 
 impl<'a> Writing<'a> {
-    /// An empty request.
     pub(super) fn new(out: &'a mut Vec<u8>, bytes_max: usize) -> Self {
         Self {
             out,
@@ -114,3 +112,27 @@ fn open_metric(out: &mut Vec<u8>, nest: &mut Nest, family: &Family, temporality:
 
 /// How many messages a metric stands in.
 const METRIC_DEPTH: usize = 2;
+
+/// The unit's code. What UCUM has no code for stands in braces, where it calls anything an annotation.
+fn ucum(unit: &str) -> Cow<'_, str> {
+    let code = match unit {
+        "" => "",
+        "seconds" => "s",
+        "milliseconds" => "ms",
+        "bytes" => "By",
+        "bits" => "bit",
+        "ratio" => "1",
+        "percent" => "%",
+        "hertz" => "Hz",
+        "celsius" => "Cel",
+        "kelvin" => "K",
+        "volts" => "V",
+        "amperes" => "A",
+        "watts" => "W",
+        "joules" => "J",
+        "meters" => "m",
+        "grams" => "g",
+        other => return Cow::Owned(format!("{{{other}}}")),
+    };
+    Cow::Borrowed(code)
+}

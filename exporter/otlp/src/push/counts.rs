@@ -8,7 +8,7 @@ use support::http_client::Trouble;
 use support::telemetry::{Metric, Timing, Timings, WAIT_S, WORK_S};
 use support::words;
 
-use super::signal::Signal;
+use super::Signal;
 
 words! {
     /// Why points, log records or spans were not taken.
@@ -20,7 +20,6 @@ words! {
         TooLarge = "too_large",
         /// Later ones needed the room while the collector was away.
         QueueFull = "queue_full",
-        /// The process ended.
         Ended = "ended",
         ;
         /// The collector took none of the request.
@@ -114,7 +113,6 @@ impl Counts {
         })
     }
 
-    /// The endpoint's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -210,7 +208,6 @@ impl SignalCounts {
 pub struct AllCounts(Mutex<Vec<Arc<Counts>>>);
 
 impl AllCounts {
-    /// Those of now.
     #[must_use]
     pub fn get(&self) -> Vec<Arc<Counts>> {
         self.0.lock().clone()

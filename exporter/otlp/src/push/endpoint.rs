@@ -12,22 +12,20 @@ use support::telemetry::unix_nanos;
 use tokio::sync::watch;
 use tracing::{debug, warn};
 
-use super::body::pack;
+use super::OtlpEndpoint;
+use super::Shared;
+use super::Signal;
 use super::counts::{Counts, Loss};
 use super::fill::{Line, fill};
-use super::options::OtlpEndpoint;
+use super::pack;
 use super::queue::Item;
 use super::records::Records;
 use super::sender::{Decided, Sender, Way};
-use super::shared::Shared;
-use super::signal::Signal;
 use super::size::RequestBytes;
 
 /// An endpoint that is about to begin.
 pub struct Endpoint {
-    /// Where, and how.
     pub settings: Arc<OtlpEndpoint>,
-    /// The way there.
     pub connector: Arc<dyn Connector>,
     /// What it has in common with others.
     pub shared: Shared,
@@ -37,7 +35,6 @@ pub struct Endpoint {
     pub logs: Option<Arc<Records>>,
     /// Its queue of spans, if it gets any.
     pub traces: Option<Arc<Records>>,
-    /// For its waits.
     pub seed: u64,
 }
 

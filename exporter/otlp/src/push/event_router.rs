@@ -1,3 +1,5 @@
+//! Which events and collections go to which endpoint.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
@@ -7,8 +9,8 @@ use parking_lot::Mutex;
 use plugin_abi::{Completion, Event, Outcome};
 use support::telemetry::unix_nanos;
 
+use super::Traces;
 use super::records::{About, Records};
-use super::traces::Traces;
 
 /// Routes events and collections to the queues of the endpoints that get them.
 #[derive(Debug, Default)]
@@ -28,15 +30,10 @@ pub(super) struct EventRoute {
 /// A collection of a module, as it ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended<'a> {
-    /// The target.
     pub target: &'a str,
-    /// The module.
     pub module: &'a str,
-    /// Its plugin.
     pub plugin: &'a str,
-    /// What started it.
     pub trigger: Trigger,
-    /// How it ended.
     pub completion: &'a Completion<'a>,
     /// Series that it brought.
     pub series: usize,

@@ -9,11 +9,11 @@ use parking_lot::{Mutex, MutexGuard};
 use support::telemetry::unix_nanos;
 use tokio::sync::{Notify, watch};
 
+use super::OtlpEndpoint;
+use super::Shared;
+use super::Signal;
 use super::counts::{Counts, Loss};
-use super::options::OtlpEndpoint;
 use super::queue::{Item, Queue};
-use super::shared::Shared;
-use super::signal::Signal;
 
 /// The queue between the two tasks.
 pub(super) struct Line {
@@ -23,7 +23,6 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Nothing waits.
     pub(super) fn new(settings: &OtlpEndpoint, counts: &Arc<Counts>) -> Arc<Self> {
         let queue = Mutex::new(Queue::new(u64::from(settings.queue_points)));
         Arc::new(Self { queue, filled: Notify::new(), counts: Arc::clone(counts) })

@@ -6,10 +6,10 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use support::telemetry::{Metric, Writer};
 
+use super::Signal;
 use super::counts::{
     AllCounts, COMPRESSION, Counts, ENCODING, ENDPOINT_SIGNAL, REQUEST, SignalCounts, WAITING,
 };
-use super::signal::Signal;
 
 /// `perfmon_exporter_otlp_…` of all endpoints; nothing where there are none.
 #[derive(Debug)]

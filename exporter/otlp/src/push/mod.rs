@@ -22,38 +22,248 @@
 //! [`Supply`] is where rounds come from, [`support::http_client::Connector`] how collectors are reached, [`Counts`] what
 //! `perfmon_exporter_otlp_…` shows. [`Pusher::start`] runs all endpoints of a configuration.
 
-mod body;
 mod counts;
 mod endpoint;
 mod event_router;
 mod fill;
-mod head;
 mod metrics;
-mod options;
 mod own;
 #[doc(hidden)]
 pub mod parsers;
-mod proto;
 mod pusher;
 mod queue;
 mod records;
 mod reply;
 mod sender;
-mod shared;
-mod signal;
 mod size;
-mod traces;
 
 pub use self::counts::{AllCounts, Counts, Loss, SignalCounts};
 pub use self::endpoint::Endpoint;
 pub use self::event_router::{Ended, EventRouter};
 pub use self::metrics::{METRICS, OtlpMetrics};
-pub use self::options::{Compression, OtlpEndpoint, OtlpProtocol};
 pub use self::own::{Figure, OwnTelemetry};
 pub use self::pusher::Pusher;
 pub use self::queue::{Item, Queue, Supply};
 pub use self::records::{About, Records};
 pub use self::reply::Verdict;
-pub use self::shared::Shared;
-pub use self::signal::Signal;
-pub use self::traces::Traces;
+use std::io;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use flate2::write::GzEncoder;
+use parking_lot::Mutex;
+use support::http_client::{ClientTls, Clock, HeaderSource, Server};
+use support::input::wildcard;
+
+use crate::encode::{Templates, Temporality};
+use crate::push::reply::GRPC_HEAD_BYTES;
+
+/// What the endpoints have in common.
+#[derive(Clone)]
+pub struct Shared {
+    /// Where rounds come from.
+    pub supply: Arc<dyn Supply>,
+    pub clock: Arc<dyn Clock>,
+    pub templates: Arc<Mutex<Templates>>,
+}
+
+/// Makes the body of a message: compressed and, for gRPC, framed.
+fn pack(message: &[u8], protocol: OtlpProtocol, compression: Compression) -> io::Result<Bytes> {
+    let head = match protocol {
+        OtlpProtocol::Grpc => GRPC_HEAD_BYTES,
+        OtlpProtocol::Http => 0,
+    };
+    let mut body =
+        Vec::with_capacity(head + message.len() / if compression == Compression::None { 1 } else { 8 });
+    body.resize(head, 0);
+    match compression {
+        Compression::None => body.extend_from_slice(message),
+        Compression::Gzip => {
+            let mut encoder = GzEncoder::new(&mut body, flate2::Compression::new(1));
+            encoder.write_all(message)?;
+            encoder.finish()?;
+        }
+        Compression::Zstd => {
+            let mut encoder = zstd::Encoder::new(&mut body, 1)?;
+            encoder.set_pledged_src_size(Some(message.len() as u64))?;
+            encoder.write_all(message)?;
+            encoder.finish()?;
+        }
+    }
+    if protocol == OtlpProtocol::Grpc {
+        let length = u32::try_from(body.len() - head).map_err(io::Error::other)?;
+        body[0] = u8::from(compression != Compression::None);
+        body[1..GRPC_HEAD_BYTES].copy_from_slice(&length.to_be_bytes());
+    }
+    Ok(Bytes::from(body))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    Metrics,
+    Logs,
+    Traces,
+}
+
+impl Signal {
+    pub const ALL: [Self; 3] = [Self::Metrics, Self::Logs, Self::Traces];
+
+    /// The word for labels.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Metrics => "metrics",
+            Self::Logs => "logs",
+            Self::Traces => "traces",
+        }
+    }
+
+    /// What a request is made of, in words.
+    const fn items(self) -> &'static str {
+        match self {
+            Self::Metrics => "points",
+            Self::Logs => "log records",
+            Self::Traces => "spans",
+        }
+    }
+
+    const fn grpc_path(self) -> &'static str {
+        match self {
+            Self::Metrics => "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+            Self::Logs => "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+            Self::Traces => "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+        }
+    }
+
+    const fn http_path(self) -> &'static str {
+        match self {
+            Self::Metrics => "/v1/metrics",
+            Self::Logs => "/v1/logs",
+            Self::Traces => "/v1/traces",
+        }
+    }
+}
+
+/// `otlp[].traces:`, which collections a collector gets as traces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traces {
+    /// `one_in`: one of so many, drawn before it is known how the collection ends. Default 1: each.
+    pub one_in: u32,
+    /// `targets`: names, where `*` stands for any characters. Default: all.
+    pub targets: Vec<String>,
+    /// `failed`: of those that were drawn only the ones that failed, wholly or in part. Default `false`.
+    pub failed: bool,
+    /// `slower_than`: of those that were drawn only the ones that took longer; together with `failed` either is enough.
+    pub slower_than: Option<Duration>,
+}
+
+impl Traces {
+    /// The share of collections that are drawn.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        1.0 / f64::from(self.one_in.max(1))
+    }
+
+    /// Whether collections of a target are wanted.
+    #[must_use]
+    pub fn wants_target(&self, target: &str) -> bool {
+        self.targets.is_empty() || self.targets.iter().any(|pattern| wildcard::matches(pattern, target))
+    }
+
+    /// Whether a collection is wanted now that it is known how it ended.
+    #[must_use]
+    pub fn wants_end(&self, failed: bool, took: Duration) -> bool {
+        let is_slow = self.slower_than.is_some_and(|slower_than| took > slower_than);
+        (!self.failed && self.slower_than.is_none()) || (self.failed && failed) || is_slow
+    }
+}
+
+/// One of `otlp:`, a collector that snapshots are pushed to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtlpEndpoint {
+    /// `name`: unique; the endpoint where it is not given. In logs and metrics.
+    pub name: String,
+    pub secure: bool,
+    /// Of `endpoint`: a name or an address, that of IPv6 in brackets.
+    pub host: String,
+    /// Of `endpoint`: 4317 for gRPC and 4318 for HTTP where it is not given.
+    pub port: u16,
+    /// Of `endpoint`: what stands before `/v1/metrics`; for HTTP only.
+    pub path: String,
+    pub protocol: OtlpProtocol,
+    /// `interval`: of the rounds, aligned to the clock. Default 30 s.
+    pub interval: Duration,
+    /// `timeout`: of one attempt, the connection included. Default 10 s.
+    pub timeout: Duration,
+    /// `headers`: sent with each request.
+    pub headers: Vec<(String, HeaderSource)>,
+    pub compression: Compression,
+    pub temporality: Temporality,
+    pub tls: ClientTls,
+    /// `queue_points`: approximate maximum of queued points. Default 5 000 000.
+    pub queue_points: u32,
+    /// `request_bytes`: of one request before compression. Default 3 MiB.
+    pub request_bytes: u32,
+    /// `logs`: whether it gets events as log records. Default `true`.
+    pub logs: bool,
+    /// `traces`: which collections it gets as traces. Default: none.
+    pub traces: Option<Traces>,
+    /// `queue_records`: maximum queued log records, and maximum queued spans. Default 10 000.
+    pub queue_records: u32,
+}
+
+/// How a collector is spoken to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OtlpProtocol {
+    #[default]
+    Grpc,
+    /// OTLP/HTTP with protocol buffers.
+    Http,
+}
+
+/// How requests are compressed, always at the fastest level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    None,
+    /// Every collector reads it.
+    #[default]
+    Gzip,
+    Zstd,
+}
+
+impl OtlpEndpoint {
+    #[must_use]
+    pub fn server(&self) -> Arc<Server> {
+        Arc::new(Server {
+            secure: self.secure,
+            host: self.host.clone(),
+            port: self.port,
+            http2: self.protocol == OtlpProtocol::Grpc,
+            tls: self.tls.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_and_slow_collections_can_be_had_without_the_others() {
+        let second = Duration::from_secs(1);
+        let all = Traces { one_in: 1, targets: Vec::new(), failed: false, slower_than: None };
+        let failed = Traces { failed: true, ..all.clone() };
+        let either = Traces { slower_than: Some(second), ..failed.clone() };
+        let slow = Traces { failed: false, ..either.clone() };
+        let wants = |traces: &Traces| {
+            [(false, second), (true, second), (false, second * 2)]
+                .map(|(bad, took)| traces.wants_end(bad, took))
+        };
+        assert_eq!(wants(&all), [true, true, true]);
+        assert_eq!(wants(&failed), [false, true, false]);
+        assert_eq!(wants(&either), [false, true, true]);
+        assert_eq!(wants(&slow), [false, false, true]);
+    }
+}

@@ -19,8 +19,8 @@ use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use support::http_client::{Connection, Connector, Failure, NetConnector, Trouble, USER_AGENT, header_value};
 use tokio::runtime::Handle;
 
-use super::options::OtlpEndpoint;
-use super::signal::Signal;
+use super::OtlpEndpoint;
+use super::Signal;
 
 /// One of the exporter's own figures.
 pub struct Figure {
@@ -28,9 +28,7 @@ pub struct Figure {
     pub name: &'static str,
     /// Its unit as UCUM has it.
     pub unit: &'static str,
-    /// A sentence.
     pub help: &'static str,
-    /// It only grows.
     pub is_counter: bool,
     /// Reads it: a value for each set of attributes.
     pub read: Box<dyn Fn() -> Vec<Row> + Send + Sync>,

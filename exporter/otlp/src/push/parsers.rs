@@ -6,7 +6,7 @@ use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use support::http_client::Answer;
 
-use super::options::OtlpProtocol;
+use super::OtlpProtocol;
 use super::reply::{Verdict, grpc_verdict, http_verdict};
 
 /// Fields of a head, or those behind a body.

@@ -10,15 +10,15 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{info, warn};
 
+use super::OtlpEndpoint;
+use super::Shared;
+use super::Signal;
 use super::counts::{AllCounts, Counts};
 use super::endpoint::Endpoint;
 use super::event_router::{EventRoute, EventRouter};
 use super::metrics::OtlpMetrics;
-use super::options::OtlpEndpoint;
 use super::queue::Supply;
 use super::records::Records;
-use super::shared::Shared;
-use super::signal::Signal;
 
 /// All endpoints, until it is stopped.
 pub struct Pusher {
@@ -49,7 +49,6 @@ impl Pusher {
         pusher
     }
 
-    /// No endpoint yet.
     #[must_use]
     pub fn empty() -> Self {
         Self {

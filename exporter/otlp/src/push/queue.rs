@@ -16,11 +16,8 @@ pub trait Supply: Send + Sync + 'static {
 pub struct Item {
     /// The instance: the same in each round, and never another's.
     pub key: u64,
-    /// The target.
     pub resource: Arc<Resource>,
-    /// The plugin.
     pub scope: Arc<Scope>,
-    /// Its series.
     pub snapshot: Arc<Snapshot>,
     /// When the collection ended.
     pub time_unix_nanos: u64,
@@ -78,7 +75,6 @@ impl Queue {
         self.make_room()
     }
 
-    /// The oldest round.
     pub fn pop(&mut self) -> Option<Vec<Item>> {
         self.pop_since().map(|(items, _)| items)
     }

@@ -12,10 +12,10 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tracing::warn;
 
-use super::body::pack;
+use super::Signal;
 use super::counts::{Counts, Loss, SignalCounts};
+use super::pack;
 use super::sender::{Decided, Sender};
-use super::signal::Signal;
 
 /// Records that arrive within this time are sent in one request.
 const LINGER: Duration = Duration::from_secs(1);
@@ -27,11 +27,8 @@ const RECORD_OVERHEAD_BYTES: usize = 64;
 /// A log record or a span, and what it is about.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// The target.
     pub resource: Arc<Resource>,
-    /// The plugin.
     pub scope: Arc<Scope>,
-    /// The record.
     pub record: Record,
 }
 

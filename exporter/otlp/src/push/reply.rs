@@ -2,12 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use hyper::header::{LOCATION, RETRY_AFTER};
 use percent_encoding::percent_decode_str;
 use prost::Message;
 use support::http_client::{Answer, Trouble, retry_after, shown};
-
-use super::proto::{ExportResponse, PartialSuccess, RetryInfo, Status, base64_decoded};
 
 /// What an answer means for the request that it is to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,23 +17,18 @@ pub enum Verdict {
     Accepted {
         /// How many were rejected.
         rejected: u64,
-        /// The collector's message.
         message: String,
     },
     /// The same in smaller requests may be taken.
     TooLarge,
-    /// Not now.
     Retry {
         /// What to wait at least.
         after: Option<Duration>,
-        /// Why.
         trouble: Trouble,
         /// In the collector's words.
         message: String,
     },
-    /// Never.
     Refused {
-        /// Why.
         trouble: Trouble,
         /// In the collector's words.
         message: String,
@@ -150,6 +146,61 @@ fn percent_decoded(text: &str) -> String {
 }
 
 pub(super) const GRPC_HEAD_BYTES: usize = 5;
+
+/// `Export…ServiceResponse` of opentelemetry-proto: one for metrics, one for logs, one for traces, all alike.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ExportResponse {
+    #[prost(message, optional, tag = "1")]
+    pub(super) partial_success: Option<PartialSuccess>,
+}
+
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(super) struct PartialSuccess {
+    #[prost(int64, tag = "1")]
+    pub(super) rejected: i64,
+    /// A text, which need not be UTF-8 in what a broken collector sends.
+    #[prost(bytes = "vec", tag = "2")]
+    error_message: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Status {
+    #[prost(string, tag = "2")]
+    pub(super) message: String,
+    #[prost(message, repeated, tag = "3")]
+    details: Vec<Any>,
+}
+
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(super) struct Any {
+    #[prost(string, tag = "1")]
+    type_url: String,
+    #[prost(bytes = "vec", tag = "2")]
+    pub(super) value: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(super) struct RetryInfo {
+    #[prost(message, optional, tag = "1")]
+    retry_delay: Option<Delay>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(super) struct Delay {
+    #[prost(int64, tag = "1")]
+    pub(super) seconds: i64,
+    #[prost(int32, tag = "2")]
+    nanos: i32,
+}
+
+/// RFC 4648 4, with or without the padding at the end, which gRPC leaves out.
+fn base64_decoded(text: &str) -> Option<Vec<u8>> {
+    const LENIENT: GeneralPurpose = GeneralPurpose::new(
+        &STANDARD,
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+    );
+    LENIENT.decode(text).ok()
+}
 
 #[cfg(test)]
 mod tests {

@@ -4,16 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
-use support::http_client::{Backoff, Clock, Connection, Connector, Failure, Trouble};
+use http_body_util::Full;
+use hyper::Request;
+use support::http_client::{
+    Backoff, Clock, Connection, Connector, Failure, Trouble, USER_AGENT, header_value,
+};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
+use super::Signal;
 use super::counts::{Counts, Loss, SignalCounts};
-use super::head::request;
-use super::options::{OtlpEndpoint, OtlpProtocol};
 use super::reply::{Verdict, grpc_verdict, http_verdict};
-use super::signal::Signal;
+use super::{OtlpEndpoint, OtlpProtocol};
+use crate::push::Compression;
 
 /// The way to one endpoint, for one kind of data.
 pub(super) struct Sender {
@@ -37,7 +41,6 @@ pub(super) enum Decided {
     /// It is settled, one way or the other.
     Done,
     TooLarge,
-    /// The process ends.
     Stopped,
 }
 
@@ -47,7 +50,6 @@ pub(super) struct Way {
     pub(super) connector: Arc<dyn Connector>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) counts: Arc<Counts>,
-    /// For its waits.
     pub(super) seed: u64,
 }
 
@@ -213,4 +215,45 @@ impl Sender {
             warn!(endpoint, at, what, count = items, reason, error = message, next_step, "Data refused");
         }
     }
+}
+
+/// The head of a request. Secrets are read anew each time, so that those that were renewed are used.
+pub(super) async fn request(
+    settings: Arc<OtlpEndpoint>,
+    signal: Signal,
+    body: Bytes,
+) -> Result<Request<Full<Bytes>>, Failure> {
+    let made = tokio::task::spawn_blocking(move || {
+        let scheme = if settings.secure { "https" } else { "http" };
+        let authority = format!("{}:{}", settings.host, settings.port);
+        let encoding = match settings.compression {
+            Compression::None => None,
+            Compression::Gzip => Some("gzip"),
+            Compression::Zstd => Some("zstd"),
+        };
+        let mut head = Request::post("/");
+        match settings.protocol {
+            OtlpProtocol::Grpc => {
+                head = head.uri(format!("{scheme}://{authority}{}", signal.grpc_path()));
+                head = head.header("content-type", "application/grpc").header("te", "trailers");
+                head = head.header("grpc-timeout", format!("{}m", settings.timeout.as_millis()));
+                if let Some(encoding) = encoding {
+                    head = head.header("grpc-encoding", encoding);
+                }
+            }
+            OtlpProtocol::Http => {
+                head = head.uri(format!("{}{}", settings.path, signal.http_path())).header("host", authority);
+                head = head.header("content-type", "application/x-protobuf");
+                if let Some(encoding) = encoding {
+                    head = head.header("content-encoding", encoding);
+                }
+            }
+        }
+        head = head.header("user-agent", USER_AGENT);
+        for (name, source) in &settings.headers {
+            head = head.header(name, header_value(source)?);
+        }
+        head.body(Full::new(body)).map_err(|error| Failure::of(Trouble::Unexpected, "make a request", &error))
+    });
+    made.await.map_err(|error| Failure::new(Trouble::Unexpected, error))?
 }

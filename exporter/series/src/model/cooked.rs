@@ -24,7 +24,6 @@ use super::{DisplayRule, Value};
 /// One value of a series, with the other inputs of its rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// The value.
     pub value: Value,
     /// The value that the same instance has in the base's family.
     pub base: Option<Value>,
@@ -37,7 +36,6 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// A value alone.
     #[must_use]
     pub const fn of(value: Value) -> Self {
         Self { value, base: None, at: Duration::ZERO, unix_s: 0.0, start_time_unix_nanos: None }
@@ -56,7 +54,6 @@ pub struct Shown {
 /// The unit of a shown number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShownUnit {
-    /// Nothing: a count.
     None,
     /// The family's own unit, which may be none: [`super::Family::unit`].
     Family,

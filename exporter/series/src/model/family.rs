@@ -43,7 +43,6 @@ pub struct Family {
 /// What a family is called in OTLP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OtlpNames {
-    /// The metric: `system.cpu.time`.
     pub name: String,
     /// The unit by UCUM: `s`, `By`, `{thread}`.
     pub unit: String,
@@ -56,9 +55,7 @@ pub struct OtlpNames {
 /// What a label is in OTLP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OtlpAttribute {
-    /// The label: `cpu_mode`.
     pub label: String,
-    /// The attribute: `cpu.mode`.
     pub name: String,
     /// Whether its values are integers, as those of `process.pid` are.
     pub is_integer: bool,

@@ -54,7 +54,6 @@ impl HistogramPoint<'_> {
 /// One histogram of the exporter itself: classic buckets, native ones, or both.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// How many observations.
     pub count: u64,
     /// What they add up to.
     pub sum: f64,
@@ -66,7 +65,6 @@ pub struct Histogram {
     pub start_time_unix_nanos: Option<i64>,
 }
 
-/// A classic bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bucket {
     /// The largest value that it takes.
@@ -84,9 +82,7 @@ pub struct NativeHistogram {
     pub zero_threshold: f64,
     /// How many those are.
     pub zero_count: u64,
-    /// Buckets below zero.
     pub negative: NativeBuckets,
-    /// Buckets above zero.
     pub positive: NativeBuckets,
 }
 

@@ -41,7 +41,6 @@ impl Chunk {
         self.ids.is_empty()
     }
 
-    /// The series' ids.
     #[must_use]
     pub fn ids(&self) -> &[u32] {
         &self.ids
@@ -84,7 +83,6 @@ impl Chunk {
         &self.value_lengths
     }
 
-    /// Ids and prefixes.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         let mut start = 0;
         self.ids.iter().zip(&self.ends).map(move |(&id, &end)| {
@@ -94,7 +92,6 @@ impl Chunk {
         })
     }
 
-    /// What it takes.
     fn heap_bytes(&self) -> usize {
         let Self { ids, ends, prefixes, value_lengths, .. } = self;
         let numbers = (ids.capacity() + ends.capacity()) * size_of::<u32>();
@@ -147,13 +144,11 @@ impl Block {
         Self { family, chunks: Vec::new(), grown: false }
     }
 
-    /// The family.
     #[must_use]
     pub fn family(&self) -> &Arc<Family> {
         &self.family
     }
 
-    /// Its series.
     #[must_use]
     pub fn chunks(&self) -> &[Arc<Chunk>] {
         &self.chunks

@@ -11,7 +11,6 @@
 //! chunks themselves.
 
 mod cooked;
-mod factor;
 mod family;
 mod histogram;
 mod labels;
@@ -19,14 +18,12 @@ mod layout;
 mod name;
 mod shape;
 mod snapshot;
-mod target;
 mod unlabelled;
 mod values;
 
 pub use plugin_abi::{DisplayRule, Kind, ValueKind};
 
 pub use self::cooked::{Sample, Shown, ShownUnit, cooked, needs_earlier};
-pub use self::factor::Factor;
 pub use self::family::{Family, OtlpAttribute, OtlpNames};
 pub use self::histogram::{Bounds, Bucket, Histogram, HistogramPoint, NativeBuckets, NativeHistogram};
 pub(crate) use self::labels::shown_bytes;
@@ -36,6 +33,68 @@ pub use self::name::{Escaping, clean_name, is_legacy_label, is_legacy_name};
 pub use self::shape::Shape;
 pub(crate) use self::snapshot::Size;
 pub use self::snapshot::{FamilyPoints, Point, Snapshot};
-pub use self::target::Target;
 pub(crate) use self::values::{Roster, Slots};
 pub use self::values::{Scattered, Value, Values};
+
+/// A target's identity: what each of its series carries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// Its unique name in the exporter.
+    pub name: String,
+    /// Whether series say it in a label `target`. Not so on a probe, where Prometheus says it.
+    pub labelled: bool,
+    /// The labels that the configuration gives it.
+    pub labels: Vec<(String, String)>,
+}
+
+impl Target {
+    /// A target whose series carry its name.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), labelled: true, labels: Vec::new() }
+    }
+
+    /// The same with one more label from the configuration.
+    #[must_use]
+    pub fn with_label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.labels.push((name.into(), value.into()));
+        self
+    }
+}
+
+/// What the values of a family are multiplied with before anybody sees them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor {
+    times: f64,
+    /// The same where it is a whole number: integers stay exact.
+    whole: Option<u64>,
+}
+
+impl Factor {
+    /// Multiplies with a number above zero.
+    #[must_use]
+    pub fn times(times: f64) -> Option<Self> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and within range")]
+        let whole = (times.fract() == 0.0 && (1.0..=WHOLE_MAX).contains(&times)).then_some(times as u64);
+        (times.is_normal() && times > 0.0).then_some(Self { times, whole })
+    }
+
+    /// Divides by a number above zero.
+    #[must_use]
+    pub fn divided_by(divisor: f64) -> Option<Self> {
+        // A quotient is divided: `x / 10` is not `x * 0.1`.
+        Self::times(divisor).map(|_| Self { times: -divisor, whole: None })
+    }
+
+    /// The product of an integer, where it is one and fits.
+    pub(crate) fn of_integer(self, value: u64) -> Option<u64> {
+        self.whole.and_then(|whole| value.checked_mul(whole))
+    }
+
+    pub(crate) fn of(self, value: f64) -> f64 {
+        if self.times < 0.0 { value / -self.times } else { value * self.times }
+    }
+}
+
+/// 2⁵³: below it, each whole number is a double.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;

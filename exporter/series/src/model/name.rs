@@ -18,7 +18,6 @@ pub enum Escaping {
 }
 
 impl Escaping {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::AllowUtf8, Self::Underscores, Self::Dots, Self::Values];
 
     /// The word for the parameter `escaping` of a media type.

@@ -57,7 +57,6 @@ impl Shape {
         self.head
     }
 
-    /// The labels' names.
     #[must_use]
     pub fn names(&self) -> &[Box<str>] {
         &self.names

@@ -18,7 +18,7 @@ pub struct Snapshot {
 /// How much of a snapshot has a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// Histograms count once.
+    /// A histogram counts once.
     points: usize,
     /// Histograms count as [`Family::samples`] says.
     series: usize,
@@ -73,7 +73,6 @@ impl Snapshot {
         &self.layout
     }
 
-    /// Their values.
     #[must_use]
     pub fn values(&self) -> &Arc<Values> {
         &self.values
@@ -121,7 +120,6 @@ pub struct FamilyPoints<'a> {
 }
 
 impl<'a> FamilyPoints<'a> {
-    /// The family.
     #[must_use]
     pub fn family(self) -> &'a Family {
         self.block.family()
@@ -164,7 +162,6 @@ pub struct Point<'a> {
 }
 
 impl<'a> Point<'a> {
-    /// The series' labels.
     #[must_use]
     pub fn labels(&self) -> Labels<'a> {
         Labels::of_prefix(self.prefix)

@@ -11,11 +11,8 @@ use super::Factor;
 /// A value, exactly as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// Double precision.
     F64(f64),
-    /// Unsigned.
     U64(u64),
-    /// Signed.
     I64(i64),
 }
 
@@ -46,7 +43,6 @@ impl Value {
 /// The outcome of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scattered {
-    /// Stored.
     pub stored: u64,
     /// Of a series that does not live.
     pub retired: u64,
@@ -68,7 +64,6 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
-    /// Begins a series.
     pub(crate) fn admit(&mut self, id: u32, kind: ValueKind, start_time_unix_nanos: Option<i64>) {
         let index = id as usize;
         if index >= self.states.len() {
@@ -89,7 +84,6 @@ impl Roster {
         self.states.get(id as usize).is_some_and(|&state| state != RETIRED)
     }
 
-    /// What it takes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.states.capacity()
             + self.starts.capacity() * size_of::<i64>()
@@ -172,7 +166,6 @@ impl Values {
         self.bits.is_empty()
     }
 
-    /// What they take.
     pub(crate) fn heap_bytes(&self) -> usize {
         (self.bits.capacity() + self.cells.capacity()) * size_of::<u64>() + self.roster.heap_bytes()
     }
@@ -269,7 +262,6 @@ impl Values {
         self.bits.resize(self.roster.states.len(), 0);
     }
 
-    /// Ends a series.
     pub(crate) fn retire(&mut self, id: u32) {
         self.roster.retire(id);
     }

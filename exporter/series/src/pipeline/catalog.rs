@@ -6,8 +6,8 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
-use super::family_plan::FamilyPlan;
-use super::reserved::reserved_prefix;
+use super::FamilyPlan;
+use super::reserved_prefix;
 use crate::model::{Escaping, Family, Kind, is_legacy_name};
 
 /// All families that live, by every name that they take up.

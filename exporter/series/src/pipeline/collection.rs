@@ -50,7 +50,6 @@ impl Buffers {
         }
     }
 
-    /// What they take.
     pub(super) fn heap_bytes(&self) -> usize {
         self.values.heap_bytes() + self.spare.as_ref().map_or(0, |spare| spare.heap_bytes())
     }
@@ -83,9 +82,7 @@ impl Buffers {
 /// Which families keep values that the collection did not bring.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Inherit<'a> {
-    /// None.
     Nothing,
-    /// All but these.
     AllBut(&'a [u32]),
 }
 

@@ -8,7 +8,6 @@ use plugin_abi::DropReason;
 /// Prometheus makes of it: its bounds and three more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Live series.
     pub series_max: usize,
     /// Live series of one instance.
     pub instance_series_max: usize,
@@ -81,7 +80,6 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// All of them.
     pub const ALL: [Self; 15] = [
         Self::SeriesLimit,
         Self::FamilyLimit,

@@ -43,8 +43,6 @@
 mod catalog;
 mod collection;
 mod definition;
-mod family_plan;
-mod footprint;
 mod labels;
 mod limits;
 mod metric_name;
@@ -52,14 +50,11 @@ mod naming;
 mod normalize;
 mod observer;
 mod registry;
-mod reserved;
 mod rules;
 mod scope;
-mod stale;
 mod store;
 
 pub use self::catalog::Catalog;
-pub use self::footprint::Footprint;
 pub use self::limits::{Limits, Refusal, Refusals};
 pub use self::metric_name::metric_name;
 pub use self::naming::{
@@ -70,5 +65,149 @@ pub use self::normalize::Normalize;
 pub use self::observer::{NoObserver, StoreObserver};
 pub use self::rules::{ACTIONS, BadRule, RelabelConfig, Rule, Rules};
 pub use self::scope::Scope;
-pub use self::stale::FailureStreak;
 pub use self::store::Store;
+use std::sync::Arc;
+
+use crate::model::{Bounds, Kind, Snapshot, ValueKind};
+use crate::pipeline::collection::Buffers;
+use crate::pipeline::registry::Registry;
+use crate::pipeline::rules::Plan;
+
+/// With what a name begins that is the exporter's own.
+fn reserved_prefix(name: &str) -> Option<&'static str> {
+    RESERVED_PREFIXES.into_iter().find(|prefix| name.starts_with(prefix))
+}
+
+/// Of `process_` those that client libraries have for the process itself: others are free for metrics of processes.
+const RESERVED_PREFIXES: [&str; 11] = [
+    "perfmon_exporter_",
+    "perfmon_probe_",
+    "process_cpu_seconds",
+    "process_heap_",
+    "process_max_",
+    "process_network_",
+    "process_open_",
+    "process_resident_",
+    "process_start_",
+    "process_threads",
+    "process_virtual_",
+];
+
+/// What becomes of a family of a plugin under a profile and its rules: alike in all stores that have them, and shared
+/// by them.
+#[derive(Debug, PartialEq)]
+struct FamilyPlan {
+    /// A store has one plan for each key.
+    key: String,
+    /// What it is on the page.
+    kind: Kind,
+    /// What the plugin says that it is.
+    source_kind: Kind,
+    /// What the profile makes of it beside its name.
+    metric: Option<Arc<MappedMetric>>,
+    value: ValueKind,
+    bounds: Bounds,
+    /// What the plugin called it, so that registering it again is seen for what it is.
+    identity: String,
+    /// One for each of its names, as rules leave it: a profile may give the same values several names.
+    names: Vec<Plan>,
+}
+
+impl FamilyPlan {
+    /// Whether it is the base of a counter of this object.
+    fn is_base_of(&self, namespace: &str, object: &str) -> bool {
+        let mut parts = self.identity.split('\0');
+        parts.next() == Some(namespace) && parts.next() == Some(object) && parts.nth(1) == Some("base")
+    }
+}
+
+/// Number and memory of series, computed when series come or go and not when it is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    pub families: u64,
+    /// Series that are registered, with a value or without.
+    pub series: u64,
+    /// Bytes of the series' names and labels as they stand on a page, which readers share.
+    pub label_bytes: u64,
+    /// Bytes of values: those that come in, those that readers see, and room for the next.
+    pub value_bytes: u64,
+    /// Bytes of what finds series and tells duplicates; about so many.
+    pub index_bytes: u64,
+}
+
+impl Footprint {
+    /// What is there now. `published` is what readers see.
+    fn of(registry: &Registry, buffers: &Buffers, published: &Snapshot) -> Self {
+        let layout = registry.layout();
+        let series = layout.series();
+        let values = buffers.heap_bytes() + published.values().heap_bytes();
+        let index = registry.index_bytes() + series * BYTES_PER_HASH;
+        let count = |count: usize| count as u64;
+        Self {
+            families: count(layout.blocks().len()),
+            series: count(series),
+            label_bytes: count(layout.heap_bytes()),
+            value_bytes: count(values),
+            index_bytes: count(index),
+        }
+    }
+
+    pub fn add(&mut self, other: Self) {
+        self.families += other.families;
+        self.series += other.series;
+        self.label_bytes += other.label_bytes;
+        self.value_bytes += other.value_bytes;
+        self.index_bytes += other.index_bytes;
+    }
+}
+
+/// A hash and its mark in a table that is on average two thirds full.
+const BYTES_PER_HASH: usize = 14;
+
+/// Collections that fail one after the other; another such row is another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailureStreak(u64);
+
+/// The current streak of failures.
+#[derive(Debug, Default)]
+struct Stale {
+    /// How many rows there were.
+    rows: u64,
+    is_failing: bool,
+    /// Series of this row outlive nothing any more.
+    is_expired: bool,
+    /// The blocks of the layout that the last collection brought all the same.
+    covered: Vec<u32>,
+}
+
+impl Stale {
+    /// One more collection failed, but for the blocks `covered`. Answers the row that began, if one did.
+    fn fail(&mut self, covered: &[u32]) -> Option<FailureStreak> {
+        self.covered.clear();
+        self.covered.extend_from_slice(covered);
+        if std::mem::replace(&mut self.is_failing, true) {
+            return None;
+        }
+        self.rows += 1;
+        Some(FailureStreak(self.rows))
+    }
+
+    fn end(&mut self) {
+        (self.is_failing, self.is_expired) = (false, false);
+    }
+
+    /// Series outlive this row no longer. Answers the blocks that the last collection brought all the same; nothing
+    /// where the row is over.
+    fn expire(&mut self, FailureStreak(row): FailureStreak) -> Option<&[u32]> {
+        if !self.is_failing || self.rows != row {
+            return None;
+        }
+        self.is_expired = true;
+        Some(&self.covered)
+    }
+
+    /// Whether series outlive nothing any more until a collection succeeds.
+    fn is_expired(&self) -> bool {
+        self.is_expired
+    }
+}

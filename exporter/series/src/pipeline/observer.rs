@@ -27,7 +27,6 @@ pub trait StoreObserver: Send + Sync {
         false
     }
 
-    /// A log record.
     fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
         let _ = (level, message, fields);
     }
@@ -38,7 +37,6 @@ pub trait StoreObserver: Send + Sync {
     }
 }
 
-/// Keeps no account.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;
 

@@ -49,7 +49,6 @@ impl Scope {
         })
     }
 
-    /// The target.
     #[must_use]
     pub fn target(&self) -> &Arc<Target> {
         &self.target

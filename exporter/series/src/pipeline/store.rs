@@ -9,11 +9,11 @@ use plugin_abi::{
     InstanceSink, Level, Outcome, SeriesDef, Verdict,
 };
 
+use super::Footprint;
 use super::collection::{Buffers, Inherit, only};
-use super::footprint::Footprint;
 use super::limits::{Refusal, Refusals};
 use super::registry::Registry;
-use super::stale::{FailureStreak, Stale};
+use super::{FailureStreak, Stale};
 use super::{Normalize, Rules, Scope, StoreObserver};
 use crate::model::{Scattered, Snapshot};
 

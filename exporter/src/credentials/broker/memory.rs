@@ -26,7 +26,6 @@ pub(super) struct Memory {
 pub(super) struct Recalled {
     pub(super) identity: String,
     pub(super) scope: Scope,
-    /// Of this process.
     pub(super) fingerprint: Fingerprint,
     pub(super) remembered: Remembered,
 }

@@ -37,7 +37,6 @@ const RETRY_AFTER_MS: u32 = 1_000;
 /// Maximum time that the end of the program waits for writes of the credential state.
 const FINISH_WRITES_MAX: Duration = Duration::from_secs(3);
 
-/// The exporter's [`CredentialBroker`].
 pub struct Broker {
     /// Replaced as a whole: readers continue with their copy.
     identities: RwLock<Arc<Identities>>,
@@ -54,7 +53,6 @@ type Identities = BTreeMap<String, Identity>;
 struct Shared {
     guard: Guard,
     leases: HashMap<LeaseId, Lent>,
-    /// By identity.
     counts: BTreeMap<String, Counts>,
     /// Which identities stand for which account; an account may be written twice.
     users: BTreeMap<Scope, String>,

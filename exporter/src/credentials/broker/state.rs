@@ -6,7 +6,6 @@ use crate::credentials::guard::{Refusal, State};
 /// The state of an identity's secret, over all its accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdentityState {
-    /// Accounts on trial.
     pub on_trial: u64,
     /// Accounts whose secret was accepted.
     pub accepted: u64,
@@ -18,7 +17,6 @@ pub struct IdentityState {
     pub disabled: u64,
     /// Accounts whose password has expired or must be changed.
     pub password_expired: u64,
-    /// Leases granted.
     pub leases: u64,
     /// Requests that were denied because the secret is withheld.
     pub withheld: u64,

@@ -38,7 +38,6 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
     }
 }
 
-/// What ends it.
 fn next_step(lent: &Lent, refusal: Refusal, may_be_retried: bool) -> String {
     let text = match refusal {
         Refusal::Rejected => {

@@ -22,7 +22,6 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Rejected, Self::Locked, Self::Disabled, Self::PasswordExpired];
 
     /// What a verdict says against a secret, if it does.
@@ -76,7 +75,6 @@ const ACCOUNT_PAUSE: Duration = Duration::from_secs(300);
 /// A verdict against a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Why.
     pub refusal: Refusal,
     /// Which host said so.
     pub host: Host,
@@ -98,11 +96,9 @@ pub struct Withheld {
 /// The answer to a host that asks for a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Hand it out.
     Lease,
     /// Others try it now.
     Wait,
-    /// It is withheld.
     Withheld(Withheld),
     /// This host does not get it, others do.
     LeftOut(Withheld),
@@ -111,7 +107,6 @@ pub enum Decision {
 /// A verdict that changed something: what to log, count and keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is good.
     Accepted,
     /// One host refuses what others accepted: that host is left out.
     Doubted(Refused),
@@ -128,7 +123,6 @@ pub enum State {
     Trial,
     /// It was accepted, and is not withheld.
     Accepted,
-    /// It is withheld.
     Refused(Refused),
 }
 

@@ -37,7 +37,6 @@ use super::{CANCELLED, FAILED, OK, USAGE, output, plugins, rpc_state};
 
 /// Where the configuration is looked for when no `--config` is given.
 const DEFAULT_CONFIG: &str = "/etc/perfmon-exporter/perfmon.yml";
-/// Overrides it.
 const CONFIG_VARIABLE: &str = "PERFMON_EXPORTER_CONFIG";
 /// How long a command may take to end after Ctrl-C.
 const CANCEL_MAX: Duration = Duration::from_secs(3);

@@ -141,7 +141,6 @@ impl Offers {
         self.all.iter().filter(move |offer| offer.plugin() == plugin)
     }
 
-    /// All commands.
     pub(super) fn all(&self) -> &[Offer] {
         &self.all
     }

@@ -7,15 +7,10 @@ use support::input::secret::SecretSource;
 /// What the program itself takes of the words behind a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Own {
-    /// `--config`
     pub(super) config: Option<PathBuf>,
-    /// `--username`
     pub(super) username: Option<String>,
-    /// `--password-file` or `--password-env`
     pub(super) secret: Option<SecretSource>,
-    /// `--log.level`
     pub(super) log_level: Option<String>,
-    /// `--help`
     pub(super) wants_help: bool,
 }
 

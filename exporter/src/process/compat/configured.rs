@@ -25,7 +25,6 @@ use crate::process::plugins::{Libraries, instance_config, path_of, source_of};
 /// What a configuration has.
 pub(super) struct Configured {
     pub(super) views: Vec<View>,
-    /// For people.
     pub(super) described: String,
 }
 

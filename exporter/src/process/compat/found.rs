@@ -65,7 +65,6 @@ impl Found {
     }
 }
 
-/// `panel "Processors"`
 pub(super) fn titled(what: &str, title: &str) -> String {
     let end = (0..=TITLE_BYTES_MAX.min(title.len())).rev().find(|end| title.is_char_boundary(*end));
     let (shown, rest) = title.split_at(end.unwrap_or_default());

@@ -15,7 +15,6 @@ const EXPRESSION_BYTES_MAX: usize = 16 << 10;
 /// What an expression says of a metric's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reference {
-    /// The name.
     Name(String),
     /// A regular expression for whole names.
     Matching(String),
@@ -30,7 +29,7 @@ pub(super) enum Reference {
 pub(super) struct Labelled {
     pub(super) metric: String,
     pub(super) label: String,
-    /// At least one.
+    /// There is at least one.
     pub(super) values: Vec<String>,
 }
 

@@ -16,7 +16,6 @@ pub(super) struct Report {
     /// By what the metrics were judged.
     pub(super) judged_by: String,
     pub(super) files: Vec<FileReport>,
-    /// By name.
     pub(super) metrics: Vec<MetricReport>,
     /// Files that cannot be read, and expressions: with an empty place, the file.
     pub(super) unreadable: Vec<(Place, String)>,

@@ -17,7 +17,6 @@ use crate::process::own_metrics;
 pub(super) enum Verdict {
     /// A recording rule among the files makes it.
     Recorded,
-    /// It is.
     There,
     /// It is, under another name.
     Renamed,

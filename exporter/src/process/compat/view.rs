@@ -21,10 +21,8 @@ pub(super) trait ModuleSelection {
     fn takes(&self, of: Counterset<'_>, instance: &str) -> Collects;
 }
 
-/// A counterset.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Counterset<'a> {
-    /// Its name.
     Named(&'a str),
     /// A metric of it that has its native name.
     OfMetric(&'a str),
@@ -56,7 +54,6 @@ const TOTAL: &str = "_total";
 /// Whether a counter is collected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Collects {
-    /// It is.
     Yes,
     /// It is, once all of this is done.
     After(Vec<String>),

@@ -3,7 +3,6 @@
 /// What a first configuration is made of.
 pub(super) struct First {
     pub(super) host: String,
-    /// `DOMAIN\user`, or `user`
     pub(super) username: String,
     pub(super) allow_hosts: Vec<String>,
     /// Absolute, or relative to the configuration's folder.

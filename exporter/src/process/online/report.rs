@@ -24,7 +24,6 @@ impl Tally {
         self.0.iter().all(|state| *state == TargetHealth::Up)
     }
 
-    /// The last line.
     pub(super) fn line(&self) -> String {
         let [down, partial, _, up] = count_by_health(self.0.iter().copied());
         let counts = [up, partial, down].map(|(state, count)| format!("{count} {}", state.as_str()));
@@ -95,7 +94,6 @@ fn by_module(fared: &Fared) -> String {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Trouble {
     message: String,
-    /// Empty if unknown.
     next_step: String,
     /// The command for more help, named as in the log; empty if there is none.
     help: String,

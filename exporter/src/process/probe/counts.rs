@@ -11,7 +11,6 @@ use support::telemetry::{Metric, Writer};
 pub(super) enum ProbeOutcome {
     /// With series of every module.
     Success,
-    /// With a failure.
     Failure,
     /// Not at all: it made no sense, or was not allowed.
     Refused,

@@ -1,3 +1,5 @@
+//! A target that probes asked for, and that is kept for the next one.
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,7 +69,6 @@ struct State {
 #[derive(Clone)]
 pub(super) struct Flight {
     end: watch::Receiver<Option<End>>,
-    /// Of the collections.
     pub(super) deadline: Instant,
     /// Whether every line of the log is kept.
     pub(super) tells_all: bool,

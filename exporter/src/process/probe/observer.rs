@@ -27,7 +27,6 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// A probe begins.
     pub(super) fn begin(&self, all: bool) {
         self.all.store(all, Ordering::Relaxed);
         *self.began.lock() = Some(Instant::now());

@@ -13,7 +13,6 @@ use crate::web::{ProbeRefused, ProbeRequest};
 pub(super) struct ProbeTargets {
     pub(super) config: Arc<Config>,
     pub(super) libraries: Libraries,
-    /// In their order.
     pub(super) targets: Vec<Configured>,
     /// Whether `targets` were read already.
     pub(super) is_complete: bool,

@@ -11,21 +11,18 @@ pub struct TargetId(pub u64);
 /// What is done again and again: the collections of one plugin on one target.
 #[derive(Clone, Debug)]
 pub struct JobSpec {
-    /// The job.
     pub job: JobId,
     /// The target. Its jobs never run at the same time.
     pub target: TargetId,
     /// What the job's slot in its interval is drawn from: the same key, the same slot, in every run and however
     /// often the job is removed and added again.
     pub key: String,
-    /// Between two beginnings.
     pub interval: Duration,
 }
 
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The target answered.
     Good,
     /// The target answered, but this job failed.
     Bad {

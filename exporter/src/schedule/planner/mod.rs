@@ -90,7 +90,6 @@ struct Target {
 /// How a job began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
-    /// Where it waited.
     pub queue: ReadyQueue,
     /// How long after its slot in the schedule.
     pub late: Duration,
@@ -237,7 +236,6 @@ impl Planner {
         Some(next)
     }
 
-    /// Begins nothing more.
     pub fn stop(&mut self) {
         self.is_stopped = true;
     }

@@ -1,3 +1,5 @@
+//! How many collections run at a time, and in which order.
+
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -9,7 +11,6 @@ const CONNECT_SLACK: Duration = Duration::from_millis(100);
 /// How many jobs may run at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Jobs in all.
     pub running_max: usize,
     /// Jobs of targets that have no connection, as far as we know. Those that did not answer lately get three quarters of it, and
     /// of these those that failed before half of all.

@@ -10,7 +10,6 @@ use support::telemetry::{Metric, Writer};
 pub struct PluginSource {
     /// Its name in the configuration.
     pub name: String,
-    /// The library.
     pub library: Library,
 }
 
@@ -19,7 +18,6 @@ pub struct PluginSource {
 pub struct Plugins(Mutex<Arc<[PluginSource]>>);
 
 impl Plugins {
-    /// Those of now.
     #[must_use]
     pub fn get(&self) -> Arc<[PluginSource]> {
         Arc::clone(&self.0.lock())

@@ -22,7 +22,6 @@ impl Denials {
         *count
     }
 
-    /// Counts one less.
     pub(super) fn leave(&self, identity: &str, down: &Down) {
         let mut counts = self.0.lock();
         let key = (identity.to_owned(), down.message.clone());

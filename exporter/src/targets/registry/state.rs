@@ -18,13 +18,10 @@ use crate::targets::identity::{Identity, OperatingSystem};
 
 /// What a target is, and what is known of it.
 pub struct TargetState {
-    /// Its name.
     pub name: String,
-    /// Its host.
     pub host: String,
     /// The port that it is asked at, where its plugins have one.
     pub port: Option<u16>,
-    /// Its modules' names.
     pub modules: Vec<String>,
     /// Maximum of series that it may have.
     pub max_series: u32,
@@ -34,9 +31,7 @@ pub struct TargetState {
     pub identity: Option<String>,
     /// How it is reached.
     pub transport: String,
-    /// Between two collections.
     pub interval: Duration,
-    /// Of one collection.
     pub deadline: Duration,
     /// Where changes of state are kept, once it is in a registry.
     changes: OnceLock<Arc<Changes>>,
@@ -151,7 +146,6 @@ impl TargetState {
         self.stores.get(module)?.get()
     }
 
-    /// How it fares.
     #[must_use]
     pub fn health(&self) -> TargetHealth {
         self.status.lock().health()

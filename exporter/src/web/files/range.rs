@@ -7,7 +7,6 @@ use std::ops::Range;
 pub(super) enum Part {
     /// All of it, so many bytes.
     All(u64),
-    /// These bytes.
     Some(Range<u64>),
 }
 

@@ -25,7 +25,6 @@ pub(in crate::web) enum NoState {
     NotKept(NotKept),
     /// Other readers, or the files, took too long.
     TooLong,
-    /// The reader panicked.
     Failed,
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use series::model::{Kind, Shown, ShownUnit, Value};
 
-/// `1,234,567`
 pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -112,7 +111,6 @@ pub(super) fn is_moment(seconds: f64) -> bool {
     MOMENTS.contains(&seconds)
 }
 
-/// `2023-11-14 22:13:20 UTC`
 pub(super) fn moment(unix_s: f64) -> String {
     let since = Duration::try_from_secs_f64(unix_s).unwrap_or_default();
     let text = humantime::format_rfc3339_seconds(std::time::UNIX_EPOCH + since).to_string();

@@ -160,11 +160,8 @@ fn hash_labels(hasher: &RandomState, point: &Point<'_>) -> u64 {
 /// Where a family comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin<'a> {
-    /// The counterset.
     pub(super) object: &'a str,
-    /// The counter.
     pub(super) item: &'a str,
-    /// Its help text.
     pub(super) help: &'a str,
 }
 

@@ -73,7 +73,6 @@ impl Html {
         self.ours(" ").ours(name).ours("=\"").text(value).ours("\"")
     }
 
-    /// The attribute `href`.
     pub(super) fn href(&mut self, url: &Url) -> &mut Self {
         let root = self.root;
         self.ours(" href=\"").ours(root).text(&url.0).ours(url.1).ours("\"")

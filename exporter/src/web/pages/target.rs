@@ -271,7 +271,6 @@ fn left_out(html: &mut Html, entry: &Entry, module: usize) {
     html.ours("</ul>");
 }
 
-/// Series by counterset.
 fn series(html: &mut Html, entry: &Entry, taken: &Taken) {
     let sets = sets(taken);
     if sets.is_empty() {

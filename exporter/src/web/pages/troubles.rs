@@ -36,7 +36,6 @@ pub(super) fn failure(html: &mut Html, down: &Down) {
     html.ours("</p>");
 }
 
-/// Reason and stage.
 pub(super) fn reason(html: &mut Html, down: &Down) {
     html.ours("<code>")
         .text(&down.reason)
@@ -45,7 +44,6 @@ pub(super) fn reason(html: &mut Html, down: &Down) {
         .ours("</code>");
 }
 
-/// What to do.
 pub(super) fn step(html: &mut Html, down: &Down) {
     if !down.next_step.is_empty() {
         html.ours("<p class=\"step\"><span class=\"label\">What to do:</span> ").prose(&down.next_step);
@@ -55,7 +53,6 @@ pub(super) fn step(html: &mut Html, down: &Down) {
 
 /// Consecutive changes of state that are alike, of one or more targets.
 struct Run<'a> {
-    /// The newest change.
     change: &'a Change,
     targets: Vec<&'a str>,
 }

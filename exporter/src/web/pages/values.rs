@@ -65,7 +65,6 @@ fn list_of_sets(html: &mut Html, entry: &Entry, taken: &Taken, page: usize) {
     paging.write(html, &values_url(entry));
 }
 
-/// Countersets by name.
 pub(super) type Sets<'a> = BTreeMap<&'a str, Size>;
 
 /// The size of a counterset.

@@ -19,7 +19,6 @@ impl Backoff {
         Self { attempts: 0, seed }
     }
 
-    /// An attempt succeeded.
     pub fn reset(&mut self) {
         self.attempts = 0;
     }

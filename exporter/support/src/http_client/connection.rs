@@ -12,10 +12,10 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::task::JoinHandle;
 
-use super::connector::{Connector, Failure};
-use super::server::Server;
+use super::Server;
+use super::Trouble;
 use super::tls_alerts::{AlertListener, TlsAlertRecorder};
-use super::trouble::Trouble;
+use super::{Connector, Failure};
 
 /// Bytes of an answer's body that are read. The status says what became of the data, whatever comes after that.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
@@ -37,7 +37,6 @@ pub struct Connection {
 /// An answer as it came.
 #[derive(Debug)]
 pub struct Answer {
-    /// The status.
     pub status: StatusCode,
     /// The fields before the body.
     pub headers: HeaderMap,
@@ -149,6 +148,5 @@ async fn ignore<E>(connection: impl Future<Output = Result<(), E>>) {
     let _ = connection.await;
 }
 
-/// Answers are short.
 const ANSWER_WINDOW: u32 = 64 << 10;
 const SEND_BUFFER_BYTES: usize = 1 << 20;

@@ -20,7 +20,6 @@ pub trait Connector: Send + Sync + 'static {
     fn connect(&self) -> Connecting<'_>;
 }
 
-/// No answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Why, as a word.

@@ -1,3 +1,5 @@
+//! Values of headers, and the secrets among them.
+
 use crate::input::secret::{self, SecretSource};
 use hyper::header::HeaderValue;
 
@@ -13,7 +15,6 @@ pub enum HeaderSource {
     Secret {
         /// `prefix`: `Bearer `, say.
         prefix: String,
-        /// The rest.
         source: SecretSource,
     },
 }

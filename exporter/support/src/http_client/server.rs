@@ -2,18 +2,14 @@
 
 use std::path::PathBuf;
 
-/// Where requests go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// Over TLS.
     pub secure: bool,
     /// A name or an address, that of IPv6 in brackets.
     pub host: String,
-    /// The port.
     pub port: u16,
     /// By HTTP/2, which is not negotiated; else by HTTP/1.1.
     pub http2: bool,
-    /// Certificates.
     pub tls: ClientTls,
 }
 
@@ -29,8 +25,6 @@ pub struct ClientTls {
 /// A certificate with its key, in PEM files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCertificate {
-    /// `cert_file`
     pub cert_file: PathBuf,
-    /// `key_file`
     pub key_file: PathBuf,
 }

@@ -13,10 +13,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName}
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use zeroize::Zeroizing;
 
-use super::connector::{Connecting, Connector, Failure, Stream};
-use super::server::Server;
+use super::Server;
+use super::Trouble;
 use super::tls_alerts::not_connected;
-use super::trouble::Trouble;
+use super::{Connecting, Connector, Failure, Stream};
 
 /// No certificate or key has more.
 const PEM_BYTES_MAX: usize = 4 << 20;

@@ -12,9 +12,9 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
-use super::connector::{Failure, Stream};
-use super::server::ClientTls;
-use super::trouble::Trouble;
+use super::ClientTls;
+use super::Trouble;
+use super::{Failure, Stream};
 
 /// The TLS alert that ended a connection; clones share it.
 #[derive(Clone, Debug, Default)]

@@ -1,12 +1,14 @@
+//! URLs of what is sent to, and what is refused in them.
+
 use std::fmt;
 use std::path::Path;
 
 use crate::input::secret::{self, SecretSource};
 use hyper::Uri;
 
-use super::connector::Failure;
-use super::server::{ClientTls, Server};
-use super::trouble::Trouble;
+use super::Failure;
+use super::Trouble;
+use super::{ClientTls, Server};
 
 /// An `http://` or `https://` URL, taken apart.
 #[derive(Clone, PartialEq, Eq)]
@@ -15,7 +17,6 @@ pub struct HttpUrl {
     pub secure: bool,
     /// A name or an address, that of IPv6 in brackets.
     pub host: String,
-    /// The port.
     pub port: u16,
     /// What stands behind the port, with what stands behind `?`. It may be secret.
     pub path: String,

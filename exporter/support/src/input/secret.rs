@@ -83,7 +83,6 @@ pub fn oddity(secret: &[u8]) -> Option<&'static str> {
 }
 
 impl SecretSource {
-    /// For messages.
     #[must_use]
     pub fn described(&self) -> String {
         match self {

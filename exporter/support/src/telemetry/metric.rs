@@ -18,7 +18,6 @@ pub struct Metric {
     pub kind: MetricKind,
     /// The names of its labels.
     pub labels: &'static [&'static str],
-    /// A sentence.
     pub help: &'static str,
 }
 
@@ -36,25 +35,21 @@ pub enum MetricKind {
 }
 
 impl Metric {
-    /// A gauge.
     #[must_use]
     pub const fn gauge(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Self {
         Self { name, kind: MetricKind::Gauge, labels, help }
     }
 
-    /// A counter.
     #[must_use]
     pub const fn counter(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Self {
         Self { name, kind: MetricKind::Counter, labels, help }
     }
 
-    /// Labels that describe.
     #[must_use]
     pub const fn info(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Self {
         Self { name, kind: MetricKind::Info, labels, help }
     }
 
-    /// A histogram.
     #[must_use]
     pub const fn histogram(
         name: &'static str,

@@ -6,13 +6,9 @@ use std::time::{Duration, SystemTime};
 pub struct ProcessUsage {
     /// User and system time in seconds.
     pub cpu_seconds: Option<f64>,
-    /// Resident memory.
     pub resident_bytes: Option<u64>,
-    /// Virtual memory.
     pub virtual_bytes: Option<u64>,
-    /// Threads.
     pub threads: Option<u64>,
-    /// Open file descriptors.
     pub open_fds: Option<u64>,
     /// How many there may be.
     pub max_fds: Option<u64>,
@@ -27,7 +23,6 @@ pub struct ProcessUsage {
 }
 
 impl ProcessUsage {
-    /// Asks the kernel.
     #[must_use]
     pub fn read() -> Self {
         let mut usage = Self::default();

@@ -35,7 +35,6 @@ struct Row {
 }
 
 impl Timing {
-    /// Enters a figure.
     pub fn observe(&self, figure: f64) {
         self.0.shown.observe(figure);
         if let Some((told, attributes)) = &*self.0.told.read() {
@@ -43,7 +42,6 @@ impl Timing {
         }
     }
 
-    /// Enters a time.
     pub fn took(&self, time: Duration) {
         self.observe(time.as_secs_f64());
     }

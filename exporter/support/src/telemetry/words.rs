@@ -13,7 +13,6 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them.
             $vis fn all() -> impl Iterator<Item = Self> {
                 [$(Self::$variant,)*].into_iter()$(.chain(<$inner>::all().map(Self::$wrapper)))?
             }

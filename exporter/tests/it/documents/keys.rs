@@ -30,7 +30,6 @@ pub(super) fn table() -> String {
     table
 }
 
-/// All keys.
 pub(super) fn all() -> Vec<String> {
     read().into_iter().map(|key| key.path).filter(|path| !path.ends_with('*')).collect()
 }

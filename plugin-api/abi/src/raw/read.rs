@@ -43,7 +43,6 @@ impl core::fmt::Display for Malformed {
 impl core::error::Error for Malformed {}
 
 impl Str {
-    /// No text.
     pub const EMPTY: Self = Self { ptr: core::ptr::null(), len: 0 };
 
     /// Points to `text`, which must outlive the use of the result.
@@ -68,7 +67,6 @@ impl Str {
 }
 
 impl Bytes {
-    /// No bytes.
     pub const EMPTY: Self = Self { ptr: core::ptr::null(), len: 0 };
 
     /// Points to `bytes`, which must outlive the use of the result.
@@ -103,7 +101,6 @@ impl Label {
 }
 
 impl Array {
-    /// No elements.
     pub const EMPTY: Self = Self { ptr: core::ptr::null(), len: 0, element_size: 0, reserved: 0 };
 
     /// Points to `elements`, which must outlive the use of the result.

@@ -13,7 +13,6 @@ use core::mem::{MaybeUninit, offset_of, size_of};
 pub struct Layout {
     /// Its name in the header.
     pub name: &'static str,
-    /// Its size.
     pub size: usize,
     /// Name and offset of each member.
     pub members: &'static [(&'static str, usize)],
@@ -81,7 +80,6 @@ abi_structs! {
         8 => len: u64,
     }
 
-    /// `perfmon_bytes`: bytes.
     pub struct Bytes as "perfmon_bytes", size 16 {
         0 => ptr: *const u8,
         8 => len: u64,
@@ -204,7 +202,6 @@ abi_structs! {
         104 => family: *const Family,
     }
 
-    /// `perfmon_collect`: one collection.
     pub struct Collect as "perfmon_collect", size 40 {
         0 => size: u32,
         4 => reserved: u32,

@@ -10,7 +10,6 @@ use super::Reader;
 use crate::error::LoadError;
 
 impl Reader<'_> {
-    /// Keys of settings.
     pub(super) fn keys(&self, field: &str, keys: Array) -> Result<Vec<String>, LoadError> {
         self.texts(field, keys, KEYS_MAX)?.into_iter().map(|key| self.key(field, key)).collect()
     }

@@ -307,7 +307,6 @@ impl InstanceShared {
         Ok(flight.host_panic)
     }
 
-    /// As [`crate::library::LiveInstance::look`].
     pub(super) fn look_at(&self, collection: u64, now_ns: u64) {
         if self.give_up_end(collection) {
             return;

@@ -308,7 +308,6 @@ fn an_instance_whose_calls_keep_failing_is_given_longer_and_longer_pauses() {
     assert_eq!(pauses_s, [10, 20, 40]);
 }
 
-/// What was counted.
 fn counted(library: &Library) -> Vec<(Violation, u64)> {
     library.violations().iter().filter(|(_, count)| *count > 0).collect()
 }

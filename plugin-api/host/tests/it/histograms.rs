@@ -76,7 +76,6 @@ fn a_batch_of_histograms_is_as_long_as_its_counts() {
     assert_eq!(recorded.series[1].histogram, Some((vec![0, 7, 0, 0], 3.5)));
 }
 
-/// What was counted.
 fn counted(library: &Library) -> Vec<(Violation, u64)> {
     library.violations().iter().filter(|(_, count)| *count > 0).collect()
 }

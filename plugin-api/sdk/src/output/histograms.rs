@@ -70,7 +70,6 @@ pub(super) struct HistogramColumn {
     sums: Vec<f64>,
     /// INVARIANT: not longer than `ids`; rows after its end have none.
     times: Vec<i64>,
-    /// As `times`.
     starts: Vec<i64>,
 }
 

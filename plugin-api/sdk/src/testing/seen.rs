@@ -16,7 +16,6 @@ pub struct Seen {
     pub bounds: Vec<Vec<f64>>,
     /// The help of each.
     pub helps: Vec<String>,
-    /// Series by id.
     pub series: Vec<SeenSeries>,
     /// Log messages with their fields.
     pub logs: Vec<(String, Vec<(String, String)>)>,
@@ -33,11 +32,8 @@ pub struct Seen {
 /// A series that arrived, with its last value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeenSeries {
-    /// Its family's id.
     pub family: usize,
-    /// Its labels.
     pub labels: Vec<(String, String)>,
-    /// Its last value.
     pub value: Option<SeenValue>,
     /// The last counts and sum of a histogram.
     pub histogram: Option<(Vec<u64>, f64)>,
@@ -61,18 +57,15 @@ pub enum SeenValue {
 /// How a collection ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FakeOutcome {
-    /// All there is.
     Full,
     /// These families, and why not the others.
     Partial(Vec<usize>, Option<Failure>),
-    /// Nothing.
     Failed(Failure),
 }
 
 /// The end of a collection.
 #[derive(Clone, Debug)]
 pub struct FakeCompletion {
-    /// How it ended.
     pub outcome: FakeOutcome,
     /// The stages with their calls and bytes in and out.
     pub stages: Vec<(Stage, u64, u64, u64)>,
@@ -81,10 +74,7 @@ pub struct FakeCompletion {
 /// A password that the host leases.
 #[derive(Clone, Debug, Default)]
 pub struct FakeIdentity {
-    /// The account's domain.
     pub domain: String,
-    /// The account.
     pub username: String,
-    /// Its password.
     pub password: String,
 }

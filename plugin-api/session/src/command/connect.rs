@@ -73,7 +73,6 @@ impl HostAccess {
         self
     }
 
-    /// The host.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.target.host

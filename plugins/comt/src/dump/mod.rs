@@ -3,9 +3,7 @@
 //! | module | job |
 //! | --- | --- |
 //! | `service` | the host's object, and what its failures mean |
-//! | `audit` | records of each attempt |
 
-mod audit;
 mod service;
 
 use std::time::Duration;
@@ -14,11 +12,13 @@ use com::comt::{DumpProcessRequest, IProcessDump, IsSupportedRequest};
 use dcom::client::Object;
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::ObjectStep;
-use plugin_session::command::{CommandError, HostAccess, HostArguments, ObjectTransportArguments};
+use plugin_session::command::{
+    AuditRecord, AuditedAttempt, CommandError, HostAccess, HostArguments, ObjectTransportArguments,
+    audit_field, user,
+};
 use tokio::time::Instant;
 use wire::{Guid, HResult};
 
-use self::audit::attempt;
 use self::service::DUMPER;
 use crate::config::Settings;
 use crate::dump_policy::{Directory, Policy, Refusal, permitted};
@@ -179,3 +179,39 @@ impl core::fmt::Display for Unsupported {
 }
 
 impl core::error::Error for Unsupported {}
+
+/// A process dump, as the log records it.
+#[derive(Debug)]
+struct Record {
+    user: String,
+    target: String,
+    container: String,
+    directory: String,
+}
+
+/// The field by which the exporter's log finds records of this kind.
+const AUDIT: &str = "process_dump";
+/// What a record has in place of a directory that is not given.
+const APPLICATION_DIRECTORY: &str = "of the application";
+
+/// An attempt to dump a process.
+fn attempt(target: &str, container: Guid, directory: Option<&str>) -> AuditedAttempt<Record> {
+    AuditedAttempt::new(Record {
+        user: user(),
+        target: audit_field(target),
+        container: container.to_string(),
+        directory: directory.map_or_else(|| APPLICATION_DIRECTORY.to_owned(), audit_field),
+    })
+}
+
+impl AuditRecord for Record {
+    fn requested(&self) {
+        let Self { user, target, container, directory } = self;
+        tracing::warn!(audit = AUDIT, user, target, container, directory, "Process dump requested");
+    }
+
+    fn ended(&self, outcome: &str) {
+        let Self { user, target, container, directory } = self;
+        tracing::warn!(audit = AUDIT, user, target, container, directory, outcome, "Process dump ended");
+    }
+}

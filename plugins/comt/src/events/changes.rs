@@ -10,7 +10,6 @@ use crate::model::{ApplicationFigures, HostFigures, ProcessFigures};
 /// Records of one collection. A host that starts sends no flood.
 const RECORDS_MAX: usize = 64;
 
-/// A change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     name: &'static str,
@@ -19,7 +18,6 @@ pub(crate) struct Change {
     fields: Vec<(&'static str, String)>,
 }
 
-/// Reports the changes.
 pub(crate) fn report(before: &HostFigures, after: &HostFigures, handle: &Handle) {
     let changes = changes(before, after);
     for Change { name, level, body, fields } in changes.iter().take(RECORDS_MAX) {

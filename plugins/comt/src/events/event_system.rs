@@ -182,7 +182,6 @@ fn braces(guid: Guid) -> Bstr {
     text(&format!("{{{guid}}}").to_uppercase())
 }
 
-/// Short ASCII.
 fn text(text: &str) -> Bstr {
     Bstr::new(text).unwrap_or_else(|_too_long| Bstr::null())
 }

@@ -37,7 +37,6 @@ pub(crate) struct LibraryOptions {
     expecting = "a mapping such as `{listen: ['0.0.0.0:135'], advertise: collector.corp.example.com}`"
 )]
 pub(crate) struct ListenerOptions {
-    /// Addresses and ports.
     pub(crate) listen: Vec<SocketAddr>,
     /// The name or address that hosts are told. Without it, that of the interface through which this machine reaches the host.
     pub(crate) advertise: Option<String>,

@@ -5,7 +5,6 @@
 //! | --- | --- |
 //! | `listener` | where hosts call back, for all targets |
 //! | `subscription` | the subscription of one target, from one collection to the next |
-//! | `own` | this side of it: the object that is called |
 //! | `identity` | its identifier |
 //! | `event_system` | the calls of the host's event system |
 //! | `state` | an event as figures |
@@ -15,7 +14,6 @@ pub(crate) mod changes;
 pub(crate) mod event_system;
 mod identity;
 pub(crate) mod listener;
-mod own;
 pub(crate) mod state;
 mod subscription;
 
@@ -42,7 +40,6 @@ pub(crate) struct Events {
     unreadable: u64,
     /// When the host had the subscription for the first time.
     subscribed: Option<Instant>,
-    /// Of the subscription.
     backoff: Backoff,
     /// Whether the host calls, as the log has it.
     logged: Option<bool>,
@@ -186,7 +183,6 @@ impl Events {
         has_left
     }
 
-    /// Removes the subscription.
     pub(crate) async fn end(&mut self, deadline: Instant) {
         self.subscription.end(deadline).await;
     }

@@ -7,7 +7,6 @@ pub(crate) const NAMESPACE: &str = "complus";
 
 const GAUGE: FamilyDef<'static> = FamilyDef::gauge(NAMESPACE, "Application");
 
-/// By `application_id`.
 pub(super) static APPLICATION: [FamilyDef<'static>; 5] = [
     FamilyDef {
         item: "Containers",

@@ -47,7 +47,6 @@ impl Key for ApplicationInfoKey {
     }
 }
 
-/// [MS-COMT] <27>
 fn word_of(application_type: ApplicationType) -> String {
     match application_type {
         ApplicationType::LIBRARY => "library".to_owned(),

@@ -5,7 +5,6 @@ use std::hash::Hash;
 
 use plugin_sdk::{FamilyDef, FamilyId, Output, SeriesDef, SeriesId};
 
-/// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Figure {
     /// Of a family of integers.
@@ -22,7 +21,6 @@ pub(super) trait Key: Clone + Eq + Hash {
 
 /// What is done with all tables alike.
 pub(super) trait AnyTable {
-    /// Begins a collection.
     fn begin(&mut self);
 
     /// Ends the series of rows that were not there in this collection.
@@ -59,7 +57,6 @@ enum Slot {
 }
 
 impl<K: Key, const N: usize> Table<K, N> {
-    /// No rows yet.
     pub(super) fn new(declared: &'static [FamilyDef<'static>; N]) -> Self {
         Self { declared, families: Vec::new(), rows: HashMap::new(), collection: 0 }
     }

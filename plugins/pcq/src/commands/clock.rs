@@ -1,6 +1,5 @@
 use wire::{FileTime, SystemTime};
 
-/// `2026-01-01T12:00:00.000Z`
 pub(super) fn rfc3339(time: FileTime) -> String {
     let SystemTime { year, month, day, hour, minute, second, milliseconds, .. } = time.into();
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}Z")

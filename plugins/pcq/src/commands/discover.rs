@@ -18,8 +18,8 @@ use wire::Guid;
 use super::clock;
 use super::describe::{Findings, Found};
 use super::metrics;
+use crate::PERFLIB;
 use crate::config::DetailSettings;
-use crate::session::PERFLIB;
 
 /// Lists the countersets of a host.
 #[derive(Debug)]
@@ -48,7 +48,6 @@ pub(crate) struct DiscoverArguments {
     transport: TransportArguments,
 }
 
-/// The parsed arguments.
 struct Wish {
     access: HostAccess,
     /// The patterns as written, and compiled. If empty, everything.

@@ -2,8 +2,8 @@ use counter_poll::paths::{Key, PathPlan, Sample, Value, is_shown_as_read};
 use counter_types::{Cooked, Reading};
 use serde_json::{Map, json};
 
+use super::Formatter;
 use super::clock;
-use super::formatter::Formatter;
 
 /// One JSON object per line: the host, the clocks of the reply, and the raw and displayed form of each value, so
 /// that other clients can be compared.

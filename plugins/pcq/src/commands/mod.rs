@@ -10,10 +10,8 @@
 //! | `clock` | times as text |
 
 mod clock;
-mod csv;
 mod describe;
 mod discover;
-mod formatter;
 mod json;
 mod metrics;
 mod open;
@@ -25,3 +23,15 @@ mod table;
 pub(crate) use self::discover::Discover;
 pub(crate) use self::query::Query;
 pub(crate) use self::selects::SelectsInstances;
+use counter_poll::paths::{PathPlan, Sample};
+
+/// Writes samples as text.
+trait Formatter: Send {
+    /// The text of one sample.
+    fn format(&mut self, plan: &PathPlan, sample: &Sample) -> String;
+
+    /// A note for the user, returned once.
+    fn note(&mut self) -> Option<String> {
+        None
+    }
+}

@@ -4,21 +4,20 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use counter_poll::over_host::PerflibSession as _;
-use counter_poll::paths::{FindError, OpenPath, PathPlan, Readings, Sample};
+use counter_poll::paths::{FindError, Key, OpenPath, PathPlan, Readings, Sample, Value};
 use counter_poll::survey;
-use counter_types::{CounterPath, InstancePath, nearest};
+use counter_types::{Cooked, CounterPath, InstancePath, nearest};
 use host_session::{Recovery, Session};
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use super::csv::Csv;
-use super::formatter::Formatter;
 use super::json::Json;
 use super::open::{CALL_MAX, Open};
-use super::paths;
 use super::table::Table;
-use crate::session::PERFLIB;
+use super::{Formatter, paths};
+use crate::PERFLIB;
+use crate::commands::clock;
 
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]
@@ -46,7 +45,6 @@ pub(crate) struct QueryArguments {
     transport: TransportArguments,
 }
 
-/// The parsed arguments.
 struct Wish {
     access: HostAccess,
     interval: Duration,
@@ -286,3 +284,56 @@ fn near_instance<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone)
 const SEARCH_MAX: Duration = Duration::from_secs(120);
 const CLOSE_MAX: Duration = Duration::from_secs(1);
 const NOTES_MAX: usize = 100;
+
+/// The format of typeperf: everything in quotes, the paths in the first line, then a line for each sample.
+///
+/// The columns are those of the first sample, because the first line cannot be changed later.
+#[derive(Debug)]
+pub(super) struct Csv {
+    host: String,
+    columns: Option<Vec<Key>>,
+    left_out: bool,
+}
+
+impl Csv {
+    pub(super) fn new(host: &str) -> Self {
+        Self { host: host.to_owned(), columns: None, left_out: false }
+    }
+}
+
+impl Formatter for Csv {
+    fn format(&mut self, plan: &PathPlan, sample: &Sample) -> String {
+        let mut text = String::new();
+        let columns = self.columns.get_or_insert_with(|| {
+            let columns: Vec<Key> = sample.values.iter().map(|(key, _)| key.clone()).collect();
+            let paths = columns.iter().map(|key| format!("\\\\{}{}", self.host, key.path(plan)));
+            let title = "(PDH-CSV 4.0) (Coordinated Universal Time)(0)".to_owned();
+            text += &line(std::iter::once(title).chain(paths));
+            columns
+        });
+        let values: std::collections::HashMap<&Key, &Value> =
+            sample.values.iter().map(|(key, value)| (key, value)).collect();
+        self.left_out = columns.iter().filter(|key| values.contains_key(key)).count() < values.len();
+        let cells = columns.iter().map(|key| cell(values.get(key).copied()));
+        text + &line(std::iter::once(clock::american(sample.time)).chain(cells))
+    }
+
+    fn note(&mut self) -> Option<String> {
+        let note = "instances came after the first line was written, and are left out";
+        self.left_out.then(|| note.to_owned())
+    }
+}
+
+/// A space if there is no value, as in typeperf.
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::Number(_, Cooked::Value(value))) => format!("{value:.6}"),
+        Some(Value::Text(text)) => text.clone(),
+        _ => " ".to_owned(),
+    }
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    let quoted: Vec<String> = cells.map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect();
+    quoted.join(",") + "\r\n"
+}

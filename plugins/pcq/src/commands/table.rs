@@ -5,8 +5,8 @@ use counter_poll::paths::{Instance, Key, PathPlan, Sample, Value, is_shown_as_re
 use counter_types::{Cooked, display, display_exact, shown_as};
 use safe_text::one_line;
 
+use super::Formatter;
 use super::clock;
-use super::formatter::Formatter;
 
 /// A table for people. If all values fit into one line, there is a line for each sample. Otherwise there is a block
 /// for each sample, with a row for each instance and a column for each counter.

@@ -1,7 +1,6 @@
 //! The settings of a module, as the exporter passes them.
 
 mod names;
-mod schema;
 mod selects;
 mod wanted;
 
@@ -14,7 +13,7 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use self::names::{FilterSettings, NameSettings};
-pub(crate) use self::schema::SHOWN;
+
 pub(crate) use self::selects::{counterset_of, selects, selects_instance};
 pub(crate) use self::wanted::{compile, facts, language};
 
@@ -22,7 +21,7 @@ pub(crate) use self::wanted::{compile, facts, language};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping such as `countersets: [{name: Processor Information}]`")]
 pub(crate) struct Settings {
-    /// At least one.
+    /// There is at least one.
     #[serde(deserialize_with = "countersets")]
     pub(crate) countersets: Vec<CountersetSettings>,
     /// An LCID: HELP also has the host's names in this language.
@@ -86,7 +85,6 @@ pub(crate) struct CountersetSettings {
 pub(crate) enum TotalsSettings {
     /// They are instances like the others.
     Keep,
-    /// They are dropped.
     Drop,
     /// They have families of their own.
     Separate,
@@ -106,9 +104,7 @@ pub(crate) enum DetailSettings {
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, expecting = "a mapping such as `{counter: 'Working Set', n: 20}`")]
 pub(crate) struct TopNSettings {
-    /// Its English name.
     pub(crate) counter: String,
-    /// How many instances.
     pub(crate) n: u32,
 }
 
@@ -163,3 +159,28 @@ fn aggregate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Aggregate, D:
         }
     }
 }
+
+/// Keys whose values are not secret: all of them.
+pub(crate) const SHOWN: &[&str] = &[
+    "aggregate",
+    "counter",
+    "counters",
+    "countersets",
+    "detail",
+    "exact",
+    "exclude",
+    "first_of",
+    "guid",
+    "host_info",
+    "include",
+    "instance_id",
+    "instances",
+    "language",
+    "max_services",
+    "n",
+    "name",
+    "optional",
+    "regex",
+    "totals",
+    "wildcard",
+];

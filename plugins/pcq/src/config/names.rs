@@ -11,7 +11,6 @@ use serde::{Deserialize, Deserializer};
 pub(crate) enum NameSettings {
     /// Its meaning depends on the key.
     Plain(String),
-    /// The name itself.
     Exact(String),
     /// `*` for any characters, `?` for one.
     Wildcard(String),

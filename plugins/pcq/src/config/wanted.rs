@@ -68,7 +68,6 @@ pub(crate) fn facts(settings: &Settings) -> WantedFacts {
 }
 
 const FIRST_OF_EXAMPLE: &str = "first_of: [Process V2, Process]";
-/// Limit of `max_services`.
 const SERVICES_MAX: u32 = 5_000;
 
 impl CountersetSettings {

@@ -14,7 +14,6 @@ pub(crate) struct BootTime {
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// What is shown.
     boot_ns: i64,
     /// What the last reply showed.
     inferred_ns: i64,

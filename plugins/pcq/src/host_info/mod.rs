@@ -27,12 +27,11 @@ use self::reader::{Lost, Reader};
 use self::registry_facts::Group;
 use self::series::FactSeries;
 use self::services::ServiceScan;
-use crate::session::REGISTRY;
+use crate::REGISTRY;
 
 /// Which facts are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WantedFacts {
-    /// All but services.
     pub(crate) host_info: bool,
     /// Services at most; zero for none.
     pub(crate) max_services: u32,

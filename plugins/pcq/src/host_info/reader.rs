@@ -15,7 +15,6 @@ pub(crate) type Lost = counters::rrp::Error<host_session::rpc_client::Error>;
 /// A result of one key or value, if the pipe is still usable.
 pub(crate) type Read<T> = Result<Result<T, Unread>, Lost>;
 
-/// Reads below `HKEY_LOCAL_MACHINE`.
 pub(crate) struct Reader<'a> {
     client: RegistryClient<PipeChannel<'a>>,
     root: Key,
@@ -25,7 +24,6 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens the root.
     pub(crate) async fn open(client: RegistryClient<PipeChannel<'a>>, until: Instant) -> Read<Self> {
         let mut client = client.with_limits(LIMITS);
         match client.open_local_machine().await {
@@ -60,7 +58,6 @@ impl<'a> Reader<'a> {
         settle(self.client.enum_key(key, index).await)
     }
 
-    /// Reads a value.
     pub(crate) async fn value<T>(
         &mut self,
         key: &Key,
@@ -88,13 +85,11 @@ impl<'a> Reader<'a> {
         Ok(optional(text).map(Option::unwrap_or_default))
     }
 
-    /// Closes a key.
     pub(crate) async fn close(&mut self, key: Key) -> Result<(), Lost> {
         // A key that does not close is gone.
         settle(self.client.close_key(key).await).map(drop)
     }
 
-    /// Closes the root.
     pub(crate) async fn finish(mut self) -> Result<(), Lost> {
         settle(self.client.close_key(self.root).await).map(drop)
     }

@@ -43,7 +43,6 @@ impl Group {
         }
     }
 
-    /// Reads the facts.
     pub(crate) async fn read(self, reader: &mut Reader<'_>) -> Result<Found, Lost> {
         let mut found = Found::default();
         match reader.key(self.path()).await? {

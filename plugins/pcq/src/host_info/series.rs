@@ -72,7 +72,6 @@ impl FactSeries {
         self.missing.push((fact, why, register(family, &labels, output)));
     }
 
-    /// Ends all series.
     pub(crate) fn end(&mut self, output: &mut Output) {
         let rows = self.rows.drain(..).filter_map(|(_, series)| series);
         let gone: Vec<SeriesId> = rows.chain(self.missing.drain(..).filter_map(|row| row.2)).collect();
@@ -92,7 +91,6 @@ impl FactSeries {
         }
     }
 
-    /// Sends all values.
     pub(crate) fn emit(&self, output: &mut Output) {
         for (sample, series) in &self.rows {
             match (series, sample.value) {

@@ -14,7 +14,6 @@ use crate::missing::Unlisted;
 
 pub(crate) use self::families::{kind_of, unknown_types};
 
-/// The exporter's ids.
 #[derive(Debug)]
 pub(crate) struct ExporterIds;
 

@@ -23,7 +23,6 @@ struct Row {
 }
 
 enum Expected {
-    /// An integer.
     Whole(fn(&At) -> u64),
     /// An integer of 32 bits that goes round.
     Narrow(fn(&At) -> u64),
@@ -31,7 +30,6 @@ enum Expected {
     Ticks(fn(&At) -> u64, fn(&At) -> u64),
     /// The same with 32 bits that go round.
     NarrowTicks(fn(&At) -> u64, fn(&At) -> u64),
-    /// Seconds.
     Seconds(fn(&At) -> f64),
 }
 

@@ -13,7 +13,6 @@ pub(crate) fn all_calls(sim: &SimHost) -> u64 {
     (0..8).map(|opnum| sim.calls(opnum)).sum()
 }
 
-/// The plugin.
 pub(crate) struct Plugin(plugin_harness::Plugin);
 
 impl std::ops::Deref for Plugin {

@@ -138,7 +138,6 @@ const RUNNING: &str = "1";
 const STOPPED: &str = "0";
 /// Words that follow the command.
 const WORDS_MAX: usize = 256;
-/// Their bytes together.
 const BYTES_MAX: usize = 64 << 10;
 
 #[cfg(test)]

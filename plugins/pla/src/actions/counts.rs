@@ -101,7 +101,6 @@ impl Counts {
         }
     }
 
-    /// All counts.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&(Key, ActionResult), u64)> {
         self.0.iter().map(|(key, count)| (key, *count))
     }

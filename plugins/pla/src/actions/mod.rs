@@ -70,9 +70,7 @@ pub(crate) struct Actions {
 /// A set that the host is to start, for an alert.
 #[derive(Clone, Debug)]
 pub(crate) struct HostStart {
-    /// Its name.
     pub(crate) set: String,
-    /// What is counted.
     pub(crate) key: Key,
 }
 

@@ -21,7 +21,6 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::threads::{Place, STARTS};
 
-/// What is started.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     /// Its absolute path and its arguments.
@@ -35,7 +34,6 @@ pub(super) struct Program {
 /// How a program ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// By itself.
     Itself(ExitStatus),
     /// It ran for too long, and was ended.
     TimedOut,
@@ -223,7 +221,6 @@ impl Output {
 static PROCESSES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(64)));
 /// Of these, programs beside another one of their target. The rest is for targets that have none running.
 static FURTHER: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(32)));
-/// By target.
 static FIRST: WeakMap<String, Semaphore> = WeakMap::new();
 /// Of what a program prints.
 const KEPT_BYTES_MAX: usize = 4 << 10;

@@ -9,7 +9,6 @@ use super::process::{self, Ended, Program};
 /// A task to be started, and who wants it.
 #[derive(Debug)]
 pub(super) struct Job {
-    /// What is counted.
     pub(super) key: Key,
     /// The name of the task.
     pub(super) task: String,

@@ -22,7 +22,6 @@ pub(crate) type Key = (Arc<str>, Arc<str>, Arc<str>);
 pub(crate) struct Watched {
     /// The name of its set.
     pub(crate) set: Arc<str>,
-    /// Its name.
     pub(crate) name: Arc<str>,
     /// The path of its counter, as it is written.
     pub(crate) counter: Arc<str>,
@@ -58,7 +57,6 @@ pub(crate) struct Fired {
     pub(crate) alert: usize,
     /// The instance; empty where there is only one.
     pub(crate) instance: String,
-    /// The value.
     pub(crate) value: f64,
     /// Whether the sample before did not.
     pub(crate) is_first: bool,
@@ -157,7 +155,6 @@ impl Watched {
         self.series[THRESHOLD].take().flatten()
     }
 
-    /// What triggers.
     pub(crate) const fn rule(&self) -> &Rule {
         self.judge.rule()
     }

@@ -58,7 +58,6 @@ impl SetObject {
         &mut self.object
     }
 
-    /// What `error` means.
     pub(super) fn error(&self, error: &NamedError) -> CommandError {
         match error {
             NamedError::Session(error) => CommandError::of_object(&self.service, error, ObjectStep::Call),
@@ -82,7 +81,6 @@ impl SetObject {
     }
 }
 
-/// Reads one set.
 pub(super) async fn read(
     run: &Run,
     access: &HostAccess,

@@ -74,7 +74,6 @@ fn add_collectors(lines: &mut Lines, set: &DataCollectorSet) {
     }
 }
 
-/// Indented lines.
 struct Lines(String);
 
 impl Lines {

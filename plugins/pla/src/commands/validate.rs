@@ -11,7 +11,6 @@ use safe_text::one_line;
 use crate::files::{self, Overrides};
 use crate::model::{LogFormat, LogOverrides, Neglected, Problem, ProblemKind};
 
-/// Validates exported sets.
 #[derive(Debug)]
 pub(crate) struct Validate;
 

@@ -47,7 +47,6 @@ pub(super) struct Compiled {
     places: Vec<String>,
     wanted: Vec<Wanted>,
     problems: Vec<Problem>,
-    /// Further problems.
     left_out: usize,
     /// Where each name is.
     names: HashMap<String, String>,

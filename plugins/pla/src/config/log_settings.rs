@@ -17,10 +17,8 @@ pub(super) struct ScheduleSettings {
     pub(super) days: Vec<WeekDay>,
     /// The time of day.
     pub(super) at: AtTime,
-    /// The first day.
     #[serde(default)]
     pub(super) from: Option<OnDate>,
-    /// The last day.
     #[serde(default)]
     pub(super) to: Option<OnDate>,
 }

@@ -20,7 +20,7 @@ use crate::model::{LogFormat, SampleInterval, Start};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping such as `sets: [{file: /etc/perfmon-exporter/set.xml}]`")]
 pub(crate) struct Settings {
-    /// At least one.
+    /// There is at least one.
     pub(super) sets: Vec<SetSettings>,
     /// Names of the host's sets that commands may start and stop, and alerts start.
     #[serde(default)]
@@ -79,7 +79,6 @@ pub(super) struct SetSettings {
     /// The time zone of schedules, names and times, by its name in the IANA database.
     #[serde(default)]
     pub(super) time_zone: Option<String>,
-    /// When it starts.
     #[serde(default)]
     pub(super) schedules: Option<Vec<ScheduleSettings>>,
     /// When the next file begins.

@@ -40,7 +40,6 @@ impl StorageSettings {
 pub(crate) enum Database {
     /// A file of this name beside the folders of the target's sets.
     Sqlite(String),
-    /// A server.
     Postgresql(Arc<Postgresql>),
 }
 

@@ -30,9 +30,7 @@ pub(crate) struct Found {
 /// The counter that a path means.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pick<'a> {
-    /// Counterset and instances.
     pub(crate) path: &'a PathMatch,
-    /// The counter.
     pub(crate) info: &'a CounterRegInfo,
     needs: Kinds,
 }
@@ -42,7 +40,6 @@ pub(crate) struct Pick<'a> {
 pub(crate) struct Meaning<'a> {
     /// Counterset, counters and instances.
     pub(crate) path: &'a PathMatch,
-    /// The counterset.
     pub(crate) counterset: &'a Counterset,
     /// Which reply has their values.
     pub(crate) needs: Kinds,

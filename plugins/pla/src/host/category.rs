@@ -31,7 +31,6 @@ impl CategoryWord {
         }
     }
 
-    /// The word.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::UserDefined => "user_defined",

@@ -9,9 +9,7 @@ use crate::model::{ALERTS_MAX, Origin, Problem, ProblemKind, Set, clean};
 /// A set of the host, as it was read last.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HostSet {
-    /// The set.
     pub(crate) set: Set,
-    /// Whether it runs.
     pub(crate) status: DataCollectorSetStatus,
     /// The number of its next run.
     pub(crate) serial_number: Option<u32>,

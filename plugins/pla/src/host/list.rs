@@ -26,7 +26,6 @@ pub(super) type CallError = rpc::Error<host_session::rpc_client::Error, HResult>
 /// A set of a host.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    /// Its name.
     pub(crate) name: String,
     /// What the host says about it, or why that cannot be read.
     pub(crate) read: Result<HostXml, String>,
@@ -37,16 +36,13 @@ pub(crate) struct Listed {
 pub(crate) struct HostXml {
     /// As the host sent it.
     pub(crate) text: String,
-    /// What that says.
     pub(crate) document: DataCollectorSet,
-    /// Whether it runs.
     pub(crate) status: DataCollectorSetStatus,
 }
 
 /// Which sets are read.
 #[derive(Clone, Copy)]
 pub(crate) enum Which<'a> {
-    /// All of them.
     All,
     /// Those with such names.
     Named(&'a (dyn Fn(&str) -> bool + Sync)),

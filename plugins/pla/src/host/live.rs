@@ -21,9 +21,7 @@ use crate::model::Set;
 /// Sets that the settings want.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
-    /// Their names.
     pub(crate) names: Vec<NamePattern>,
-    /// Their category.
     pub(crate) category: CategoryWord,
     /// How often they are read.
     pub(crate) refresh: Duration,
@@ -90,7 +88,6 @@ impl LiveSets {
         !self.readers.is_empty()
     }
 
-    /// The sets.
     pub(crate) fn sets(&self) -> impl Iterator<Item = &HostSet> {
         self.readers.iter().flat_map(|reader| &reader.known.sets)
     }

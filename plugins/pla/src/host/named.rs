@@ -15,14 +15,11 @@ pub(crate) const AUDIT: &str = "data_collector_set";
 /// What a set is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// To run.
     Start,
-    /// To stop.
     Stop,
 }
 
 impl Order {
-    /// The word.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -34,7 +31,6 @@ impl Order {
 /// Why a set was not read, or not controlled.
 #[derive(Debug)]
 pub(crate) enum NamedError {
-    /// A call failed.
     Session(SessionError),
     /// The host's answer cannot be used.
     Answer(String),

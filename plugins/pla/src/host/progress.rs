@@ -34,7 +34,6 @@ impl Progress {
         *self = Self { count: Some(count), next, ..Self::default() };
     }
 
-    /// An attempt begins.
     pub(super) fn begin(&mut self) {
         (self.began, self.slowest) = (None, Duration::ZERO);
     }

@@ -20,9 +20,7 @@ pub(crate) struct Starter {
 /// What became of a set that was to be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Started {
-    /// It runs.
     Now,
-    /// It was running.
     Before,
 }
 
@@ -35,7 +33,6 @@ impl Starter {
         Self { connection }
     }
 
-    /// Takes other settings.
     pub(crate) fn reconfigure(&mut self, transport: TransportSettings) {
         self.connection.reconfigure(transport);
     }

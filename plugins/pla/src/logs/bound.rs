@@ -19,7 +19,6 @@ pub(super) struct Slot {
     counter: String,
     /// Where its value is.
     place: Option<Place>,
-    /// The sample before.
     pub(super) older: Option<Reading>,
     /// The number of the instance at the host, as soon as that is known.
     id: Option<Option<u32>>,

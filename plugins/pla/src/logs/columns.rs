@@ -18,7 +18,6 @@ use crate::model::COLUMNS_MAX;
 pub(super) struct Expanded {
     /// What is written about them.
     pub(super) columns: Vec<Column>,
-    /// By column.
     pub(super) slots: Vec<Slot>,
     /// Counters of instances that found no room.
     pub(super) left_out: usize,

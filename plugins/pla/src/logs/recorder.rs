@@ -19,7 +19,6 @@ use crate::model::{CounterCollector, SampleInterval};
 /// Samples the counters of a collector. It knows the log's columns, and not where the records go.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// What is logged.
     pub(crate) collector: Arc<CounterCollector>,
     /// Its counters of this host, with their places among those that are asked for.
     paths: Vec<(usize, CounterPath)>,

@@ -29,7 +29,6 @@ pub(crate) struct LogOverrides {
     pub(crate) database: Option<String>,
     /// The databases that there are.
     pub(crate) databases: HashSet<String>,
-    /// The time zone.
     pub(crate) zone: Option<TimeZone>,
     /// For how long a run lasts, instead of the set's own time.
     pub(crate) duration: Option<Duration>,
@@ -265,7 +264,7 @@ fn remarks(document: &DataCollectorSet, overrides: &LogOverrides) -> Vec<String>
     remarks
 }
 
-/// [MS-PLA] 3.2.4.6.2: `SQL:DSN-Name!LogsetName`.
+/// `SQL:DSN-Name!LogsetName` of [MS-PLA] 3.2.4.6.2.
 fn database(name: &str, source: &str, overrides: &LogOverrides) -> Result<Destination, Refusal> {
     let (own, log) = data_source(source);
     let database = overrides.database.clone().unwrap_or(own);
@@ -339,5 +338,4 @@ const DESCRIPTION_CHARS_MAX: usize = 1_024;
 const COLLECTORS_MAX: usize = 256;
 /// Schedules of a set: one for each quarter of an hour, and more.
 const SCHEDULES_MAX: usize = 128;
-/// Of one report.
 const REMARKS_MAX: usize = 20;

@@ -20,7 +20,6 @@ pub(crate) struct LinkProblem {
     pub(crate) set: usize,
     /// The place of the alert in the set; none if it is about the set.
     pub(crate) alert: Option<usize>,
-    /// What it is.
     pub(crate) kind: ProblemKind,
     /// What is said about it.
     pub(crate) message: String,

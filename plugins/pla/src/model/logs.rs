@@ -16,7 +16,7 @@ use super::{SampleInterval, TaskCall};
 pub(crate) struct Logs {
     /// The description of the set; may be empty.
     pub(crate) description: String,
-    /// At least one.
+    /// There is at least one.
     pub(crate) collectors: Vec<Arc<CounterCollector>>,
     /// When it starts; without any it runs always, unless alerts start it.
     pub(crate) schedules: Vec<StartSchedule>,
@@ -47,11 +47,10 @@ pub(crate) struct Logs {
 pub(crate) struct CounterCollector {
     /// Its name, unique in the set.
     pub(crate) name: String,
-    /// At least one.
+    /// There is at least one.
     pub(crate) paths: Vec<CounterPath>,
     /// The time between two records.
     pub(crate) interval: SampleInterval,
-    /// Where they go.
     pub(crate) destination: Destination,
     /// Records of a file.
     pub(crate) records_max: Option<u64>,
@@ -92,9 +91,7 @@ pub(crate) enum Destination {
 pub(crate) struct Segment {
     /// Whether the next file follows; otherwise the run ends.
     pub(crate) is_continued: bool,
-    /// After this time.
     pub(crate) duration_max: Option<Duration>,
-    /// At this size.
     pub(crate) bytes_max: Option<u64>,
 }
 
@@ -103,7 +100,6 @@ pub(crate) struct Segment {
 pub(crate) struct Name {
     /// What it begins with.
     pub(crate) base: String,
-    /// What is added.
     pub(crate) format: NameFormat,
 }
 
@@ -111,13 +107,10 @@ pub(crate) struct Name {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case", expecting = "`csv`, `tsv`, `parquet` or `sql`")]
 pub(crate) enum LogFormat {
-    /// [MS-PLA] 2.2.2.7 plaCommaSeparated
     Csv,
-    /// [MS-PLA] 2.2.2.7 plaTabSeparated
     Tsv,
     /// Apache Parquet, which Windows does not have.
     Parquet,
-    /// [MS-PLA] 2.2.2.7 plaSql
     Sql,
 }
 

@@ -15,7 +15,6 @@ pub(crate) struct Neglected {
     pub(crate) property: String,
     /// As Windows says it.
     pub(crate) code: HResult,
-    /// For people.
     pub(crate) sentence: String,
 }
 

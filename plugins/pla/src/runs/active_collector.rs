@@ -8,7 +8,6 @@ use super::open_log::OpenLog;
 use super::outage::{Outages, Records, Trouble};
 use crate::logs::Recorder;
 
-/// A collector.
 #[derive(Debug)]
 pub(crate) struct ActiveCollector {
     pub(super) recorder: Recorder,

@@ -21,7 +21,6 @@ use crate::threads::Place;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetState {
-    /// What it did.
     pub(crate) run: RunSnapshot,
     /// The segment that was written.
     pub(crate) segment: Option<SegmentState>,
@@ -50,7 +49,6 @@ pub(crate) struct SetFolder {
     /// That of the target. The folder above it is there, and whoever configured it says what it is: from the target's on no link is
     /// followed.
     directory: PathBuf,
-    /// One harmless component.
     name: String,
     /// While a clone with it lives, no other instance has the set: logs, stored states and the data manager keep one as long as
     /// they write.

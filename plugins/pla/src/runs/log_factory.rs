@@ -166,7 +166,6 @@ impl LogFactory {
     }
 }
 
-/// By target.
 static MEMORY: WeakMap<String, QueueMemory> = WeakMap::new();
 /// Records of all logs of a target that wait.
 const BYTES_WAITING_MAX: usize = 256 << 20;

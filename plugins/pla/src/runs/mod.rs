@@ -245,7 +245,6 @@ impl Runs {
         runs.flat_map(|run| &run.collectors).map(ActiveCollector::counters_elsewhere).sum()
     }
 
-    /// The sets.
     pub(crate) fn all(&self) -> &[Run] {
         &self.runs
     }

@@ -21,7 +21,6 @@ pub(crate) struct OpenLog {
     /// What is known of its file.
     progress: Option<Arc<FileProgress>>,
     header: Arc<LogHeader>,
-    /// Of all records.
     statistics: Statistics,
     /// When the last record was taken.
     last: Option<Timestamp>,
@@ -73,7 +72,6 @@ impl OpenLog {
         }
     }
 
-    /// Takes a record.
     pub(crate) fn push(&mut self, time: Timestamp, samples: &[Sample]) {
         self.statistics.add(Row { time, samples });
         self.queue.push(time, samples.iter().copied());

@@ -25,7 +25,6 @@ use crate::model::{Logs, Start};
 /// A set that logs counters.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// Its name.
     pub(crate) name: Arc<str>,
     pub(super) logs: Arc<Logs>,
     pub(super) start: Start,
@@ -149,12 +148,10 @@ impl Run {
         self.collectors.iter_mut().for_each(|one| one.count_on(&mut before.collectors));
     }
 
-    /// Its collectors.
     pub(crate) fn collectors(&self) -> &[ActiveCollector] {
         &self.collectors
     }
 
-    /// Time has passed.
     pub(super) fn step(&mut self, is_triggered: bool, moment: Moment) {
         let now = Instant::now();
         self.collectors.iter_mut().for_each(|one| one.tidy(&self.name, now));

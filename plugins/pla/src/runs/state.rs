@@ -12,7 +12,6 @@ use cap_std::fs::Dir;
 /// used again. All that writes the set's files keeps this, and with it the lock of the set.
 #[derive(Debug)]
 pub(crate) struct StateStore {
-    /// For the log.
     target: String,
     set: String,
     /// With its revision; 0 is none.

@@ -33,7 +33,6 @@ struct Unwritten {
     series: AlertSeries,
 }
 
-/// By collection.
 static ALLOCATIONS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 impl Source for Unwritten {

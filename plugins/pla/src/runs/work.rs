@@ -32,7 +32,6 @@ pub(super) enum Event {
 /// A segment or a run that has ended, for the task of the set.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended {
-    /// The set.
     pub(crate) set: Arc<str>,
     /// The task that follows.
     pub(crate) task: TaskCall,
@@ -51,7 +50,6 @@ pub(crate) struct Compiled {
     pub(crate) failures: u64,
     /// How long the last run of it took.
     pub(crate) took_s: f64,
-    /// When that ended.
     pub(crate) ended: Option<Timestamp>,
 }
 

@@ -6,7 +6,6 @@ use crate::board::OF_ROWS;
 
 /// The namespace of all of them.
 pub(super) const NAMESPACE: &str = "pla";
-/// Their objects.
 pub(super) const OBJECTS: [&str; 2] = [ALERT, SET];
 const ALERT: &str = "Alert";
 const SET: &str = "Set";
@@ -16,7 +15,6 @@ const OF_ALERT: FamilyDef<'static> =
 
 const OF_SET: FamilyDef<'static> = FamilyDef { object: SET, ..OF_ALERT };
 
-/// All of them.
 pub(super) static FAMILIES: &[FamilyDef<'static>] = &[
     // By `set`, `alert`, `counter` and `counter_instance`.
     FamilyDef {

@@ -18,7 +18,6 @@ const OF_LOG: FamilyDef<'static> = FamilyDef { object: LOG, ..OF_RUN };
 
 const COUNTED_OF_LOG: FamilyDef<'static> = FamilyDef { object: LOG, ..COUNTED_OF_RUN };
 
-/// All of them.
 pub(super) static FAMILIES: &[FamilyDef<'static>] = &[
     // By `set` and `status`.
     FamilyDef {

@@ -90,7 +90,6 @@ impl Key<String> {
 }
 
 impl<'a> Key<&'a str> {
-    /// Without further labels.
     pub(super) const fn of(family: usize, set: &'a str) -> Self {
         Self { family, set, labels: [None; 2] }
     }

@@ -49,7 +49,6 @@ impl Document {
     }
 }
 
-/// `alerts.xml:12:5: `
 pub(super) fn at(file: &str, position: Position) -> String {
     format!("{file}:{}:{}: ", position.line, position.column)
 }

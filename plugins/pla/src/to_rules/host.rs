@@ -17,7 +17,6 @@ pub(super) struct Host {
     countersets: Vec<Counterset>,
 }
 
-/// A counterset.
 #[derive(Debug)]
 pub(super) struct Counterset {
     pub(super) name: String,
@@ -30,7 +29,6 @@ pub(super) struct Counterset {
     families: Vec<Family>,
 }
 
-/// A counter.
 #[derive(Debug)]
 pub(super) struct Counter {
     pub(super) name: String,

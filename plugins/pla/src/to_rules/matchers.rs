@@ -29,7 +29,6 @@ pub(super) struct Instances {
 }
 
 impl Matcher {
-    /// Exactly this value.
     pub(super) fn equal(label: &str, value: impl Into<String>) -> Self {
         Self { label: label.to_owned(), operator: "=", value: value.into() }
     }
@@ -53,7 +52,6 @@ impl Matcher {
         Self { label: label.to_owned(), operator: "=~", value: regex }
     }
 
-    /// Reads `LABEL=VALUE`.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (label, value) = text.split_once('=').ok_or("write LABEL=VALUE, such as target=web1")?;
         let is_label = label.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

@@ -5,13 +5,11 @@ use ms_pla::xml::Position;
 use super::document::at;
 use super::text::one_line;
 
-/// All sets.
 #[derive(Debug, Default)]
 pub(super) struct Translated {
     pub(super) sets: Vec<TranslatedSet>,
 }
 
-/// A set.
 #[derive(Debug)]
 pub(super) struct TranslatedSet {
     pub(super) name: String,
@@ -29,7 +27,6 @@ pub(super) struct Group {
     pub(super) rules: Vec<Rule>,
 }
 
-/// An alerting rule.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) alert: String,

@@ -22,7 +22,6 @@ pub(super) struct Setting<'a> {
     pub(super) scrape_s: u64,
     /// A label of every rule.
     pub(super) severity: Option<String>,
-    /// Of every series.
     pub(super) matchers: Vec<Matcher>,
 }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::rules::{Group, Need, Rule, Translated};
 use super::text::{one_line, quoted};
 
-/// The whole file.
 pub(super) fn write(translated: &Translated, host: &str) -> String {
     let mut text =
         "# Alerting rules for Prometheus, made of data collector sets by `perfmon-exporter pla to-rules`.\n"

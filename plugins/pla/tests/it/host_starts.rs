@@ -7,7 +7,7 @@ use crate::objects::Objects;
 use crate::steered::Mill;
 use crate::world::{Ended, NOON, Plugin, Watch};
 
-/// [MS-DCOM] 3.1.2.5.2.3.3
+/// See section 3.1.2.5.2.3.3 of [MS-DCOM].
 const CREATE_INSTANCE: u16 = 4;
 
 fn settings(objects: &Objects, sets: &Value, control: &Value) -> Value {

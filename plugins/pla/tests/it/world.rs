@@ -59,7 +59,6 @@ impl SimHost {
     }
 }
 
-/// The plugin.
 pub(crate) struct Plugin(plugin_harness::Plugin, Arc<Lines>);
 
 /// What it says beside collections, with the level.

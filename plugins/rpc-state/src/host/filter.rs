@@ -38,7 +38,6 @@ impl TryFrom<PortText> for Ports {
 /// Which ports are asked. What is empty selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
-    /// By number.
     pub(super) ports: Vec<Ports>,
     /// By the UUID of an interface that is registered there: patterns.
     pub(super) interfaces: Vec<String>,

@@ -41,7 +41,6 @@ pub(super) struct HostMap {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Registered {
     pub(super) interface: Guid,
-    /// Major and minor.
     pub(super) version: (u16, u16),
     pub(super) sequence: &'static str,
     /// The port or the pipe.

@@ -6,32 +6,29 @@
 //! | module | job |
 //! | --- | --- |
 //! | `config`, `filter` | a module's settings; which ports are asked |
-//! | `services` | what is bound at the host |
 //! | `map` | the endpoint map, within limits |
 //! | `servers`, `server` | all ports, a few at a time; one port and its connection |
-//! | `counters` | counters of 32 bits that wrap |
-//! | `bounded` | several futures at a time |
 //! | `series` | families, series and values for the exporter |
 
-mod bounded;
 mod config;
-mod counters;
 mod filter;
 mod map;
 mod series;
 mod server;
 mod servers;
-mod services;
 
-use endpoints::epm::ept::{EndpointMap, Lookup};
-use host_session::{Recovery, Target as HostTarget};
+use endpoints::epm::ept::{EndpointMap, Ept, Lookup};
+use endpoints::mgmt::management::Mgmt;
+use host_session::{Reason, Recovery, Target as HostTarget, TcpService};
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup, Source,
     Stage, Target, Transport,
 };
 use plugin_session::{
-    AttemptError, DECLARED_REASONS, HostSource, KeptConnection as _, PortConnection, TCP_TRANSPORT,
+    AttemptError, DECLARED_REASONS, HostSource, InterfaceNames, KeptConnection as _, PortConnection,
+    PortService, TCP_TRANSPORT,
 };
+use rpc::SyntaxId;
 use tokio::time::Instant;
 
 use self::config::{Limits, SHOWN, Settings};
@@ -40,7 +37,6 @@ use self::map::{HostMap, Progress};
 use self::series::{HostSeries, is_of_hosts};
 use self::server::Round;
 use self::servers::Servers;
-use self::services::MAPPER;
 
 /// The RPC servers of one host.
 #[derive(Debug)]
@@ -215,3 +211,22 @@ impl HostSource for RpcEndpointsSource {
         })
     }
 }
+
+const NAMES: &[InterfaceNames] = &[InterfaceNames::of::<Ept>(), InterfaceNames::of::<Mgmt>()];
+
+const MAPPER_INTERFACES: &[SyntaxId] = &[endpoints::epm::SYNTAX_ID];
+const MANAGEMENT_INTERFACES: &[SyntaxId] = &[endpoints::mgmt::SYNTAX_ID];
+
+/// The endpoint mapper, which runs with the host.
+const MAPPER: PortService = PortService {
+    service: TcpService { class: "RPCSS", stopped: Reason::NotFound },
+    interfaces: MAPPER_INTERFACES,
+    names: NAMES,
+};
+
+/// The management interface, which is at each port of an RPC server. NTLM does not look at the class of the service.
+const MANAGEMENT: PortService = PortService {
+    service: TcpService { class: "host", stopped: Reason::NotFound },
+    interfaces: MANAGEMENT_INTERFACES,
+    names: NAMES,
+};

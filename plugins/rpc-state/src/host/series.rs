@@ -21,7 +21,6 @@ const COUNTED: FamilyDef<'static> = FamilyDef {
     ..OF_ENDPOINT
 };
 
-/// All of them.
 static FAMILIES: &[FamilyDef<'static>] = &[
     // By `protocol_sequence`.
     FamilyDef {

@@ -18,9 +18,7 @@ pub(crate) struct Settings {
     pub(super) directories: Vec<PathBuf>,
     /// Whether objects of processes that have ended are shown, too.
     pub(super) include_dead: bool,
-    /// Connections at most.
     max_connections: u32,
-    /// Operations at most.
     max_operations: u32,
 }
 

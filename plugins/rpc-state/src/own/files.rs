@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use plugin_sdk::{Failure, GeneralReason, Stage};
 use rpc_cells::{Error, FileSnapshot, Problem, Problems, ReadLimits, Snapshot, read_files};
 
+use super::Tally;
 use super::reasons::{is_missing, of_directory, of_files, warn_of_missing};
 use super::report::Report;
-use super::tally::Tally;
 
 /// The files that were there.
 #[derive(Debug)]
@@ -28,7 +28,6 @@ pub(super) struct FileCounts {
     first_failed: Option<String>,
 }
 
-/// What is read.
 pub(super) struct Reading<'a> {
     pub(super) directories: &'a [PathBuf],
     pub(super) is_default: bool,

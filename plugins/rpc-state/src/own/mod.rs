@@ -14,9 +14,8 @@ mod files;
 mod reasons;
 mod report;
 mod samples;
-mod tally;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::env;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -113,4 +112,33 @@ const SETTLE: Duration = Duration::from_millis(50);
 /// Where the exporter keeps the state of its plugins, of which this is one, unless its configuration says otherwise.
 fn default_directory() -> Option<PathBuf> {
     RunDirectory::default_path(|variable| env::var_os(variable))
+}
+
+/// How many there are of each status, reason or kind. What is known is counted from 0, so that its series stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tally(BTreeMap<&'static str, u64>);
+
+impl Tally {
+    fn new(names: impl IntoIterator<Item = &'static str>) -> Self {
+        Self(names.into_iter().map(|name| (name, 0)).collect())
+    }
+
+    /// Counts an object. A status without a name was written by another version.
+    fn add(&mut self, name: Option<&'static str>) {
+        self.add_many(name.unwrap_or("OTHER"), 1);
+    }
+
+    fn add_many(&mut self, name: &'static str, count: u64) {
+        *self.0.entry(name).or_default() += count;
+    }
+
+    /// All that was counted.
+    fn sum(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Each as a label's value, and its number.
+    fn rows(&self) -> impl Iterator<Item = (String, u64)> + '_ {
+        self.0.iter().map(|(name, count)| (name.to_ascii_lowercase(), *count))
+    }
 }

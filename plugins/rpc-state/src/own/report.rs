@@ -11,7 +11,7 @@ use rpc_cells::{
 };
 use safe_text::OneLine;
 
-use super::tally::Tally;
+use super::Tally;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug)]

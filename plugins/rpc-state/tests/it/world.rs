@@ -41,7 +41,6 @@ impl Folder {
     }
 }
 
-/// The plugin.
 pub(crate) struct Plugin(pub(crate) plugin_harness::Plugin);
 
 impl Plugin {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use counter_types::same_name;
 use counters::perflib_v1::NameTable;
 
-use super::search::{Search, Unmet};
+use super::{Search, Unmet};
 use crate::Which;
 
 /// An index whose name is wanted.

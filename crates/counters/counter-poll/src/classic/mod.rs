@@ -5,23 +5,125 @@
 //! A reply brings the definitions of its counters with it, so that names are needed only for what is new.
 
 mod candidates;
-mod counterset;
-mod error;
 mod known;
 mod poller;
 mod questions;
-mod search;
 mod survey;
 mod tables;
 mod watched;
 
-pub use self::error::ClassicError;
 pub(crate) use self::known::is_known;
 pub use self::known::{explain, names};
 pub(crate) use self::poller::ClassicPoller;
 pub use self::questions::Questions;
-pub(crate) use self::search::{Search, Unmet};
 pub use self::survey::{Reach, Survey, survey};
 pub(crate) use self::survey::{close, described, indexes};
 pub(crate) use self::tables::Tables;
 pub(crate) use self::watched::objects_of;
+use std::error::Error as StdError;
+
+use counters::pcq::types::{CounterId, InstanceType};
+use counters::pcq::wire::CounterRegInfo;
+use counters::perflib_v1::{CounterDefinition, Instances, NameTable, ObjectType};
+use wire::DecodeError;
+
+use crate::channel::HostChannel;
+use crate::missing::Missing;
+use crate::reading::id_of;
+use crate::registration::Counter;
+use crate::{Counterset, Provider, Wanted};
+
+/// Why there are no values of classic objects.
+#[derive(Debug)]
+pub enum ClassicError<E: StdError + 'static> {
+    Call(counters::rrp::Error<E>),
+    /// A reply is no performance data.
+    Malformed(DecodeError),
+}
+
+impl<E: StdError + 'static> From<counters::rrp::Error<E>> for ClassicError<E> {
+    fn from(error: counters::rrp::Error<E>) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl<E: StdError + 'static> ClassicError<E> {
+    /// Whether a call got no answer in time over `C`.
+    pub fn is_timeout<C: HostChannel<Error = E>>(&self) -> bool {
+        matches!(self, Self::Call(counters::rrp::Error::Rpc(rpc::Error::Call { source, .. })) if C::is_timeout(source))
+    }
+}
+
+/// What is searched for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search<'a> {
+    pub(crate) wanted: &'a [Wanted],
+    /// Which of them no version 2 counterset is.
+    pub(crate) unmet: &'a [Unmet],
+    /// Names of the version 2 countersets that are watched: patterns match no classic object of such a name.
+    pub(crate) watched_names: &'a [String],
+}
+
+/// Something that is wanted and may be a classic object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unmet {
+    /// Its place among all that is wanted.
+    pub(crate) wanted: usize,
+    /// Of a choice, how many names come before that of the version 2 counterset that the host has.
+    pub(crate) names_max: usize,
+}
+
+/// What the replies of a collection showed.
+#[derive(Debug)]
+pub(crate) struct ClassicSeen<U> {
+    /// Objects of which there are no values.
+    pub(crate) missing: Vec<Missing<U>>,
+    /// Of each object that is watched, in order, whether its values were sent.
+    pub(crate) covered: Vec<bool>,
+}
+
+/// The counterset that `object` is, with names from the host's tables. Its counters' identifiers are their places.
+fn counterset_of(object: &ObjectType<'_>, name: &str, tables: &Tables) -> Counterset {
+    let definitions: Vec<CounterDefinition> = object.counters().collect();
+    let instance_type = match object.instances() {
+        Instances::Single(_) => InstanceType::SINGLE,
+        Instances::Many(_) | Instances::Unasked => InstanceType::MULTIPLE,
+    };
+    let local = |index| tables.local_names.as_ref().and_then(|names| text(names, index));
+    let counters = definitions.iter().enumerate().map(|(place, definition)| Counter {
+        info: info_of(place, definition, definitions.get(place + 1)),
+        name: text(&tables.names, definition.name_index)
+            .unwrap_or_else(|| format!("counter_{}", definition.name_index)),
+        local_name: local(definition.name_index),
+        help: text(&tables.helps, definition.help_index).unwrap_or_default(),
+    });
+    Counterset {
+        provider: Provider::V1(object.name_index),
+        name: name.to_owned(),
+        local_name: local(object.name_index),
+        instance_type,
+        is_type_inferred: false,
+        counters: counters.collect(),
+    }
+}
+
+/// What a counter is divided by comes right behind it (winperf.h on `PERF_AVERAGE_BASE` and its like).
+fn info_of(place: usize, definition: &CounterDefinition, next: Option<&CounterDefinition>) -> CounterRegInfo {
+    let row = counter_types::properties(definition.counter_type);
+    let is_base = |next: &&CounterDefinition| {
+        counter_types::properties(next.counter_type).is_some_and(|row| row.is_base)
+    };
+    let base = next.filter(is_base).map_or(CounterId::NONE, |_| id_of(place + 1));
+    let needs = row.map(|row| row.needs).unwrap_or_default();
+    CounterRegInfo {
+        detail_level: definition.detail_level,
+        default_scale: definition.default_scale,
+        base_counter_id: if needs.base { base } else { CounterId::NONE },
+        multi_id: if needs.multi { base } else { CounterId::NONE },
+        ..CounterRegInfo::new(id_of(place), definition.counter_type)
+    }
+}
+
+fn text(table: &NameTable, index: u32) -> Option<String> {
+    table.get(index).filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}

@@ -1,3 +1,5 @@
+//! Which call asks for which classic objects, and how a provider that hangs is kept from the others.
+
 use std::collections::HashSet;
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -8,12 +10,12 @@ use counters::perflib_v1::{BadObject, DataBlock, ObjectType};
 use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 use wire::FileTime;
 
+use super::ClassicError;
 use super::candidates::{Candidate, candidates, choose};
-use super::error::ClassicError;
 use super::questions::Questions;
-use super::search::{ClassicSeen, Search, Unmet};
 use super::tables::{self, Tables};
 use super::watched::{WatchedObjects, objects_of};
+use super::{ClassicSeen, Search, Unmet};
 use crate::channel::HostChannel;
 use crate::missing::{Missing, Why};
 use crate::reading::classic_clocks_of;

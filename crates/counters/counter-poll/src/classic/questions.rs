@@ -7,7 +7,7 @@ use std::time::Duration;
 use counters::perflib_v1::value_name;
 use counters::rrp::winreg::{Key, RegistryClient, RegistryValue, ValueRoom};
 
-use super::error::ClassicError;
+use super::ClassicError;
 use crate::channel::HostChannel;
 use crate::registration::Trouble;
 use crate::stalls::Stalls;
@@ -29,7 +29,6 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Another collection begins.
     pub fn begin(&mut self, now: Duration) {
         self.stalls.begin(now);
         self.is_begun = false;
@@ -107,7 +106,6 @@ impl Questions {
         &self.answers
     }
 
-    /// Their bytes.
     pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         self.answers.iter().map(RegistryValue::bytes)
     }

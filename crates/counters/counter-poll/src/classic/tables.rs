@@ -11,9 +11,7 @@ use crate::channel::HostChannel;
 /// The texts of a host's objects and counters.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    /// English names.
     pub(crate) names: NameTable,
-    /// Explanations in English.
     pub(super) helps: NameTable,
     /// Names in the language of the settings.
     pub(super) local_names: Option<NameTable>,

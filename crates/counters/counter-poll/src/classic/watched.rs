@@ -6,11 +6,11 @@ use counter_types::RawClocks;
 use counters::perflib_v1::{BadObject, DataBlock, Definitions, Instances, ObjectType};
 
 use super::candidates::Candidate;
-use super::counterset::counterset_of;
-use super::search::{ClassicSeen, Search};
+use super::counterset_of;
 use super::tables::Tables;
+use super::{ClassicSeen, Search};
+use crate::Pace;
 use crate::missing::{self, Missing, Why, unknown_counters, warn_of_nothing};
-use crate::pace::Pace;
 use crate::poller::labels::numbers_of;
 use crate::reading::{Identities, Numbers, ObjectReading, classic_clocks_of, with_clock_of};
 use crate::registration::Trouble;
@@ -27,7 +27,6 @@ pub(super) struct WatchedObjects<I: SeriesIds> {
     identities: Identities,
 }
 
-/// One object.
 #[derive(Debug)]
 struct Watched<I: SeriesIds> {
     index: u32,

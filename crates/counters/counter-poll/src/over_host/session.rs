@@ -11,7 +11,7 @@ use rpc_recorder::InterfaceNames;
 use tokio::time::Instant;
 use tracing::debug;
 
-use crate::over_host::channel::{Client, PcqError, PipeChannel};
+use crate::over_host::{Client, PcqError, PipeChannel};
 
 /// [MS-PCQ] 2.1: the pipe of the remote registry service, which offers both interfaces.
 pub const WINREG: Endpoint = Endpoint::NamedPipe { name: "winreg", stopped: Reason::RemoteRegistryStopped };

@@ -13,7 +13,7 @@ use wire::WideStr;
 use super::aggregate::{Aggregate, Aggregates};
 use super::replies::{self, Described, Part};
 use super::{Instance, PathPlan, PathQuery};
-use crate::pace::Pace;
+use crate::Pace;
 use crate::reading::{classic_clocks_of, clocks_of};
 use crate::survey::Counterset;
 use crate::{Provider, classic};
@@ -41,7 +41,6 @@ pub struct CountersetFrame {
     instances: Vec<Option<Instance>>,
     /// INVARIANT: as many for each instance as there are counters, the values of one instance side by side.
     values: Vec<Option<u64>>,
-    /// By instance.
     clocks: Vec<RawClocks>,
     /// How many instances the replies have had so far.
     filled: usize,

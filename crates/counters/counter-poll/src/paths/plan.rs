@@ -11,7 +11,6 @@ use crate::survey::Counterset;
 /// Everything that is asked for, found at the host.
 #[derive(Debug, Default)]
 pub struct PathPlan {
-    /// Each once.
     pub countersets: Vec<Counterset>,
     /// In the order of the command line.
     pub matches: Vec<PathMatch>,
@@ -26,7 +25,6 @@ pub struct PathMatch {
     pub(super) order: usize,
     /// The path as it was written.
     pub path: CounterPath,
-    /// Which of [`PathPlan::countersets`].
     pub counterset: usize,
     /// Which instances; all of a counterset that has one only.
     pub instances: Option<NamePattern>,
@@ -47,7 +45,6 @@ pub struct OpenPath {
 /// An instance of a counterset.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Instance {
-    /// Its name.
     pub name: String,
     /// Its number, where the reply tells it.
     pub id: Option<u32>,
@@ -93,7 +90,6 @@ impl OpenPath {
         self.order
     }
 
-    /// The path.
     #[must_use]
     pub const fn path(&self) -> &CounterPath {
         &self.path

@@ -9,7 +9,6 @@ use crate::registration::Trouble;
 /// Why a search for what paths mean ended.
 #[derive(Debug)]
 pub enum FindError<E: Error + 'static> {
-    /// A call failed.
     Call(counters::pcq::Error<E>),
     /// A call for classic objects failed.
     Classic(ClassicError<E>),
@@ -23,49 +22,21 @@ pub enum PathProblem {
     /// A part of it is no pattern.
     Pattern(String),
     /// The host has no counterset of this name; the one that was meant, perhaps.
-    UnknownCounterset {
-        /// The path.
-        path: Box<CounterPath>,
-        /// What is near.
-        nearest: Option<String>,
-    },
+    UnknownCounterset { path: Box<CounterPath>, nearest: Option<String> },
     /// The name is that of a classic object, which no host offers here.
     Classic {
-        /// The path.
         path: Box<CounterPath>,
         /// What is said of the object.
         explanation: String,
     },
     /// What the host tells of the counterset is of no use.
-    Unusable {
-        /// Its name.
-        counterset: String,
-        /// Why.
-        trouble: Trouble,
-    },
+    Unusable { counterset: String, trouble: Trouble },
     /// The counterset has instances, and the path names none.
-    LacksInstance {
-        /// The path.
-        path: Box<CounterPath>,
-        /// The counterset's name.
-        counterset: String,
-    },
+    LacksInstance { path: Box<CounterPath>, counterset: String },
     /// The path names an instance, and the counterset has none.
-    HasNoInstances {
-        /// The path.
-        path: Box<CounterPath>,
-        /// The counterset's name.
-        counterset: String,
-    },
+    HasNoInstances { path: Box<CounterPath>, counterset: String },
     /// The counterset has no such counter; the one that was meant, perhaps.
-    UnknownCounter {
-        /// The path.
-        path: Box<CounterPath>,
-        /// The counterset's name.
-        counterset: String,
-        /// What is near.
-        nearest: Option<String>,
-    },
+    UnknownCounter { path: Box<CounterPath>, counterset: String, nearest: Option<String> },
 }
 
 impl PathProblem {

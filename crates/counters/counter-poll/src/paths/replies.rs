@@ -8,9 +8,9 @@ use counters::rrp::winreg::RegistryValue;
 use wire::{DecodeResult, Win32Error};
 
 use super::{PathPlan, PathQuery};
+use crate::Pace;
 use crate::Provider;
 use crate::classic;
-use crate::pace::Pace;
 use crate::reading::{Identities, ObjectReading, Reading, with_clock_of};
 use crate::survey::Counterset;
 

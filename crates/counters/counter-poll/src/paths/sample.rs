@@ -24,12 +24,10 @@ pub struct Key {
     pub counter: usize,
 }
 
-/// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A number: what was read, and what is displayed.
     Number(Reading, Cooked),
-    /// A text.
     Text(String),
     /// Neither: a label, or something of another width than it should have.
     Nothing,
@@ -42,7 +40,6 @@ pub struct Sample {
     pub time: FileTime,
     /// The clocks of all values.
     pub clocks: RawClocks,
-    /// Each value once.
     pub values: Vec<(Key, Value)>,
     /// Whether a value needs another sample, and the next one will do.
     pub needs_another: bool,

@@ -10,7 +10,7 @@ use counters::pcq::wire::RawValue;
 
 use super::aggregated::Aggregated;
 use super::{Cell, Column, CountersetPoller, Instance, Standing};
-use crate::pace::Pace;
+use crate::Pace;
 use crate::reading::{InstanceReading, Reading};
 use crate::sink::{NewSeries, SeriesIds, SeriesSink, Start};
 use crate::{Wanted, text};

@@ -44,7 +44,6 @@ pub struct CountersetPoller<I: SeriesIds> {
     taken_names: HashSet<Box<[u8]>>,
     /// Places in `instances`, in the order of the last reply.
     order: Vec<usize>,
-    /// Counts the replies.
     epoch: u64,
     /// The host's clocks in the last reply.
     clocks: RawClocks,
@@ -101,11 +100,9 @@ struct Instance<I: SeriesIds> {
 /// Why an instance is shown or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// It is.
     Shown,
     /// It is, apart from the others.
     Total,
-    /// Nobody wants it.
     Unwanted,
     /// Another one has its name.
     Duplicate,

@@ -9,7 +9,7 @@ use counters::pcq::types::CounterId;
 use counters::pcq::wire::RawValue;
 
 use super::{CountersetPoller, Standing};
-use crate::pace::Pace;
+use crate::Pace;
 use crate::reading::{InstanceReading, Reading};
 use crate::sink::{SeriesIds, SeriesSink};
 use crate::{Counterset, TopN};

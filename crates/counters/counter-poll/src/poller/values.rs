@@ -8,8 +8,8 @@ use counters::pcq::types::CounterId;
 use counters::pcq::wire::RawValue;
 
 use super::{Cell, Column, CountersetPoller};
+use crate::Pace;
 use crate::Wanted;
-use crate::pace::Pace;
 use crate::reading::{InstanceReading, Reading};
 use crate::sink::{SeriesIds, SeriesSink};
 

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use counters::perflib_v1::{DataBlock, Instances, Many, ObjectType, Parent};
 use wire::WideStr;
 
-use crate::pace::Pace;
+use crate::Pace;
 
 /// The identities of an object's instances in one reply, in buffers that are used again.
 #[derive(Debug, Default)]

@@ -39,9 +39,7 @@ pub struct InstanceReading<'a> {
     pub id: InstanceId,
     /// The number of what it is a part of, where it has one.
     pub owner: InstanceId,
-    /// Its name.
     pub name: WideStr<'a>,
-    /// Its values.
     pub values: Values<'a>,
 }
 
@@ -73,7 +71,6 @@ impl<'a> Reading<'a> {
         block.into_iter().flatten().chain(object.into_iter().flatten())
     }
 
-    /// The instances.
     #[must_use]
     pub fn instances(&self) -> Instances<'a> {
         Instances(match &self.0 {

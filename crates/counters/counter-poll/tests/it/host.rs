@@ -11,7 +11,7 @@ use windows_sim::model::{Clock, Host, HostOptions};
 use windows_sim::service::pcq::PerflibService;
 use wire::{FileTime, Guid};
 
-/// 2026-01-01 12:00:00
+/// The time 2026-01-01 12:00:00.
 const NOON: FileTime = FileTime(134_116_992_000_000_000);
 
 /// A simulated host that is called without a connection.

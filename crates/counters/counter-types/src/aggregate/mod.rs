@@ -70,9 +70,9 @@ use counters::pcq::wire::CounterRegInfo;
 
 use self::amounts::Amounts;
 use self::function::Function;
+use crate::Scale;
 use crate::clocks::RawClocks;
 use crate::exposition::{Exposition, Kind, Value};
-use crate::scale::Scale;
 use crate::widen::{Widen, Width};
 
 /// Over which instances a counterset is aggregated.
@@ -122,7 +122,6 @@ pub struct Accumulator {
     settled: u64,
     /// For counters: the remainder of a mean of integers.
     remainder: u64,
-    /// Of this reply.
     now: Amounts,
     /// Of the instances that have gone.
     gone: Amounts,
@@ -131,9 +130,7 @@ pub struct Accumulator {
 /// How an accumulator handles the values of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Values {
-    /// They go up.
     Counter(Width),
-    /// They are integers.
     Momentary,
     /// Their bits are numbers in IEEE 754.
     Doubles,
@@ -175,7 +172,6 @@ impl Accumulator {
         (self.now, self.gone) = (Amounts::NONE, Amounts::NONE);
     }
 
-    /// Begins a reply.
     pub fn begin(&mut self) {
         if matches!(self.values, Values::Counter(_)) {
             (self.settled, self.remainder) = self.counted();

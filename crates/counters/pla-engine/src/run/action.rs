@@ -16,10 +16,8 @@ pub enum RunState {
 }
 
 impl RunState {
-    /// All states.
     pub const ALL: [Self; 4] = [Self::Stopped, Self::Queued, Self::Running, Self::Compiling];
 
-    /// One word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -39,21 +37,17 @@ pub enum Action {
     StartRun {
         /// The serial number of the run and its first segment.
         serial_number: u32,
-        /// Why.
         cause: StartCause,
     },
     /// Stop all collectors, and start them again with a new folder and new files, as their names say.
     NextSegment {
         /// The serial number of the new segment.
         serial_number: u32,
-        /// Why.
         condition: SegmentCondition,
     },
-    /// Stop all collectors.
     StopRun {
         /// The serial number of the last segment.
         serial_number: u32,
-        /// Why.
         reason: StopReason,
     },
     /// Run the data manager. [`SetRun::handle_compiled`](crate::SetRun::handle_compiled) when it is done, or has failed.
@@ -79,11 +73,11 @@ pub enum StartCause {
 /// Why a segment ends, [MS-PLA] 3.2.4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmentCondition {
-    /// `SegmentMaxDuration`
+    /// What documents call `SegmentMaxDuration`.
     Duration,
-    /// `SegmentMaxSize`
+    /// What documents call `SegmentMaxSize`.
     Size,
-    /// `SegmentMaxRecords`
+    /// What documents call `SegmentMaxRecords`.
     Records,
 }
 
@@ -103,7 +97,6 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// One word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -127,10 +120,10 @@ impl fmt::Display for RunState {
 /// Why a set does not start or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// `PLA_E_DCS_IN_USE`
+    /// What documents call `PLA_E_DCS_IN_USE`.
     #[error("the set runs already")]
     InUse,
-    /// `PLA_E_DCS_NOT_RUNNING`
+    /// What documents call `PLA_E_DCS_NOT_RUNNING`.
     #[error("the set does not run")]
     NotRunning,
     /// All numbers of 32 bits were used.

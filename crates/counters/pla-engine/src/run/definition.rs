@@ -20,7 +20,7 @@ pub struct Moment {
 /// [MS-PLA] 3.2.4.1: what of a set decides when it runs, and when a run goes on with new files. A limit of 0 is none.
 #[derive(Clone, Debug)]
 pub struct SetDefinition {
-    /// `Schedules`
+    /// What documents call `Schedules`.
     pub schedules: Vec<StartSchedule>,
     /// `SchedulesEnabled`: without it, the schedules start nothing.
     pub are_schedules_enabled: bool,
@@ -61,9 +61,7 @@ pub enum Collector {
 /// What is in the file of a collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The segment.
     pub serial_number: u32,
-    /// Samples.
     pub records: u64,
     /// Bytes; 0 of a database, and of a circular file, which no size ends.
     pub bytes: u64,

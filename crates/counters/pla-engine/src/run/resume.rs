@@ -5,9 +5,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::set_run::{Phase, SetRun};
-use super::snapshot::{QueuedSnapshot, RunSnapshot, RunningSnapshot};
 use super::starts::Starts;
 use super::{Moment, SetDefinition, StartCause};
+use super::{QueuedSnapshot, RunSnapshot, RunningSnapshot};
 use crate::Action;
 
 impl SetRun {

@@ -1,3 +1,6 @@
+//! The life of a set: events in, actions out, no clock. When it runs, begins a segment, is compiled or goes on after a
+//! restart.
+
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -61,9 +64,7 @@ pub struct SetRun {
 pub struct RunCounts {
     /// Runs that were started or resumed.
     pub runs: u64,
-    /// Segments of them.
     pub segments: u64,
-    /// Starts that failed.
     pub failed_starts: u64,
     /// Scheduled starts that came when the set was running, or its next start was queued. They changed nothing.
     pub ignored_starts: u64,
@@ -100,7 +101,6 @@ pub(super) struct Running {
     pub(super) started: Duration,
     /// How much of its duration was over then.
     pub(super) used: Duration,
-    /// When it ends.
     pub(super) ends: Option<Duration>,
     pub(super) segment_ends: Option<Duration>,
     /// For each collector, whether it says that it has collected all.
@@ -124,7 +124,6 @@ impl SetRun {
         }
     }
 
-    /// Time has passed.
     pub fn handle_time(&mut self, now: Moment) {
         let now = self.observed(now);
         self.end_what_is_over(now);

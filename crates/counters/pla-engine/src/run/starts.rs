@@ -1,3 +1,5 @@
+//! When a set starts, and what happens to that when the clock is set.
+
 use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
@@ -36,7 +38,6 @@ impl Starts {
         starts
     }
 
-    /// The next one.
     pub(super) const fn upcoming(&self) -> Option<Timestamp> {
         self.upcoming
     }

@@ -106,7 +106,7 @@ impl SetRun {
         }
     }
 
-    /// [MS-PLA] 3.2.4.1, `StopOnCompletion`
+    /// `StopOnCompletion` of [MS-PLA] 3.2.4.1.
     pub(super) fn stop_if_complete(&mut self) {
         let Phase::Running(running) = &self.phase else { return };
         let mut collectors = self.definition.collectors.iter().zip(&running.collected);
@@ -117,7 +117,6 @@ impl SetRun {
         }
     }
 
-    /// Ends the run.
     pub(super) fn stop(&mut self, reason: StopReason) {
         let Phase::Running(running) = &self.phase else { return };
         let serial_number = running.serial_number;

@@ -62,7 +62,6 @@ impl SetRun {
         self.counts
     }
 
-    /// The definition.
     #[must_use]
     pub const fn definition(&self) -> &SetDefinition {
         &self.definition

@@ -20,7 +20,6 @@ use crate::call_ids::OwnCallIds;
 use crate::made_up;
 use crate::transcript::{Parameters, print_reply, print_request};
 
-/// All calls together.
 const TIME_MAX: Duration = Duration::from_secs(30);
 /// What the server calls its objects; it does not look at it.
 const IPID: Guid = Guid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);

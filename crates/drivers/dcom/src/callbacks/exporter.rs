@@ -1,3 +1,5 @@
+//! Which objects hosts may call back, and the server that takes the calls.
+
 use core::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -7,8 +9,8 @@ use dcerpc::{AuthService, FaultStatus, Observers, SyntaxId};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
-use crate::callbacks::export::Export;
-use crate::callbacks::object::ExportedObject;
+use crate::callbacks::Export;
+use crate::callbacks::ExportedObject;
 use crate::callbacks::random::NoRandomness;
 use crate::callbacks::remote_unknown::RemUnknown;
 use crate::callbacks::resolver::Resolver;

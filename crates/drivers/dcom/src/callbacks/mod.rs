@@ -53,9 +53,7 @@
 //! Objects live as long as their [`Export`], whatever callers say of references and pings: the reference says that no pings
 //! are wanted.
 
-mod export;
 mod exporter;
-mod object;
 mod random;
 mod remote_unknown;
 mod resolver;
@@ -63,10 +61,78 @@ mod subscriber;
 mod table;
 mod told;
 
-pub use self::export::Export;
 pub use self::exporter::Exporter;
-pub use self::object::ExportedObject;
 pub use self::random::NoRandomness;
 pub use self::subscriber::{Event, EventCounts, EventRefusal, Subscriber, SubscriberLimits, Subscribers};
 pub use self::table::Strangers;
 pub use self::told::{InvalidTold, Told};
+use core::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use com::dcom::types::ReferenceFlags;
+use com::dcom::wire::Objref;
+use dcerpc::FaultStatus;
+use wire::Guid;
+
+use crate::callbacks::table::{Entry, Table};
+use crate::rpc_server::{Call, Refusal};
+
+/// An object that hosts call.
+pub trait ExportedObject: Send + Sync {
+    /// Its interface beside `IUnknown`.
+    fn iid(&self) -> Guid;
+
+    /// Executes a call of that interface from one of the target's addresses, and returns the stub of the response. It returns
+    /// at once.
+    ///
+    /// # Errors
+    /// The fault to answer.
+    fn call(&self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus>;
+
+    /// A call from another address was refused.
+    fn refused(&self, peer: IpAddr) {
+        let _ = peer;
+    }
+
+    /// A connection from one of the target's addresses was refused or ended.
+    fn connection_refused(&self, reason: Refusal, error: Option<&dcerpc::Error>) {
+        let _ = (reason, error);
+    }
+}
+
+/// An object that can be called. It is gone when this is dropped.
+pub struct Export {
+    table: Arc<Table>,
+    entry: Arc<Entry>,
+}
+
+impl Export {
+    pub(crate) const fn new(table: Arc<Table>, entry: Arc<Entry>) -> Self {
+        Self { table, entry }
+    }
+
+    /// A reference to one of its interfaces: `IUnknown`, or its own. `None` for others. It asks not to be pinged.
+    #[must_use]
+    pub fn objref(&self, iid: Guid) -> Option<Objref<'static>> {
+        self.entry.objref(iid, ReferenceFlags::SORF_NOPING)
+    }
+
+    /// Changes from which addresses it is called.
+    pub fn set_addresses(&self, addresses: impl IntoIterator<Item = IpAddr>) {
+        self.entry.set_addresses(addresses.into_iter().map(|address| address.to_canonical()).collect());
+    }
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        self.table.remove(&self.entry);
+    }
+}
+
+/// Identifiers are not printed: who knows them can call the object.
+impl fmt::Debug for Export {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Export").field("told", &self.entry.told).finish_non_exhaustive()
+    }
+}

@@ -19,9 +19,9 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use wire::{Guid, HResult};
 
-use crate::callbacks::export::Export;
+use crate::callbacks::Export;
+use crate::callbacks::ExportedObject;
 use crate::callbacks::exporter::Exporter;
-use crate::callbacks::object::ExportedObject;
 use crate::callbacks::random::NoRandomness;
 use crate::callbacks::table::Strangers;
 use crate::callbacks::told::Told;
@@ -29,7 +29,6 @@ use crate::callbacks::told::Told;
 /// How much of events is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubscriberLimits {
-    /// The longest event.
     pub event_bytes_max: usize,
     /// All events that are not taken yet.
     pub all_bytes_max: usize,
@@ -95,7 +94,6 @@ impl Subscribers {
     /// What an [`Exporter`] of them has to be made with.
     pub const INTERFACES: &'static [SyntaxId] = &[IComTrackingInfoEvents::SYNTAX_ID];
 
-    /// No subscribers yet.
     #[must_use]
     pub fn new(exporter: Exporter, limits: SubscriberLimits) -> Self {
         let none = AtomicUsize::default;
@@ -137,7 +135,6 @@ pub struct Subscriber {
 pub struct Event {
     /// What [`com::comt::tracking::read`] reads. Nobody checked it.
     pub bytes: Vec<u8>,
-    /// When it came.
     pub received: Instant,
 }
 
@@ -173,7 +170,6 @@ pub enum EventRefusal {
 }
 
 impl EventRefusal {
-    /// All reasons.
     pub const ALL: [Self; 10] = [
         Self::Address,
         Self::Malformed,
@@ -299,7 +295,6 @@ impl fmt::Debug for Subscriber {
 
 /// The object that is called: it keeps the newest event.
 struct Mailbox {
-    /// Of all targets.
     pool: Arc<Pool>,
     state: Mutex<State>,
     arrived: Notify,
@@ -388,10 +383,8 @@ fn sentence(reason: Refusal, error: Option<&dcerpc::Error>) -> String {
     sentence.chars().take(SENTENCE_MAX).map(|it| if it.is_control() { '?' } else { it }).collect()
 }
 
-/// Characters.
 const SENTENCE_MAX: usize = 300;
 
-/// One call.
 struct Delivery<'a>(&'a Mailbox);
 
 impl IUnknownServer for Delivery<'_> {}

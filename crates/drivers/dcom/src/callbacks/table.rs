@@ -10,7 +10,7 @@ use com::dcom::wire::Objref;
 use rpc::orpc::{IUnknown, ObjectInterface};
 use wire::Guid;
 
-use crate::callbacks::object::ExportedObject;
+use crate::callbacks::ExportedObject;
 use crate::callbacks::random::{self, NoRandomness};
 use crate::callbacks::told::Told;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -18,7 +18,6 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 /// References that come with an interface where the caller does not say how many it wants.
 const REFERENCES: u32 = 5;
 
-/// All objects.
 #[derive(Default)]
 pub(crate) struct Table {
     tables: RwLock<Tables>,
@@ -53,7 +52,6 @@ pub(crate) enum Role {
     Object,
 }
 
-/// An object.
 pub(crate) struct Entry {
     pub(crate) oxid: Oxid,
     pub(crate) oid: Oid,

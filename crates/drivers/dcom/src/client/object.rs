@@ -60,7 +60,6 @@ pub struct Object {
     resolver: Resolver,
     connector: Arc<dyn Connector>,
     program: Program,
-    /// At most [`PROGRAMS_MAX`].
     others: Vec<Program>,
     /// Where its resolver is, as the host says.
     resolver_bindings: DualStringArray,
@@ -224,7 +223,7 @@ impl Object {
         Ok(Objref::standard(I::IID, std, self.resolver_bindings.clone()))
     }
 
-    /// [MS-DCOM] 3.2.4.4.1
+    /// See section 3.2.4.4.1 of [MS-DCOM].
     async fn add_references(&mut self, std: &StdObjref, deadline: Instant) -> Result<(), SessionError> {
         let Some(request) = RemAddRefRequest::new(vec![RemInterfaceRef::public(std.ipid, REFERENCES)]) else {
             unreachable!("one interface can be counted")
@@ -315,7 +314,6 @@ impl Object {
         self.program().start_stage(stage)
     }
 
-    /// The measured calls.
     #[must_use]
     pub fn stop_stage(&self, timer: StageTimer) -> StageReport {
         self.program().stop_stage(timer)

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
+use crate::rpc_server::Limits;
 use crate::rpc_server::counters::Refusal;
-use crate::rpc_server::limits::Limits;
 
 /// The connections of a server; clones share them.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,6 @@ struct Table {
 struct Open {
     peer: IpAddr,
     pending_bytes: usize,
-    /// Ends it.
     evict: oneshot::Sender<Refusal>,
 }
 
@@ -87,7 +86,6 @@ impl Table {
     }
 }
 
-/// An open connection.
 #[derive(Debug)]
 pub(crate) struct Permit {
     admission: Admission,

@@ -11,7 +11,6 @@ macro_rules! refusals {
         }
 
         impl Refusal {
-            /// All reasons.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// The word for labels and logs.

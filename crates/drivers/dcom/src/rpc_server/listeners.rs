@@ -6,7 +6,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
-use crate::rpc_server::incoming::Incoming;
+use crate::rpc_server::Incoming;
 use crate::rpc_server::server::Server;
 
 /// Pause after an accept that failed for lack of descriptors or memory.

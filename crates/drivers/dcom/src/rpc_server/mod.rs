@@ -33,19 +33,235 @@
 mod admission;
 mod connection;
 mod counters;
-mod deadlines;
-mod incoming;
-mod interface;
-mod limits;
 mod listeners;
-mod options;
 mod server;
-mod shared;
 
 pub use self::counters::{Counters, Refusal};
-pub use self::incoming::Incoming;
-pub use self::interface::{Call, Interface};
-pub use self::limits::{Deadlines, Limits};
 pub use self::listeners::TcpListeners;
-pub use self::options::{Acceptor, AddressFilter, Options, RefusalObserver};
 pub use self::server::Server;
+use core::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dcerpc::server::{AssociationGroups, IncomingCall, ServerAssociation, ServerConfig};
+use dcerpc::{AssociationInfo, AuthService, FaultStatus, Observers, Role, SyntaxId, Transport};
+use rpc::CallInfo;
+use ssp::SecurityContext;
+use transport::BoxStream;
+
+use crate::rpc_server::admission::Admission;
+
+/// A connection that came in.
+pub struct Incoming {
+    pub stream: BoxStream,
+    /// Where it comes from.
+    pub peer: IpAddr,
+    /// The port that it came to, which a bind_ack says.
+    pub port: u16,
+}
+
+impl fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Incoming").field("peer", &self.peer).field("port", &self.port).finish_non_exhaustive()
+    }
+}
+
+/// An RPC interface that is served, usually by the `dispatch` of a declared one.
+pub trait Interface: Send + Sync {
+    fn syntax_id(&self) -> SyntaxId;
+
+    /// Executes a call and returns the stub of the response. It returns at once: its peer's other calls wait meanwhile.
+    ///
+    /// # Errors
+    /// The fault to answer.
+    fn call(&self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus>;
+}
+
+/// A call for an [`Interface`].
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    pub opnum: u16,
+    pub stub: &'a [u8],
+    /// How the call is protected, and which object it is for.
+    pub info: CallInfo,
+    /// The authenticated account of the caller, if there is one.
+    pub account: Option<&'a ssp::Account>,
+    /// Where the call comes from; IPv4 addresses are never mapped ones.
+    pub peer: IpAddr,
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(incoming: &'a IncomingCall, peer: IpAddr) -> Self {
+        Self {
+            opnum: incoming.opnum,
+            stub: &incoming.stub,
+            info: CallInfo { auth_level: incoming.auth_level, object: incoming.object },
+            account: incoming.peer.as_deref(),
+            peer,
+        }
+    }
+}
+
+/// Which addresses may connect. It may change its mind between two connections.
+pub type AddressFilter = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
+
+/// Makes a security context for the service that a peer asks for, or refuses the service.
+pub type Acceptor = Arc<dyn Fn(AuthService) -> Option<Box<dyn SecurityContext>> + Send + Sync>;
+
+/// Is told which peer was refused, or had its connection ended, why, and by which error if there was one. It returns at once.
+pub type RefusalObserver = Arc<dyn Fn(IpAddr, Refusal, Option<&dcerpc::Error>) + Send + Sync>;
+
+/// How a server treats its peers.
+#[derive(Clone)]
+pub struct Options {
+    /// Which addresses may connect: all by default. IPv4 addresses are never mapped ones.
+    pub is_allowed: AddressFilter,
+    /// How peers authenticate: not at all by default.
+    pub acceptor: Acceptor,
+    /// Is notified of refusals; does nothing by default.
+    pub on_refusal: RefusalObserver,
+    /// Make an observer of each association: none by default.
+    pub observers: Arc<dyn Observers>,
+    /// What peers may use.
+    pub limits: Limits,
+    /// How long they may take.
+    pub deadlines: Deadlines,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            is_allowed: Arc::new(|_| true),
+            acceptor: Arc::new(|_| None),
+            on_refusal: Arc::new(|_, _, _| {}),
+            observers: Arc::new(()),
+            limits: Limits::default(),
+            deadlines: Deadlines::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("limits", &self.limits)
+            .field("deadlines", &self.deadlines)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the connections of a server share.
+pub(crate) struct Shared {
+    pub(crate) options: Options,
+    interfaces: Vec<Arc<dyn Interface>>,
+    groups: AssociationGroups,
+    pub(crate) admission: Admission,
+    pub(crate) counters: Counters,
+}
+
+impl Shared {
+    pub(crate) fn new(options: Options, interfaces: Vec<Arc<dyn Interface>>) -> Self {
+        Self {
+            options,
+            interfaces,
+            groups: AssociationGroups::default(),
+            admission: Admission::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// An association that a peer can bind at a port.
+    pub(crate) fn association(&self, peer: IpAddr, port: u16) -> ServerAssociation {
+        let Limits { fragment_bytes_max, association, .. } = self.options.limits;
+        let interfaces = self.interfaces.iter().map(|interface| interface.syntax_id()).collect();
+        let config = ServerConfig {
+            max_xmit_frag: fragment_bytes_max,
+            max_recv_frag: fragment_bytes_max,
+            groups: self.groups.clone(),
+            client_machine: peer.to_string(),
+            sec_addr: port.to_string(),
+            limits: association,
+            ..ServerConfig::new(interfaces)
+        };
+        let observer = self.options.observers.association(&AssociationInfo {
+            role: Role::Server,
+            transport: Transport::Tcp,
+            server: "",
+            endpoint: &config.sec_addr,
+            peer: Some(peer),
+        });
+        let acceptor = Arc::clone(&self.options.acceptor);
+        let mut association = ServerAssociation::new(config, move |service| acceptor(service));
+        association.set_observer(observer);
+        association
+    }
+
+    /// Executes a call of an interface that was bound.
+    pub(crate) fn dispatch(&self, bound: &SyntaxId, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
+        let interface = self.interfaces.iter().find(|interface| interface.syntax_id().serves(bound));
+        interface.ok_or(FaultStatus::NCA_S_UNK_IF)?.call(call)
+    }
+}
+
+/// What peers may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Open connections. Above it, the address with the most gives one for one with fewer.
+    pub connections_max: usize,
+    /// Open connections of one address.
+    pub connections_per_peer_max: usize,
+    /// The longest fragment that is taken. At least 1,432.
+    pub fragment_bytes_max: u16,
+    /// Memory for PDUs and calls that peers began and did not finish, of all connections. Above it, the
+    /// address with the most ends the connection that has the most.
+    pub pending_bytes_max: usize,
+    /// What one connection may send.
+    pub association: dcerpc::Limits,
+}
+
+impl Default for Limits {
+    /// For small calls of a few hundred peers.
+    fn default() -> Self {
+        Self {
+            connections_max: 1024,
+            connections_per_peer_max: 16,
+            fragment_bytes_max: 5840,
+            pending_bytes_max: 64 << 20,
+            association: dcerpc::Limits {
+                stub_bytes_max: 4 << 20,
+                fragments_max: 8192,
+                contexts_max: 16,
+                security_contexts_max: 4,
+                calls_max: 4,
+                ..dcerpc::Limits::default()
+            },
+        }
+    }
+}
+
+/// How long peers may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadlines {
+    /// From the beginning of a connection until calls can be made: bound, and authenticated unless it needs not be.
+    pub bind_max: Duration,
+    /// From the first byte of a fragment to its last, and from one fragment of a call to the next.
+    pub fragment_max: Duration,
+    /// From the first byte of a call to its last.
+    pub request_max: Duration,
+    /// Until an answer is taken.
+    pub answer_max: Duration,
+    pub idle_max: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            bind_max: Duration::from_secs(10),
+            fragment_max: Duration::from_secs(5),
+            request_max: Duration::from_secs(30),
+            answer_max: Duration::from_secs(10),
+            idle_max: Duration::from_secs(600),
+        }
+    }
+}

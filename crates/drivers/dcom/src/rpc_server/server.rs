@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use tracing::debug;
 
+use crate::rpc_server::Incoming;
+use crate::rpc_server::Interface;
+use crate::rpc_server::Options;
+use crate::rpc_server::Shared;
 use crate::rpc_server::admission::Permit;
 use crate::rpc_server::connection::{Connection, End};
 use crate::rpc_server::counters::{Counters, Refusal};
-use crate::rpc_server::incoming::Incoming;
-use crate::rpc_server::interface::Interface;
-use crate::rpc_server::options::Options;
-use crate::rpc_server::shared::Shared;
 
 /// An RPC server: interfaces, and what its connections share. Clones are the same server.
 #[derive(Clone)]

@@ -14,7 +14,6 @@ use crate::rpc_client::{Error, Operation, Transport};
 /// How to authenticate to an RPC server, and how calls are protected.
 #[derive(Clone, Debug)]
 pub struct Security {
-    /// Our credentials.
     pub credentials: Credentials,
     /// NTLM alone, or within SPNEGO.
     pub mechanism: Mechanism,
@@ -195,7 +194,6 @@ impl<T: Transport> Association<T> {
         self.calls
     }
 
-    /// The transport.
     #[must_use]
     pub const fn transport(&self) -> &T {
         &self.transport

@@ -14,13 +14,11 @@ pub enum Operation {
     Authenticate,
     /// Connecting the tree `IPC$`.
     ConnectTree,
-    /// Opening a pipe.
     OpenPipe,
     /// Binding an RPC interface, and authenticating to the RPC server.
     Bind,
     /// Adding an RPC interface to the association.
     AlterContext,
-    /// Calling a method.
     Call,
     /// Writing into a pipe and reading its answer, outside a bind or a call.
     Transceive,
@@ -28,26 +26,20 @@ pub enum Operation {
     Read,
     /// Writing into a pipe.
     Write,
-    /// Closing a pipe.
     ClosePipe,
     /// Checking whether the server is alive.
     Echo,
-    /// Ending the session.
     LogOff,
 }
 
 /// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// The SMB negotiation.
     Smb,
-    /// The session setup.
     Auth,
     /// The tree and the pipe.
     Pipe,
-    /// The RPC bind.
     Bind,
-    /// Calls.
     Query,
 }
 
@@ -89,7 +81,6 @@ impl fmt::Display for Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The deadline passed.
     Timeout,
     /// The peer ended the connection, or it broke.
     ConnectionLost,
@@ -109,7 +100,6 @@ pub enum ErrorKind {
     Signing,
     /// Unencrypted messages were altered on the way.
     Downgrade,
-    /// Invalid bytes.
     Malformed,
     /// The peer violates its protocol.
     Protocol,
@@ -127,72 +117,31 @@ pub enum ErrorKind {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The deadline passed.
     #[error("{operation}: no answer in time")]
-    Timeout {
-        /// The operation.
-        operation: Operation,
-    },
-    /// The stream broke.
+    Timeout { operation: Operation },
     #[error("{operation}: {source}")]
-    Stream {
-        /// The operation.
-        operation: Operation,
-        /// The stream's error.
-        source: io::Error,
-    },
+    Stream { operation: Operation, source: io::Error },
     /// The SMB connection ended or refused the request.
     #[error("{operation}: {source}")]
-    Smb {
-        /// The operation.
-        operation: Operation,
-        /// The protocol's error.
-        source: ms_smb2::Error,
-    },
+    Smb { operation: Operation, source: ms_smb2::Error },
     /// The SMB server refused.
     #[error("{operation}: {status}")]
-    Status {
-        /// The operation.
-        operation: Operation,
-        /// The server's reason.
-        status: NtStatus,
-    },
+    Status { operation: Operation, status: NtStatus },
     /// The security context refused a token or a message.
     #[error("{operation}: {source}")]
-    Security {
-        /// The operation.
-        operation: Operation,
-        /// The context's error.
-        source: ssp::Error,
-    },
+    Security { operation: Operation, source: ssp::Error },
     /// The RPC association ended or refused the request.
     #[error("{operation}: {source}")]
-    Rpc {
-        /// The operation.
-        operation: Operation,
-        /// The protocol's error.
-        source: dcerpc::Error,
-    },
+    Rpc { operation: Operation, source: dcerpc::Error },
     /// The RPC server answered with a fault.
     #[error("call of opnum {opnum}: {status}")]
-    Fault {
-        /// The method.
-        opnum: u16,
-        /// The server's reason.
-        status: FaultStatus,
-    },
+    Fault { opnum: u16, status: FaultStatus },
     /// The peer violates its protocol.
     #[error("{operation}: {reason}")]
-    Protocol {
-        /// The operation.
-        operation: Operation,
-        /// The violated rule.
-        reason: &'static str,
-    },
+    Protocol { operation: Operation, reason: &'static str },
     /// An earlier call was abandoned; its answer could be taken for that of this call.
     #[error("{operation}: {what} is unusable after an abandoned call")]
     Abandoned {
-        /// The operation.
         operation: Operation,
         /// The connection, the pipe or the association.
         what: &'static str,
@@ -200,7 +149,6 @@ pub enum Error {
     /// An earlier error ended what the operation needs, and stays the reason.
     #[error("{operation}: {what} has ended by an earlier error")]
     Ended {
-        /// The operation.
         operation: Operation,
         /// The connection, the pipe or the association.
         what: &'static str,
@@ -210,7 +158,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// The operation.
     #[must_use]
     pub const fn operation(&self) -> Operation {
         match self {

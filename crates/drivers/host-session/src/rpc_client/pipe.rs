@@ -34,7 +34,6 @@ pub trait Transport: Send {
         deadline: Instant,
     ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send;
 
-    /// Receives more.
     fn receive(
         &mut self,
         operation: Operation,
@@ -97,13 +96,11 @@ impl NamedPipe {
         smb.request(operation, deadline, |smb| smb.close(self.file)).await.map(|_| ())
     }
 
-    /// The pipe's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The connection underneath.
     #[must_use]
     pub const fn connection(&self) -> &SharedSmbConnection {
         &self.connection

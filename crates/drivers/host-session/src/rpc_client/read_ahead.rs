@@ -1,3 +1,5 @@
+//! How many READs of a pipe are in flight, and the order of their results.
+
 use std::collections::VecDeque;
 
 use dcerpc::pdu::{PfcFlags, ResponseFragment};
@@ -32,7 +34,6 @@ enum Hints {
     Unknown,
     /// The remaining bytes of the response.
     CountDown,
-    /// Anything else.
     Meaningless,
 }
 

@@ -1,3 +1,5 @@
+//! What ends a connection, a pipe or an association, and what later operations over it are told.
+
 use crate::rpc_client::{Error, ErrorKind, Operation};
 
 /// Whether a connection, a pipe or an association takes another operation.

@@ -24,7 +24,6 @@ pub(crate) const PASSWORD: &str = "Passw0rd-of-the-host";
 pub(crate) enum Answer {
     Response(Vec<u8>),
     Fault(FaultStatus),
-    /// Nothing, ever.
     Silence,
     /// Bytes instead of an answer.
     Raw(Vec<u8>),

@@ -27,7 +27,6 @@ const MAPPED: TcpPort = TcpPort::of(INTERFACE);
 /// How a mapper answers.
 #[derive(Clone)]
 enum Mapper {
-    /// With these entries.
     Knows(Vec<Entry>),
     Fails(ErrorStatus),
     Faults(FaultStatus),

@@ -19,7 +19,6 @@ pub struct ClientCall {
     pub endpoint: Name<12>,
     /// The id of the call within its connection.
     pub call_id: u32,
-    /// Where it goes.
     pub target: CellId,
     /// The object that is called, if it is one of DCOM.
     pub object: CellId,

@@ -21,7 +21,6 @@ open_enum! {
     pub struct AuthenticationLevel(u8) {
         /// The level that is used if none is asked for.
         DEFAULT = 0,
-        /// Not at all.
         NONE = 1,
         /// The client is authenticated when it connects.
         CONNECT = 2,
@@ -29,9 +28,7 @@ open_enum! {
         CALL = 3,
         /// Each packet is known to be the client's.
         PKT = 4,
-        /// Packets are signed.
         PKT_INTEGRITY = 5,
-        /// Packets are sealed.
         PKT_PRIVACY = 6,
     }
 }
@@ -39,17 +36,11 @@ open_enum! {
 open_enum! {
     /// [MS-RPCE] 2.2.1.1.7: a security provider.
     pub struct AuthenticationService(u8) {
-        /// None.
         NONE = 0,
-        /// SPNEGO.
         GSS_NEGOTIATE = 9,
-        /// NTLM.
         WINNT = 10,
-        /// TLS.
         GSS_SCHANNEL = 14,
-        /// Kerberos.
         GSS_KERBEROS = 16,
-        /// Netlogon.
         NETLOGON = 68,
     }
 }

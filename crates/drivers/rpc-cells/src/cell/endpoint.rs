@@ -18,11 +18,8 @@ open_enum! {
 open_enum! {
     /// [C706] appendix I: how an RPC server is reached.
     pub struct ProtocolSequence(u16) {
-        /// TCP: `ncacn_ip_tcp`.
         TCP = 0x07,
-        /// UDP: `ncadg_ip_udp`.
         UDP = 0x08,
-        /// Named pipes: `ncacn_np`.
         NAMED_PIPE = 0x0f,
         /// Calls within one host: `ncalrpc`.
         LOCAL = 0x10,

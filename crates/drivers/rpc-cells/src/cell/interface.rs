@@ -7,7 +7,6 @@ use super::{Fields, Malformed, Name};
 /// know names without the interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Interface {
-    /// The major version.
     pub version: u16,
     /// The whole UUID; calls have its first 32 bits.
     pub uuid: Guid,

@@ -5,7 +5,6 @@ use crate::layout::CellId;
 /// A method of an interface. It is written once, when it is first called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Operation {
-    /// Its number.
     pub opnum: u16,
     /// The cell of its [`Interface`](super::Interface).
     pub interface: CellId,

@@ -23,7 +23,6 @@ open_enum! {
     pub struct CallFlags(u32) {
         /// The cached call of an exclusive connection.
         CACHED = 0x1,
-        /// An asynchronous call.
         ASYNC = 0x2,
         /// A call with pipes.
         PIPE = 0x4,
@@ -52,7 +51,6 @@ impl BitOr for CallFlags {
 #[doc(alias = "SCALL")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ServerCall {
-    /// Where it is.
     pub status: CallStatus,
     /// The number of its method.
     #[doc(alias = "ProcNum")]

@@ -102,7 +102,6 @@ fn examples() -> [(Cell, &'static str); 10] {
     ]
 }
 
-/// The UUID `4d9f4ab8-7d1c-11cf-861e-0020af6e7c57`.
 const UUID: u128 = 0x4d9f_4ab8_7d1c_11cf_861e_0020_af6e_7c57;
 
 fn words(cell: &Cell) -> CopyWords {

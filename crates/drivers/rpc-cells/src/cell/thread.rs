@@ -10,7 +10,6 @@ open_enum! {
         PROCESSING = 0,
         /// It executes a method of the server.
         DISPATCHED = 1,
-        /// It is cached.
         ALLOCATED = 2,
         /// It waits for requests.
         IDLE = 3,
@@ -20,7 +19,6 @@ open_enum! {
 /// A worker thread of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Thread {
-    /// What it does.
     pub status: ThreadStatus,
     /// The thread id that the system gives it.
     #[doc(alias = "TID")]

@@ -13,9 +13,9 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::ranges::{Range, Registration};
 use super::sigbus::SigbusGuard;
+use crate::Memory;
 use crate::error::Error;
 use crate::header::{FileHeader, format};
-use crate::memory::Memory;
 
 /// A new file, mapped into memory with room for all its sections.
 ///

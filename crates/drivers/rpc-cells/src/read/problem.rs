@@ -9,7 +9,6 @@ use crate::layout::CellId;
 pub enum Problem {
     /// The header names a number of sections that the file cannot have.
     Sections {
-        /// The number.
         sections: u64,
         /// The limit in the same header.
         sections_max: u16,
@@ -20,18 +19,11 @@ pub enum Problem {
         first_missing: CellId,
     },
     /// The file has more cells than are read.
-    TooManyCells {
-        /// The limit.
-        cells_max: usize,
-    },
+    TooManyCells { cells_max: usize },
     /// A cell changed each time that it was read.
-    Changing {
-        /// The cell.
-        cell: CellId,
-    },
+    Changing { cell: CellId },
     /// A cell with a value that no writer writes.
     Malformed {
-        /// The cell.
         cell: CellId,
         /// What is wrong with it.
         reason: Malformed,
@@ -43,7 +35,6 @@ pub enum Problem {
         cell: CellId,
         /// The field that names the other.
         field: &'static str,
-        /// What it names.
         target: CellId,
         /// What should be there.
         expected: Kind,

@@ -1,3 +1,5 @@
+//! Where the default run directory is.
+
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;

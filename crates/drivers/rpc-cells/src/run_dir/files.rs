@@ -7,13 +7,13 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, fstat, 
 use rustix::io::Errno;
 
 use super::{DIRECTORY, EXTENSION, FILES_MAX, RunDirectory, names, other_than_directory};
+use crate::Memory;
 use crate::cell::Name;
 use crate::error::Error;
 use crate::header::FileHeader;
 use crate::layout::Capacity;
 use crate::level::Level;
 use crate::mapped::{CreateError, MappedFile, SigbusGuard};
-use crate::memory::Memory;
 use crate::process::ProcessIdentity;
 use crate::read::{ReadLimits, Snapshot, read};
 
@@ -92,7 +92,6 @@ impl RunDirectory {
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl SectionFile {
-    /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

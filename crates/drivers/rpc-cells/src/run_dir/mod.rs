@@ -58,7 +58,6 @@ impl RunDirectory {
         Ok(Self { path: path.to_owned(), directory })
     }
 
-    /// The directory's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -4,9 +4,9 @@ use crate::{
     CallFlags, Cell, CellId, Connection, ConnectionFlags, ConnectionTotals, ObjectCall, ServerCall, Snapshot,
 };
 
-use crate::view::names::{call_flags, label, short};
-use crate::view::operation::{object_of, operation_name};
 use crate::view::rows::target_of;
+use crate::view::{call_flags, label, short};
+use crate::view::{object_of, operation_name};
 use safe_text::OneLine;
 
 /// `-l`: the objects that a process has in cells with this id: one for each of its files at most.

@@ -1,7 +1,7 @@
 use crate::{Cell, Snapshot};
 
+use crate::view::Table;
 use crate::view::rows::{ClientCallRow, ConnectionRow, EndpointRow, Found, ServerCallRow, ThreadRow};
-use crate::view::table::Table;
 
 /// Which calls are wanted: all, but for what is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -60,7 +60,6 @@ pub fn connections(snapshots: &[Snapshot], pid: Option<u32>) -> Table<Connection
     })
 }
 
-/// `-c`: server calls.
 #[must_use]
 pub fn server_calls(snapshots: &[Snapshot], filter: &CallFilter) -> Table<ServerCallRow> {
     rows(snapshots, |found, snapshot, cell| match cell {

@@ -5,7 +5,7 @@ use crate::{
 };
 use serde::Serialize;
 
-use crate::view::operation::object_of;
+use crate::view::object_of;
 use crate::view::rows::target_of;
 
 /// A cell of one of the files: cell ids are those of their file only.
@@ -13,7 +13,6 @@ use crate::view::rows::target_of;
 pub struct Place {
     /// The index of the snapshot.
     pub file: usize,
-    /// The cell.
     pub cell: CellId,
 }
 
@@ -50,10 +49,7 @@ pub enum TrailEnd {
     /// The processes with the endpoint have no such call in progress: it has not arrived, or has been answered.
     NoServerCall,
     /// Several calls in progress could be this one.
-    Ambiguous {
-        /// How many.
-        candidates: usize,
-    },
+    Ambiguous { candidates: usize },
     /// The call comes back to a call that waits for it.
     Loop,
     /// There are more hops than wanted.

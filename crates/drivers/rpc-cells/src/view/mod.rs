@@ -22,15 +22,173 @@
 mod detail;
 mod filter;
 mod follow;
-mod names;
-mod operation;
 mod rows;
-mod table;
 
 pub use self::detail::{CellText, cell};
 pub use self::filter::{CallFilter, client_calls, connections, endpoints, server_calls, threads};
 pub use self::follow::{Hop, Place, Trail, TrailEnd, follow};
-pub use self::names::{label, short};
-pub use self::operation::{CallNames, OperationName, operation_name};
 pub use self::rows::{ClientCallRow, ConnectionRow, EndpointRow, Found, ServerCallRow, ThreadRow};
-pub use self::table::{Row, Table};
+use std::fmt;
+
+use safe_text::OneLine;
+use serde::Serialize;
+
+use crate::{CallFlags, Cell, CellId, ObjectCall, ProtocolSequence, Snapshot};
+
+/// A line of a table.
+pub trait Row {
+    /// What was searched for.
+    const SOUGHT: &str;
+    /// The names of the columns.
+    const HEADING: &str;
+    /// The length of the line below them.
+    const RULE: usize;
+
+    /// Writes the columns.
+    ///
+    /// # Errors
+    /// When the formatter has one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+/// Rows, which print as `dbgrpc` prints them. As JSON it is an array.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Table<R> {
+    pub rows: Vec<R>,
+}
+
+impl<R: Row> fmt::Display for Table<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Searching for {} info ...", R::SOUGHT)?;
+        writeln!(f, "{}", R::HEADING)?;
+        writeln!(f, "{}", "-".repeat(R::RULE))?;
+        self.rows.iter().try_for_each(|row| {
+            row.fmt(f)?;
+            writeln!(f)
+        })
+    }
+}
+
+/// How `dbgrpc` abbreviates a protocol sequence; its number if it has no abbreviation.
+#[must_use]
+pub fn short(protocol_sequence: ProtocolSequence) -> String {
+    match protocol_sequence {
+        ProtocolSequence::TCP => "TCP".to_owned(),
+        ProtocolSequence::UDP => "UDP".to_owned(),
+        ProtocolSequence::NAMED_PIPE => "NMP".to_owned(),
+        ProtocolSequence::LOCAL => "LRPC".to_owned(),
+        ProtocolSequence::HTTP => "HTTP".to_owned(),
+        other => format!("{:#04x}", other.0),
+    }
+}
+
+/// A value's name as a label, `Dispatched`; its number if it has none.
+#[must_use]
+pub fn label(name: Option<&str>, number: u32) -> String {
+    let Some(name) = name else { return format!("{number:#x}") };
+    let mut letters = name.chars();
+    let first = letters.next().into_iter();
+    first
+        .chain(letters.map(|letter| letter.to_ascii_lowercase()))
+        .map(|c| if c == '_' { ' ' } else { c })
+        .collect()
+}
+
+/// The flags of a call: `cached, LRPC`.
+pub(crate) fn call_flags(flags: CallFlags) -> String {
+    let known = [
+        (CallFlags::CACHED, "cached"),
+        (CallFlags::ASYNC, "async"),
+        (CallFlags::PIPE, "pipe"),
+        (CallFlags::LRPC, "LRPC"),
+    ];
+    let mut words: Vec<String> =
+        known.iter().filter(|(flag, _)| flags.contains(*flag)).map(|(_, word)| (*word).to_owned()).collect();
+    let rest = known.iter().fold(flags.0, |rest, (flag, _)| rest & !flag.0);
+    if rest != 0 {
+        words.push(format!("{rest:#x}"));
+    }
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+}
+
+/// The name of a method, as its process knows it. Prints as `IRemoteSCMActivator.RemoteCreateInstance`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OperationName<'a> {
+    /// The name of the interface.
+    pub interface: &'a str,
+    /// The name of the method.
+    pub method: &'a str,
+}
+
+impl fmt::Display for OperationName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", OneLine(self.interface), OneLine(self.method))
+    }
+}
+
+/// The name of the method that a call refers to by its field `operation`.
+#[must_use]
+pub fn operation_name(snapshot: &Snapshot, operation: CellId) -> Option<OperationName<'_>> {
+    let Some(Cell::Operation(operation)) = snapshot.get(operation) else { return None };
+    let Some(Cell::Interface(interface)) = snapshot.get(operation.interface) else { return None };
+    Some(OperationName { interface: interface.name.as_str(), method: operation.name.as_str() })
+}
+
+/// What a call refers to by its field `object`.
+pub(crate) fn object_of(snapshot: &Snapshot, object: CellId) -> Option<&ObjectCall> {
+    match snapshot.get(object)? {
+        Cell::ObjectCall(object) => Some(object),
+        _ => None,
+    }
+}
+
+/// What the rows of calls have of these two.
+#[derive(Clone, Debug, PartialEq, Eq, Default, serde::Serialize)]
+pub struct CallNames {
+    /// The name of the interface, if it is known.
+    pub interface: Option<String>,
+    /// The name of the method, if it is known.
+    pub method: Option<String>,
+    /// The interface of the object that is called, if it is one of DCOM.
+    pub ipid: Option<String>,
+    /// The causality id of the call, if it is one of DCOM.
+    pub causality_id: Option<String>,
+}
+
+impl CallNames {
+    pub(crate) fn new(snapshot: &Snapshot, operation: CellId, object: CellId) -> Self {
+        let name = operation_name(snapshot, operation);
+        let object = object_of(snapshot, object);
+        Self {
+            interface: name.map(|name| name.interface.to_owned()),
+            method: name.map(|name| name.method.to_owned()),
+            ipid: object.map(|object| object.ipid.to_string()),
+            causality_id: object.map(|object| object.causality_id.to_string()),
+        }
+    }
+}
+
+/// What follows the columns of a row: nothing without a name.
+impl fmt::Display for CallNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.interface, &self.method) {
+            (Some(interface), Some(method)) => write!(f, " {}", OperationName { interface, method }),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_without_a_name_are_numbers() {
+        assert_eq!(label(Some("PKT_PRIVACY"), 6), "Pkt privacy");
+        assert_eq!(label(None, 9), "0x9");
+        assert_eq!(call_flags(CallFlags(0x19)), "cached, LRPC, 0x10");
+        assert_eq!(call_flags(CallFlags(0)), "none");
+        assert_eq!(short(ProtocolSequence(0x13)), "0x13");
+    }
+}

@@ -6,9 +6,9 @@ use crate::{
 };
 use serde::{Serialize, Serializer};
 
-use crate::view::names::short;
-use crate::view::operation::CallNames;
-use crate::view::table::Row;
+use crate::view::CallNames;
+use crate::view::Row;
+use crate::view::short;
 use safe_text::OneLine;
 
 fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
@@ -21,11 +21,9 @@ pub struct Found {
     /// The index of its snapshot, as in a [`Place`](crate::view::Place).
     #[serde(skip)]
     pub file: usize,
-    /// The process id.
     pub pid: u32,
     /// The process or plugin instance whose file it is.
     pub owner: String,
-    /// The cell.
     #[serde(serialize_with = "as_text")]
     pub cell: CellId,
 }
@@ -42,13 +40,11 @@ impl fmt::Display for Found {
     }
 }
 
-/// An endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EndpointRow {
     /// Where it was found.
     #[serde(flatten)]
     pub found: Found,
-    /// Its status.
     #[serde(serialize_with = "as_text")]
     pub status: crate::EndpointStatus,
     /// How it is reached.
@@ -137,16 +133,13 @@ impl ConnectionRow {
     }
 }
 
-/// A worker thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ThreadRow {
     /// Where it was found.
     #[serde(flatten)]
     pub found: Found,
-    /// Its status.
     #[serde(serialize_with = "as_text")]
     pub status: crate::ThreadStatus,
-    /// Its thread id.
     pub tid: u32,
     /// When it was last updated, in milliseconds after boot.
     pub last_update_ms: u64,
@@ -169,13 +162,11 @@ impl Row for ThreadRow {
     }
 }
 
-/// A server call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ServerCallRow {
     /// Where it was found.
     #[serde(flatten)]
     pub found: Found,
-    /// Its status.
     #[serde(serialize_with = "as_text")]
     pub status: crate::CallStatus,
     /// The number of its method.
@@ -185,7 +176,6 @@ pub struct ServerCallRow {
     /// The cell of the thread that executes it.
     #[serde(serialize_with = "as_text")]
     pub servicing_thread: CellId,
-    /// Its flags.
     pub flags: u32,
     /// The id of the call.
     pub call_id: u32,

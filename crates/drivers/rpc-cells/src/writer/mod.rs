@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 
 pub use self::handle::{CellHandle, ClientCallHandle};
 use self::occupied::Occupied;
+use crate::Memory;
 use crate::cell::{
     CallTarget, ClientCall, Connection, ConnectionTotals, CopyWords, Endpoint, Interface, Kind, Object,
     ObjectCall, Operation, ServerCall, Thread,
@@ -18,7 +19,6 @@ use crate::error::Error;
 use crate::header::{FileHeader, HIDDEN_WORD, SECTIONS_WORD};
 use crate::layout::{CELL_WORDS, COPY_WORDS, Capacity, CellId};
 use crate::level::{CallOrigin, Level};
-use crate::memory::Memory;
 use crate::sequence::Latch;
 
 /// Keeps objects in cells.

@@ -16,7 +16,6 @@ use wire::Guid;
 use crate::memory::Cells;
 
 rpc::interface! {
-    /// Made up.
     pub interface Shelf("5e1f0000-0000-4000-8000-000000000001", 1.0) -> wire::Win32Error {
         /// How many things are on it.
         1 => ShelfCount as count() -> (count: u32);

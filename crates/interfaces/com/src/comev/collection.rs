@@ -1,3 +1,5 @@
+//! Collections of the COM+ event system.
+
 use crate::oaut::{Bstr, IDispatch, IDispatchServer, Variant};
 use rpc::ndr::{ConformantVarying, InterfacePointer};
 use rpc::orpc::{IUnknown, IUnknownServer};

@@ -1,3 +1,5 @@
+//! [MS-COMEV] IEventSystem: subscriptions stored, queried and removed.
+
 use crate::oaut::{Bstr, IDispatch, IDispatchServer};
 use rpc::ndr::InterfacePointer;
 use wire::HResult;
@@ -44,7 +46,7 @@ rpc::interface! {
 }
 
 rpc::interface! {
-    /// [MS-COMEV] 3.1.4.10
+    /// See section 3.1.4.10 of [MS-COMEV].
     pub orpc interface IEventSystem2: IEventSystem("99cc098f-a48a-4e9c-8e58-965c0afc19d5") -> HResult {
         /// [MS-COMEV] 3.1.4.10.1: 1, or [`crate::comev::VERSION_WITH_PARTITIONS`].
         13 => GetVersion() -> (#[ndr(name = "pnVersion")] version: i32);

@@ -14,7 +14,6 @@ pub const EVENT_CLASS_CLASS: Guid = Guid::from_u128(0xcdbec9c0_7a68_11d1_88f9_00
 #[doc(alias = "CLSID_EventSubscription")]
 pub const EVENT_SUBSCRIPTION_CLASS: Guid = Guid::from_u128(0x7542e960_79c7_11d1_88f9_0080c7d771bf);
 
-/// The default partition.
 #[doc(alias = "GUID_DefaultAppPartition")]
 pub const DEFAULT_PARTITION: Guid = Guid::from_u128(0x41e90f3e_56c1_4633_81c3_6e8bac8bdd70);
 
@@ -22,11 +21,9 @@ pub const DEFAULT_PARTITION: Guid = Guid::from_u128(0x41e90f3e_56c1_4633_81c3_6e
 pub mod prog_id {
     /// An event class that is stored.
     pub const EVENT_CLASS: &str = "EventSystem.EventClass";
-    /// All event classes.
     pub const EVENT_CLASS_COLLECTION: &str = "EventSystem.EventClassCollection";
     /// A subscription that is stored.
     pub const EVENT_SUBSCRIPTION: &str = "EventSystem.EventSubscription";
-    /// All subscriptions.
     pub const EVENT_SUBSCRIPTION_COLLECTION: &str = "EventSystem.EventSubscriptionCollection";
 }
 

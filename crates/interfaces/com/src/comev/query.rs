@@ -2,7 +2,6 @@
 
 use wire::Guid;
 
-/// All of them.
 pub const ALL: &str = "ALL";
 
 /// The subscription with this id.

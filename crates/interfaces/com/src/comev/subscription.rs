@@ -123,7 +123,7 @@ rpc::interface! {
 }
 
 rpc::interface! {
-    /// [MS-COMEV] 3.1.4.8
+    /// See section 3.1.4.8 of [MS-COMEV].
     pub orpc interface IEventSubscription2: IEventSubscription("4a6b0e16-2e38-11d1-9965-00c04fbbb345") -> HResult {
         /// [MS-COMEV] 3.1.4.8.1: which events: see [`query`](crate::comev::query).
         41 => get_FilterCriteria as get_filter_criteria() -> (value: Bstr);

@@ -1,3 +1,5 @@
+//! The applications and components that the containers of a tracker make up.
+
 use std::collections::BTreeMap;
 
 use wire::Guid;
@@ -7,7 +9,6 @@ use crate::comt::types::ContainerData;
 /// An application that runs, as [`IGetTrackingData`](crate::comt::IGetTrackingData) lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Application {
-    /// The conglomeration identifier.
     pub id: Guid,
     /// Container legacy identifiers, one for each time that the application was listed.
     pub containers: Vec<u32>,
@@ -15,12 +16,10 @@ pub struct Application {
     pub processes: Vec<u32>,
     /// Calls that are performed.
     pub calls: u64,
-    /// Component instances.
     pub instances: u64,
     /// Distinct components, at least: those of the container with the most of them. Which ones two containers share, only the
     /// components of both tell.
     pub components: u32,
-    /// Calls per second.
     pub calls_per_second: u64,
 }
 

@@ -1,3 +1,5 @@
+//! [MS-COMT] 3.2: IComTrackingInfoEvents, which hosts call.
+
 use rpc::Message;
 use rpc::ndr::{EncodeResult, InterfacePointer};
 use rpc::orpc::{IUnknown, IUnknownServer};

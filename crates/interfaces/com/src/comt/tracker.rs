@@ -1,3 +1,5 @@
+//! [MS-COMT] 3.1: IGetTrackingData, which is polled.
+
 use rpc::Message;
 use rpc::ndr::{Conformant, EncodeError};
 use rpc::orpc::{IUnknown, IUnknownServer};

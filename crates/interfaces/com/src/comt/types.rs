@@ -25,13 +25,12 @@ impl From<Option<u32>> for Tracked {
     }
 }
 
-/// [MS-COMT] 2.2.2 `ContainerStatistics`
+/// `ContainerStatistics` of [MS-COMT] 2.2.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, NdrEncode, NdrDecode)]
 pub struct ContainerStatistics {
     /// Calls that component instances perform.
     #[ndr(name = "cCalls")]
     pub calls: u32,
-    /// Component instances.
     #[ndr(name = "cComponentInstances")]
     pub instances: u32,
     /// Distinct components that are instantiated.

@@ -25,11 +25,8 @@ open_enum! {
     /// [C706] appendix I: how an RPC server is reached.
     #[derive(NdrDecode, NdrEncode)]
     pub struct ProtocolSequence(u16) {
-        /// TCP: `ncacn_ip_tcp`.
         TCP = 0x07,
-        /// UDP: `ncadg_ip_udp`.
         UDP = 0x08,
-        /// Named pipes: `ncacn_np`.
         NAMED_PIPE = 0x0f,
         /// Calls within one host: `ncalrpc`.
         LOCAL = 0x10,
@@ -41,15 +38,10 @@ open_enum! {
 open_enum! {
     /// [MS-RPCE] 2.2.1.1.7: a security provider.
     pub struct AuthenticationService(u16) {
-        /// SPNEGO.
         GSS_NEGOTIATE = 9,
-        /// NTLM.
         WINNT = 10,
-        /// TLS.
         GSS_SCHANNEL = 14,
-        /// Kerberos.
         GSS_KERBEROS = 16,
-        /// Netlogon.
         NETLOGON = 68,
     }
 }
@@ -58,7 +50,6 @@ open_enum! {
     /// [MS-DCOM] 2.2.18.2: what a reference to an object asks of its holder.
     #[derive(NdrDecode, NdrEncode)]
     pub struct ReferenceFlags(u32) {
-        /// Ping the object.
         NONE = 0,
         /// Do not ping the object.
         SORF_NOPING = 0x1000,
@@ -76,7 +67,6 @@ pub struct StdObjref {
     pub public_refs: u32,
     /// The program that has the object.
     pub oxid: Oxid,
-    /// The object.
     pub oid: Oid,
     /// The interface of the object.
     pub ipid: Guid,
@@ -136,23 +126,14 @@ pub mod property {
 
     use super::ole;
 
-    /// ServerLocationInfo
     pub const LOCATION_INFO: Guid = ole(0x1a4);
-    /// ActivationContextInfo
     pub const ACTIVATION_CONTEXT_INFO: Guid = ole(0x1a5);
-    /// SecurityInfo
     pub const SECURITY_INFO: Guid = ole(0x1a6);
-    /// ScmRequestInfo
     pub const SCM_REQUEST_INFO: Guid = ole(0x1aa);
-    /// InstantiationInfo
     pub const INSTANTIATION_INFO: Guid = ole(0x1ab);
-    /// InstanceInfo
     pub const INSTANCE_INFO: Guid = ole(0x1ad);
-    /// ScmReplyInfo
     pub const SCM_REPLY_INFO: Guid = ole(0x1b6);
-    /// SpecialSystemProperties
     pub const SPECIAL_SYSTEM_PROPERTIES: Guid = ole(0x1b9);
-    /// PropsOutInfo
     pub const PROPS_OUT_INFO: Guid = ole(0x339);
 }
 

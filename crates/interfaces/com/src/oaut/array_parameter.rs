@@ -1,3 +1,5 @@
+//! How many pointers stand before an array parameter.
+
 use rpc::ndr::{ConformantBytes, NdrDecode, NdrEncode, Reader, Result, Writer};
 use wire::EncodeResult;
 
@@ -38,7 +40,6 @@ impl<'stub> ArrayParameter<'stub> {
         Self::Double(Some(Box::new(Some(Box::new(array)))))
     }
 
-    /// The array.
     #[must_use]
     pub fn array(&self) -> Option<&SafeArray<'stub>> {
         match self {

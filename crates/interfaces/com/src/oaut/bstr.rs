@@ -1,3 +1,5 @@
+//! [MS-OAUT] 2.2.23: BSTR.
+
 use rpc::ndr::{NdrDecode, NdrEncode};
 use wire::{EncodeError, EncodeResult, Utf16Error};
 
@@ -9,14 +11,13 @@ use wire::{EncodeError, EncodeResult, Utf16Error};
 #[doc(alias = "BSTR")]
 pub struct Bstr(pub Option<Box<FlaggedWordBlob>>);
 
-/// [MS-OAUT] 2.2.23.1 `FLAGGED_WORD_BLOB`
+/// `FLAGGED_WORD_BLOB` of [MS-OAUT] 2.2.23.1.
 #[derive(Clone, Debug, PartialEq, Eq, NdrEncode, NdrDecode)]
 #[doc(alias = "FLAGGED_WORD_BLOB")]
 pub struct FlaggedWordBlob {
     /// Bytes of the text or data, or [`Bstr::NULL_BYTES`].
     #[ndr(name = "cBytes")]
     pub bytes: u32,
-    /// Elements of `units`.
     #[ndr(name = "clSize")]
     pub count: u32,
     /// UTF-16 code units of a text, without a NUL behind it; data have a last byte too many if their number is odd.
@@ -50,7 +51,6 @@ impl Bstr {
         Ok(Self(Some(Box::new(FlaggedWordBlob { bytes, count: bytes / 2, units }))))
     }
 
-    /// Nothing.
     #[must_use]
     pub fn null() -> Self {
         Self(Some(Box::new(FlaggedWordBlob { bytes: Self::NULL_BYTES, count: 0, units: Vec::new() })))
@@ -78,7 +78,6 @@ impl Bstr {
     }
 }
 
-/// Nothing.
 impl Default for Bstr {
     fn default() -> Self {
         Self::null()

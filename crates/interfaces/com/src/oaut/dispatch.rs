@@ -55,7 +55,6 @@ pub struct DispParams<'stub> {
     /// The numbers of the named arguments.
     #[ndr(name = "rgdispidNamedArgs", size_is = named_count)]
     pub names: Option<Box<Conformant<i32>>>,
-    /// Arguments.
     #[ndr(name = "cArgs")]
     pub count: u32,
     /// Named arguments among them.
@@ -70,7 +69,6 @@ pub struct ExcepInfo {
     /// A number of the object's, above 1000; 0 if `scode` is set.
     #[ndr(name = "wCode")]
     pub code: u16,
-    /// Means nothing.
     #[ndr(name = "wReserved")]
     pub reserved: Reserved<u16>,
     /// The program that has the object.
@@ -85,10 +83,8 @@ pub struct ExcepInfo {
     /// A place in that file.
     #[ndr(name = "dwHelpContext")]
     pub help_context: u32,
-    /// Means nothing.
     #[ndr(name = "pvReserved")]
     pub reserved_pointer: Reserved<u32>,
-    /// Means nothing.
     #[ndr(name = "pfnDeferredFillIn")]
     pub fill_in: Reserved<u32>,
     /// The result; 0 if `code` is set, or if nothing went wrong.

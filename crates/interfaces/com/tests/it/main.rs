@@ -1,5 +1,3 @@
-#![allow(missing_docs, reason = "tests")]
-
 mod comev;
 mod comt;
 mod dcom;

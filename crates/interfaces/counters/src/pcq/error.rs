@@ -5,33 +5,24 @@ use wire::{DecodeError, Win32Error};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error<E: core::error::Error + 'static> {
-    /// A call failed.
     #[error(transparent)]
     Rpc(#[from] rpc::Error<E, Win32Error>),
     /// The buffer that the method returned contradicts itself, or holds more than this side accepts.
     #[error("{method}: {source}")]
-    Buffer {
-        /// The method.
-        method: &'static Method,
-        /// Where and why.
-        source: DecodeError,
-    },
+    Buffer { method: &'static Method, source: DecodeError },
     /// The server has more than this side accepts, or than the method can return.
     #[error("{method}: the server has {needed} {unit}, the limit is {limit}")]
     LimitExceeded {
-        /// The method.
         method: &'static Method,
         /// What the server wants to return.
         needed: u32,
         /// What of: countersets or bytes.
         unit: &'static str,
-        /// What is accepted.
         limit: u32,
     },
     /// The server's data outgrew the buffer each time.
     #[error("{method}: the buffer was too small in each of {calls} calls")]
     Unsettled {
-        /// The method.
         method: &'static Method,
         /// How often it was called.
         calls: u32,
@@ -48,7 +39,6 @@ impl<E: core::error::Error + 'static> Error<E> {
         }
     }
 
-    /// Which method failed.
     #[must_use]
     pub const fn method(&self) -> &'static Method {
         match self {

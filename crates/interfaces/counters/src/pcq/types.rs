@@ -31,7 +31,6 @@ pub type QueryHandle = ContextHandle;
 open_enum! {
     /// [MS-PCQ] 2.2.4.1: the audience of a counterset or a counter.
     pub struct DetailLevel(u32) {
-        /// Anybody.
         NOVICE = 100,
         /// Administrators of many machines.
         ADVANCED = 200,
@@ -103,7 +102,6 @@ open_enum! {
         PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE = 0x0065_0500,
         /// Events, 64 bits, shown per second.
         PERF_COUNTER_BULK_COUNT = 0x1041_0500,
-        /// Text.
         PERF_COUNTER_TEXT = 0x0000_0B00,
         /// A momentary value, 32 bits.
         PERF_COUNTER_RAWCOUNT = 0x0001_0000,
@@ -121,7 +119,6 @@ open_enum! {
         PERF_COUNTER_TIMER_INV = 0x2141_0500,
         /// When something began, on the object's clock.
         PERF_ELAPSED_TIME = 0x3024_0500,
-        /// Base of `PERF_SAMPLE_FRACTION`.
         PERF_SAMPLE_BASE = 0x4003_0401,
         /// Ticks of the performance clock that operations took, 32 bits; its base counts them.
         PERF_AVERAGE_TIMER = 0x3002_0400,
@@ -151,7 +148,6 @@ open_enum! {
         PERF_100NSEC_MULTI_TIMER_INV = 0x2351_0500,
         /// A momentary part, 32 bits; its base is the whole.
         PERF_RAW_FRACTION = 0x2002_0400,
-        /// Base of `PERF_RAW_FRACTION`.
         PERF_RAW_BASE = 0x4003_0403,
         /// A momentary part, 64 bits; its base is the whole.
         PERF_LARGE_RAW_FRACTION = 0x2002_0500,
@@ -173,15 +169,10 @@ open_enum! {
 open_enum! {
     /// [MS-PCQ] 2.2.4.2: what a client does with the instances of an aggregate counterset.
     pub struct AggregateFunc(u32) {
-        /// Nothing.
         UNDEFINED = 0,
-        /// Their sum.
         TOTAL = 1,
-        /// Their mean.
         AVERAGE = 2,
-        /// The smallest.
         MINIMUM = 3,
-        /// The largest.
         MAXIMUM = 4,
     }
 }
@@ -197,9 +188,7 @@ impl Attrib {
     pub const NO_DISPLAYABLE: Self = Self(0x02);
     /// No separators between groups of digits.
     pub const NO_GROUP_SEPARATOR: Self = Self(0x04);
-    /// Shown with decimals.
     pub const DISPLAY_AS_REAL: Self = Self(0x08);
-    /// Shown in hexadecimal.
     pub const DISPLAY_AS_HEX: Self = Self(0x10);
 
     /// Whether all bits of `flags` are set.
@@ -225,17 +214,13 @@ open_enum! {
         COUNTERSET = 1,
         /// One counter, whose id stands where the LCID does.
         COUNTER = 2,
-        /// The counterset's name.
         COUNTERSET_NAME = 3,
         /// The counterset's explain text.
         COUNTERSET_HELP = 4,
-        /// The counters' names.
         COUNTER_NAMES = 5,
         /// The counters' explain texts.
         COUNTER_HELPS = 6,
-        /// The provider's name.
         PROVIDER_NAME = 7,
-        /// The provider's GUID.
         PROVIDER_GUID = 8,
         /// The counterset's English name.
         ENGLISH_COUNTERSET_NAME = 9,
@@ -244,7 +229,6 @@ open_enum! {
     }
 }
 
-/// [MS-LCID]: a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Lcid(pub u32);
 
@@ -260,7 +244,6 @@ open_enum! {
     pub struct BlockType(u32) {
         /// Nothing: the status says why.
         PERF_ERROR_RETURN = 0,
-        /// One value.
         PERF_SINGLE_COUNTER = 1,
         /// Several counters of one instance.
         PERF_MULTI_COUNTERS = 2,

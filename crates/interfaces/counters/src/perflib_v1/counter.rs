@@ -1,3 +1,5 @@
+//! PERF_COUNTER_DEFINITION, and the counters of one instance.
+
 use crate::pcq::types::{CounterType, DetailLevel};
 use wire::{DecodeError, DecodeResult, ReadCursor, WideStr};
 
@@ -196,7 +198,6 @@ pub struct CounterBlock<'a> {
     bytes: &'a [u8],
 }
 
-/// A raw value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     /// A number, of four bytes or of eight.

@@ -1,3 +1,5 @@
+//! PERF_DATA_BLOCK: which of its lengths are believed.
+
 use core::fmt;
 
 use wire::{Decode, DecodeError, DecodeResult, FileTime, ReadCursor, SystemTime, WideStr, ensure_size};
@@ -8,7 +10,6 @@ use crate::perflib_v1::object::ObjectType;
 #[doc(alias = "PERF_DATA_BLOCK")]
 #[derive(Clone, Copy, Debug)]
 pub struct DataBlock<'a> {
-    /// The header.
     pub header: DataHeader,
     /// The name of the host, as it calls itself.
     pub system_name: WideStr<'a>,
@@ -55,7 +56,6 @@ impl DataHeader {
         + 4 /* SystemNameLength */
         + 4 /* SystemNameOffset */;
     pub(crate) const NAME: &'static str = "PERF_DATA_BLOCK";
-    /// `PERF` in UTF-16.
     pub(crate) const SIGNATURE: [u8; 8] = *b"P\0E\0R\0F\0";
 }
 

@@ -1,3 +1,5 @@
+//! PERF_INSTANCE_DEFINITION, and the instances of an object.
+
 use wire::{DecodeError, DecodeResult, ReadCursor, WideStr};
 
 use crate::perflib_v1::counter::{CounterBlock, step};
@@ -30,7 +32,6 @@ pub struct Instance<'a> {
     pub parent: Option<Parent>,
     /// `UniqueID`: distinguishes instances of the same name; most objects have none.
     pub unique_id: Option<i32>,
-    /// Its values.
     pub values: CounterBlock<'a>,
     name: &'a [u8],
     is_wide: bool,

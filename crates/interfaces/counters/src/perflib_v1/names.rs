@@ -1,3 +1,5 @@
+//! The tables of names and of help texts that the registry has.
+
 use std::collections::HashMap;
 
 use wire::WideStr;

@@ -1,3 +1,5 @@
+//! PERF_OBJECT_TYPE.
+
 use crate::pcq::types::DetailLevel;
 use wire::{DecodeError, DecodeResult, ReadCursor};
 

@@ -29,7 +29,6 @@ pub fn value_name(objects: &[u32]) -> String {
 pub enum NameKind {
     /// Names of objects and counters.
     Counter,
-    /// Their explanations.
     Help,
 }
 

@@ -17,11 +17,9 @@ pub struct Header {
     pub perf_time: u64,
     /// Ticks of the performance clock in a second.
     pub perf_freq: u64,
-    /// The wall clock.
     pub time: FileTime,
 }
 
-/// An object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// The index of its name.
@@ -30,15 +28,12 @@ pub struct Object {
     pub help_index: u32,
     /// The audience, from novice to expert.
     pub detail_level: DetailLevel,
-    /// Its own clock.
     pub perf_time: u64,
     /// Ticks of that clock in a second.
     pub perf_freq: u64,
-    /// Its counters.
     pub counters: Vec<Counter>,
     /// The place of the counter that displays show first, or -1.
     pub default_counter: i32,
-    /// Its values.
     pub data: Data,
 }
 
@@ -66,22 +61,17 @@ pub struct Counter {
 pub enum Data {
     /// Of the object as a whole.
     Single(Vec<u64>),
-    /// Of each instance.
     Instances(Vec<Instance>),
     /// None, because only the definition was requested.
     Unasked,
 }
 
-/// An instance.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Instance {
-    /// Its name.
     pub name: String,
-    /// Its parent.
     pub parent: Option<Parent>,
     /// The number that distinguishes it from others of that name.
     pub unique_id: Option<i32>,
-    /// Its values.
     pub values: Vec<u64>,
 }
 

@@ -5,17 +5,14 @@ use wire::Win32Error;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error<E: core::error::Error + 'static> {
-    /// A call failed.
     #[error(transparent)]
     Rpc(#[from] rpc::Error<E, Win32Error>),
     /// The server has more than this side accepts.
     #[error("{method}: the server has more {unit} than the limit of {limit}")]
     LimitExceeded {
-        /// The method.
         method: &'static Method,
         /// What of: subkeys, countersets or bytes of a value.
         unit: &'static str,
-        /// What is accepted.
         limit: u32,
     },
 }
@@ -30,7 +27,6 @@ impl<E: core::error::Error + 'static> Error<E> {
         }
     }
 
-    /// Which method failed.
     #[must_use]
     pub const fn method(&self) -> &'static Method {
         match self {

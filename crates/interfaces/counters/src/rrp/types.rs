@@ -23,7 +23,6 @@ open_enum! {
     /// [MS-RRP] 3.1.1.5: what the bytes of a value are.
     #[derive(NdrDecode, NdrEncode)]
     pub struct ValueType(u32) {
-        /// Nothing in particular.
         REG_NONE = 0,
         /// A text in UTF-16.
         REG_SZ = 1,
@@ -31,9 +30,9 @@ open_enum! {
         REG_EXPAND_SZ = 2,
         /// Bytes, performance data among them.
         REG_BINARY = 3,
-        /// 32 bits, little-endian.
+        /// It has 32 bits, little-endian.
         REG_DWORD = 4,
-        /// 32 bits, big-endian.
+        /// It has 32 bits, big-endian.
         REG_DWORD_BIG_ENDIAN = 5,
         /// The name of another key.
         REG_LINK = 6,
@@ -41,7 +40,7 @@ open_enum! {
         REG_MULTI_SZ = 7,
         /// Resources of hardware, a `CM_RESOURCE_LIST`.
         REG_RESOURCE_LIST = 8,
-        /// 64 bits, little-endian.
+        /// It has 64 bits, little-endian.
         REG_QWORD = 11,
     }
 }

@@ -5,15 +5,9 @@ use wire::EncodeError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error<E: core::error::Error + 'static> {
-    /// A call failed.
     #[error(transparent)]
     Rpc(#[from] rpc::Error<E, ErrorStatus>),
     /// The tower that is to be mapped cannot be written.
     #[error("{method}: {source}")]
-    Tower {
-        /// The method.
-        method: &'static Method,
-        /// Where and why.
-        source: EncodeError,
-    },
+    Tower { method: &'static Method, source: EncodeError },
 }

@@ -19,7 +19,6 @@ open_enum! {
     /// C706 appendix O: which entries a lookup is about.
     #[derive(NdrDecode, NdrEncode)]
     pub struct InquiryType(u32) {
-        /// All.
         RPC_C_EP_ALL_ELTS = 0,
         /// Those of an interface.
         RPC_C_EP_MATCH_BY_IF = 1,
@@ -34,7 +33,6 @@ open_enum! {
     /// C706 appendix O: which versions of an interface a lookup is about.
     #[derive(NdrDecode, NdrEncode)]
     pub struct VersionOption(u32) {
-        /// All.
         RPC_C_VERS_ALL = 1,
         /// Those that serve a client of the version that is named.
         RPC_C_VERS_COMPATIBLE = 2,
@@ -71,7 +69,6 @@ pub struct Twr {
     /// How many bytes there are.
     #[ndr(range = 0..=TOWER_BYTES_MAX)]
     pub tower_length: u32,
-    /// The bytes.
     #[ndr(conformant, size_is = tower_length)]
     pub tower_octet_string: Vec<u8>,
 }
@@ -104,7 +101,6 @@ impl Twr {
 pub struct EptEntry {
     /// The object behind the endpoint; [`Guid::NULL`] for none in particular.
     pub object: Guid,
-    /// Interface and endpoint.
     pub tower: Option<Box<Twr>>,
     /// What the program says of itself.
     pub annotation: FixedString<ANNOTATION_BYTES_MAX>,
@@ -115,7 +111,6 @@ pub struct EptEntry {
 pub struct Entry {
     /// The object behind the endpoint, if it is for one in particular.
     pub object: Option<Guid>,
-    /// Interface and endpoint.
     pub tower: Tower,
     /// What the program says of itself, for people; often nothing.
     pub annotation: String,

@@ -10,7 +10,6 @@ use wire::open_enum;
 pub struct RpcIfIdVector {
     /// How many there are.
     pub count: u32,
-    /// The interfaces.
     #[ndr(conformant, size_is = count)]
     pub if_id: Vec<Option<Box<RpcIfId>>>,
 }
@@ -23,7 +22,6 @@ impl RpcIfIdVector {
         Self { count: u32::try_from(if_id.len()).unwrap_or(u32::MAX), if_id }
     }
 
-    /// The interfaces.
     pub fn interfaces(&self) -> impl Iterator<Item = SyntaxId> {
         self.if_id.iter().flatten().map(|id| SyntaxId::from(**id))
     }
@@ -33,16 +31,12 @@ impl RpcIfIdVector {
 #[doc(alias = "rpc_stats_vector_t")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// Calls received.
     #[doc(alias = "rpc_c_stats_calls_in")]
     pub calls_in: u32,
-    /// Calls sent.
     #[doc(alias = "rpc_c_stats_calls_out")]
     pub calls_out: u32,
-    /// Packets received.
     #[doc(alias = "rpc_c_stats_pkts_in")]
     pub packets_in: u32,
-    /// Packets sent.
     #[doc(alias = "rpc_c_stats_pkts_out")]
     pub packets_out: u32,
 }
@@ -73,11 +67,8 @@ open_enum! {
     /// [MS-RPCE] 2.2.1.1.7: a security provider.
     #[derive(NdrDecode, NdrEncode)]
     pub struct AuthenticationService(u32) {
-        /// SPNEGO.
         GSS_NEGOTIATE = 9,
-        /// NTLM.
         WINNT = 10,
-        /// Kerberos.
         GSS_KERBEROS = 16,
     }
 }

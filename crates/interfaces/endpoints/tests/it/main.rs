@@ -1,4 +1,2 @@
-#![allow(missing_docs, reason = "tests")]
-
 mod epm;
 mod mgmt;

@@ -1,5 +1,7 @@
+//! Data collectors of a set, as XML.
+
+use super::Error;
 use super::element::{Attribute, Element, Node};
-use super::error::Error;
 use super::field::Field;
 use super::read::Limits;
 use super::record::{collector, record};
@@ -7,7 +9,7 @@ use super::{read, write};
 use crate::types::{AutoPathFormat, DataCollectorType, FileFormat};
 
 collector! {
-    /// [MS-PLA] 3.2.4.6
+    /// See section 3.2.4.6 of [MS-PLA].
     PerformanceCounterDataCollector = "PerformanceCounterDataCollector" {
         one {
             /// The data source, if the format is SQL.
@@ -20,7 +22,6 @@ collector! {
             log_file_format: FileFormat = "LogFileFormat",
         }
         many {
-            /// Paths of counters.
             counters: String = "Counter",
             /// The same in the host's language. Written by hosts only.
             counter_display_names: String = "CounterDisplayName",
@@ -29,7 +30,7 @@ collector! {
 }
 
 collector! {
-    /// [MS-PLA] 3.2.4.7
+    /// See section 3.2.4.7 of [MS-PLA].
     ConfigurationDataCollector = "ConfigurationDataCollector" {
         one {
             /// Whether the state of network adapters is kept.
@@ -48,16 +49,14 @@ collector! {
         many {
             /// Keys of the registry.
             registry_keys: String = "RegistryKey",
-            /// Files.
             files: String = "File",
-            /// Queries of WMI.
             management_queries: String = "ManagementQuery",
         }
     }
 }
 
 collector! {
-    /// [MS-PLA] 3.2.4.8
+    /// See section 3.2.4.8 of [MS-PLA].
     AlertDataCollector = "AlertDataCollector" {
         one {
             /// Whether an alert is an event in the host's log.
@@ -85,16 +84,14 @@ collector! {
 }
 
 collector! {
-    /// [MS-PLA] 3.2.4.10
+    /// See section 3.2.4.10 of [MS-PLA].
     ApiTracingDataCollector = "ApiTracingDataCollector" {
         one {
             /// Whether arguments are left out.
             logs_names_only: bool = "LogApiNamesOnly",
             /// Whether functions that are called by functions are recorded, too. The printed schema lacks it.
             logs_recursively: bool = "LogApisRecursively",
-            /// The program.
             exe_path: String = "ExePath",
-            /// The file.
             log_file_path: String = "LogFilePath",
         }
         many {

@@ -1,5 +1,7 @@
+//! The data manager of a set, as XML.
+
+use super::Error;
 use super::element::{Attribute, Element, Node};
-use super::error::Error;
 use super::field::Field;
 use super::read::Limits;
 use super::record::record;
@@ -7,7 +9,7 @@ use super::{read, write};
 use crate::types::{FolderActionSteps, ResourcePolicy};
 
 record! {
-    /// [MS-PLA] 3.2.4.2
+    /// See section 3.2.4.2 of [MS-PLA].
     DataManager = "DataManager" {
         one {
             /// Whether it does anything after a run.
@@ -30,7 +32,6 @@ record! {
             events_file_name: String = "EventsFileName",
             /// What reports contain, with a namespace or without. The printed schema lacks it.
             report_schema: Element = "ReportSchema",
-            /// Rules for reports.
             rules: Element = "Rules",
         }
         many {
@@ -41,14 +42,13 @@ record! {
 }
 
 record! {
-    /// [MS-PLA] 3.2.4.3
+    /// See section 3.2.4.3 of [MS-PLA].
     FolderAction = "FolderAction" {
         one {
             /// MB from which it is done; 0 is any.
             size_mb: u32 = "Size",
             /// Days after which it is done; 0 is at once.
             age_days: u32 = "Age",
-            /// What is done.
             actions: FolderActionSteps = "Actions",
             /// The folder to which cabinet files are sent.
             send_cab_to: String = "SendCabTo",

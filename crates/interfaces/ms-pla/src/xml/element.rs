@@ -3,7 +3,6 @@ use core::fmt;
 /// A place in a document, from 1. Zero in what was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Position {
-    /// The line.
     pub line: u32,
     /// The character in it.
     pub column: u32,
@@ -24,11 +23,9 @@ pub struct Element {
     pub attributes: Vec<Attribute>,
     /// What is in it. Text that is white space between elements is not kept.
     pub nodes: Vec<Node>,
-    /// Where it begins.
     pub position: Position,
 }
 
-/// An attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// Its name, perhaps with the prefix of a namespace.
@@ -40,9 +37,7 @@ pub struct Attribute {
 /// What is in an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// An element.
     Element(Element),
-    /// Text, without entities.
     Text(String),
 }
 

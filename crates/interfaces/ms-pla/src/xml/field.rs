@@ -1,9 +1,11 @@
+//! How values are written in the XML of a set.
+
 use core::fmt;
 
 use wire::Guid;
 
+use super::Error;
 use super::element::{Element, Node};
-use super::error::Error;
 use crate::types::{
     AutoPathFormat, ClockType, DataCollectorSetStatus, DataCollectorType, FileFormat, FolderActionSteps,
     ResourcePolicy, StreamMode, ValueMapType, WeekDays,
@@ -15,7 +17,6 @@ pub(super) trait Field: Sized {
     /// Reads it; the element itself if it cannot be read, or says nothing.
     fn read(element: Element) -> Result<Self, Element>;
 
-    /// Writes it.
     fn write(&self, name: &str) -> Element;
 
     /// Why an element cannot be read, if it says something.
@@ -27,7 +28,6 @@ pub(super) trait Field: Sized {
     fn unread_parts(&self, _name: &str, _unread: &mut Vec<Error>) {}
 }
 
-/// As it stands.
 impl Field for Element {
     fn read(element: Element) -> Result<Self, Element> {
         Ok(element)
@@ -213,11 +213,11 @@ impl Scalar for Date {
 /// may be points, and blanks before AM and PM may be of any kind or missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Time {
-    /// 0 to 23.
+    /// From 0 to 23.
     pub hour: u8,
-    /// 0 to 59.
+    /// From 0 to 59.
     pub minute: u8,
-    /// 0 to 59.
+    /// From 0 to 59.
     pub second: u8,
 }
 

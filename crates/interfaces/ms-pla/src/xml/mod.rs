@@ -22,9 +22,7 @@
 
 mod collectors;
 mod data_manager;
-mod decode;
 mod element;
-mod error;
 mod field;
 mod read;
 mod record;
@@ -38,9 +36,47 @@ pub use self::collectors::{
 };
 pub use self::data_manager::{DataManager, FolderAction};
 pub use self::element::{Attribute, Element, Node, Position};
-pub use self::error::Error;
 pub use self::field::{Date, Time};
 pub use self::read::Limits;
 pub use self::set::{DataCollectorSet, Schedule};
 pub use self::trace::{TraceDataCollector, TraceDataProvider, ValueMap, ValueMapItem};
 pub use self::validate::{Finding, Validation};
+use core::fmt;
+
+/// Why a document is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Error {
+    /// Where: the beginning of what is wrong.
+    pub position: Position,
+    /// The elements around it, from the root, with `/` between them.
+    pub path: String,
+    pub reason: String,
+}
+
+impl Error {
+    fn new(position: Position, path: &str, reason: impl Into<String>) -> Self {
+        Self { position, path: path.to_owned(), reason: reason.into() }
+    }
+}
+
+impl Error {
+    /// The same error of an element in this one.
+    fn within(mut self, name: &str) -> Self {
+        let behind = if self.path.is_empty() { String::new() } else { format!("/{}", self.path) };
+        self.path = format!("{name}{behind}");
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { position, path, reason } = self;
+        if path.is_empty() {
+            write!(f, "{position}: {reason}")
+        } else {
+            write!(f, "{position}: `{path}` {reason}")
+        }
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,19 +1,21 @@
+//! The limits within which the XML of a set is read.
+
 use core::fmt::Display;
+
+use std::borrow::Cow;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
+use super::Error;
 use super::element::{Attribute, Element, Node, Position};
-use super::error::Error;
 
 /// What is read of a document; what is above is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the document.
     pub bytes_max: usize,
-    /// Elements and attributes.
     pub names_max: usize,
-    /// Elements in elements.
     pub depth_max: usize,
 }
 
@@ -37,14 +39,13 @@ impl Element {
     }
 }
 
-/// Reads a document.
 pub(super) fn document(bytes: &[u8], limits: &Limits) -> Result<Element, Error> {
     if bytes.len() > limits.bytes_max {
         let reason =
             format!("the document has {} bytes, above the limit of {}", bytes.len(), limits.bytes_max);
         return Err(Error::new(Position { line: 1, column: 1 }, "", reason));
     }
-    let text = super::decode::text(bytes).map_err(|offset| {
+    let text = text(bytes).map_err(|offset| {
         let reason = format!("the document is neither UTF-8 nor UTF-16 at offset {offset}");
         Error::new(Position::default(), "", reason)
     })?;
@@ -247,4 +248,40 @@ pub(super) fn shown(name: &str) -> &str {
 fn first_chars(text: &str, chars_max: usize) -> &str {
     let end = text.char_indices().nth(chars_max).map_or(text.len(), |(end, _)| end);
     text.get(..end).unwrap_or(text)
+}
+
+/// The text of a document: UTF-16 or UTF-8, with a byte order mark or without. What its declaration says of the encoding does
+/// not count: tools that change the encoding leave it as it was.
+///
+/// # Errors
+/// The offset of what is no text.
+pub(super) fn text(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
+    match bytes {
+        [0xef, 0xbb, 0xbf, text @ ..] => utf8(text).map_err(|at| at + 3),
+        [0xff, 0xfe, units @ ..] => utf16(units, u16::from_le_bytes).map_err(|at| at + 2),
+        [0xfe, 0xff, units @ ..] => utf16(units, u16::from_be_bytes).map_err(|at| at + 2),
+        // A document begins with `<` or with white space.
+        [_, 0, ..] => utf16(bytes, u16::from_le_bytes),
+        [0, _, ..] => utf16(bytes, u16::from_be_bytes),
+        _ => utf8(bytes),
+    }
+}
+
+fn utf8(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
+    str::from_utf8(bytes).map(Cow::Borrowed).map_err(|error| error.valid_up_to())
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<Cow<'_, str>, usize> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err(bytes.len() - 1);
+    }
+    let mut text = String::with_capacity(pairs.len());
+    let mut at = 0;
+    for char in char::decode_utf16(pairs.iter().map(|&pair| unit(pair))) {
+        let char = char.map_err(|_| at)?;
+        at += 2 * char.len_utf16();
+        text.push(char);
+    }
+    Ok(Cow::Owned(text))
 }

@@ -127,7 +127,6 @@ macro_rules! collector {
             $(#[$meta])*
             $name = $element {
                 one {
-                    /// The kind.
                     kind: DataCollectorType = "DataCollectorType",
                     /// The name within the set.
                     name: String = "Name",

@@ -1,9 +1,11 @@
+//! A data collector set as XML: what is read, and what is refused.
+
+use super::Error;
 use super::collectors::{
     AlertDataCollector, ApiTracingDataCollector, ConfigurationDataCollector, PerformanceCounterDataCollector,
 };
 use super::data_manager::DataManager;
 use super::element::{Attribute, Element, Node};
-use super::error::Error;
 use super::field::{Date, Field, Time};
 use super::read::Limits;
 use super::record::record;
@@ -12,14 +14,13 @@ use super::{read, write};
 use crate::types::{AutoPathFormat, DataCollectorSetStatus, WeekDays};
 
 record! {
-    /// [MS-PLA] 3.2.4.1
+    /// See section 3.2.4.1 of [MS-PLA].
     DataCollectorSet = "DataCollectorSet" {
         one {
             /// Whether it runs. Written by hosts only.
             status: DataCollectorSetStatus = "Status",
             /// Seconds that it runs; 0 is until it is stopped.
             duration_s: u32 = "Duration",
-            /// A text.
             description: String = "Description",
             /// The text as it was set. Written by hosts only.
             description_unresolved: String = "DescriptionUnresolved",
@@ -73,29 +74,23 @@ record! {
         many {
             /// Words by which it is found.
             keywords: String = "Keyword",
-            /// When it starts.
             schedules: Schedule = "Schedule",
             /// Collectors of performance counters.
             counters: PerformanceCounterDataCollector = "PerformanceCounterDataCollector",
-            /// Traces.
             traces: TraceDataCollector = "TraceDataCollector",
             /// Collectors of files, registry keys and answers of WMI.
             configurations: ConfigurationDataCollector = "ConfigurationDataCollector",
-            /// Alerts.
             alerts: AlertDataCollector = "AlertDataCollector",
-            /// Traces of functions.
             api_traces: ApiTracingDataCollector = "ApiTracingDataCollector",
         }
     }
 }
 
 record! {
-    /// [MS-PLA] 3.2.4.12
+    /// See section 3.2.4.12 of [MS-PLA].
     Schedule = "Schedule" {
         one {
-            /// The first day.
             start_date: Date = "StartDate",
-            /// The last day.
             end_date: Date = "EndDate",
             /// The time of day.
             start_time: Time = "StartTime",

@@ -1,7 +1,9 @@
+//! Trace collectors and their providers, as XML.
+
 use wire::Guid;
 
+use super::Error;
 use super::element::{Attribute, Element, Node};
-use super::error::Error;
 use super::field::Field;
 use super::read::Limits;
 use super::record::{collector, record};
@@ -9,10 +11,9 @@ use super::{read, write};
 use crate::types::{AutoPathFormat, ClockType, DataCollectorType, StreamMode, ValueMapType};
 
 collector! {
-    /// [MS-PLA] 3.2.4.9
+    /// See section 3.2.4.9 of [MS-PLA].
     TraceDataCollector = "TraceDataCollector" {
         one {
-            /// The session's GUID.
             guid: Guid = "Guid",
             /// KB of one buffer.
             buffer_size_kb: u32 = "BufferSize",
@@ -42,11 +43,9 @@ collector! {
             is_per_process: bool = "ProcessMode",
             /// Buffers that no consumer took in time.
             real_time_buffers_lost: u32 = "RealTimeBuffersLost",
-            /// The session's name.
             session_name: String = "SessionName",
             /// The thread that writes its buffers.
             session_thread_id: u32 = "SessionThreadId",
-            /// Where events go.
             stream_mode: StreamMode = "StreamMode",
         }
         many {
@@ -57,10 +56,9 @@ collector! {
 }
 
 record! {
-    /// [MS-PLA] 3.2.4.11
+    /// See section 3.2.4.11 of [MS-PLA].
     TraceDataProvider = "TraceDataProvider" {
         one {
-            /// The provider's name.
             display_name: String = "DisplayName",
             /// Whether the filter is in force.
             is_filter_enabled: bool = "FilterEnabled",
@@ -74,9 +72,7 @@ record! {
             keywords_all: ValueMap = "KeywordsAll",
             /// What is added to each event.
             properties: ValueMap = "Properties",
-            /// The provider's GUID.
             guid: Guid = "Guid",
-            /// The filter.
             filter_data: String = "FilterData",
         }
         many {}
@@ -87,7 +83,6 @@ record! {
     /// [MS-PLA] 3.2.4.18; its element has the name of the property.
     ValueMap = "ValueMap" {
         one {
-            /// A text.
             description: String = "Description",
             /// How the value follows from the items.
             kind: ValueMapType = "ValueMapType",
@@ -95,19 +90,16 @@ record! {
             value: String = "Value",
         }
         many {
-            /// The items.
             items: ValueMapItem = "ValueMapItem",
         }
     }
 }
 
 record! {
-    /// [MS-PLA] 3.2.4.17
+    /// See section 3.2.4.17 of [MS-PLA].
     ValueMapItem = "ValueMapItem" {
         one {
-            /// The name.
             key: String = "Key",
-            /// A text.
             description: String = "Description",
             /// Whether it is chosen.
             is_enabled: bool = "Enabled",

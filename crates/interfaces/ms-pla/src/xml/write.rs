@@ -1,5 +1,5 @@
+use super::Error;
 use super::element::{Element, Node};
-use super::error::Error;
 
 impl Element {
     /// Writes a document whose root it is: its text, which says that it is UTF-16.

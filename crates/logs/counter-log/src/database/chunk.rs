@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use crate::{Batch, Row, SinkError, SinkErrorKind};
 
-use crate::database::error::failure;
+use crate::database::failure;
 use crate::database::log::Log;
 use crate::database::progress::{AnotherWriter, Counted, Progress};
 

@@ -1,7 +1,7 @@
 use crate::{Column, LogHeader};
 use jiff::tz::TimeZone;
 
-use crate::database::error::Error;
+use crate::database::Error;
 
 /// A log as PDH's tables describe it: its name, its counters, and its time zone.
 #[derive(Clone, Debug)]
@@ -56,7 +56,6 @@ impl Log {
         Ok(Self { name: name.to_owned(), counters, zone: header.zone })
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

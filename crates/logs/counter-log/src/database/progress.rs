@@ -27,7 +27,7 @@ pub(crate) struct Progress {
 /// What the database says of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Counted {
-    /// `NumberOfRecords`.
+    /// What documents call `NumberOfRecords`.
     pub(crate) records: u32,
     /// `LogStopTime`, without blanks at its end.
     pub(crate) stop: String,

@@ -9,14 +9,13 @@ use crate::database::log::Halves;
 /// A row of `CounterData` without its data set, record and time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Value {
-    /// `CounterID`.
+    /// What documents call `CounterID`.
     pub(crate) counter: i32,
     /// `CounterValue`; a finite number.
     pub(crate) value: f64,
     pub(crate) raw: Option<RawValue>,
 }
 
-/// `FirstValueA` to `MultiCount`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RawValue {
     pub(crate) first: Halves,

@@ -1,7 +1,6 @@
 //! [MS-PLA] 2.2.2.7: PDH's three tables, with the columns that PDH really makes: `MultiCount`, `TimeBaseA` and `TimeBaseB` are
 //! not in the text.
 
-/// A table.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
@@ -34,7 +33,6 @@ pub(crate) enum Kind {
     Varchar(i32),
 }
 
-/// The samples.
 pub(crate) const COUNTER_DATA: Table = Table {
     name: "CounterData",
     columns: &[
@@ -74,7 +72,6 @@ pub(crate) const COUNTER_DETAILS: Table = Table {
     index: Some("MachineName"),
 };
 
-/// The logs.
 pub(crate) const DISPLAY_TO_ID: Table = Table {
     name: "DisplayToID",
     columns: &[
@@ -91,7 +88,6 @@ pub(crate) const DISPLAY_TO_ID: Table = Table {
     index: None,
 };
 
-/// All of them.
 pub(crate) const TABLES: [&Table; 3] = [&COUNTER_DATA, &COUNTER_DETAILS, &DISPLAY_TO_ID];
 
 /// What the columns of a log's counters are read by.

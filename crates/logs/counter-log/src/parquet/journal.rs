@@ -4,12 +4,9 @@
 //! log and the footer of the Parquet file as it was when the journal was begun, each further one a record. Numbers are little
 //! endian. What follows the last frame that is whole and right does not count.
 
-mod fields;
-
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use self::fields::{Fields, put_bytes, put_optional};
 use super::Error;
 use crate::batch::{Batch, RawSample, Row, Sample};
 use crate::column::{Column, LogHeader};
@@ -37,7 +34,6 @@ pub struct Journal {
     pub end: u64,
     /// The footer that stands there.
     pub footer: Vec<u8>,
-    /// The records.
     pub records: Batch,
     /// How many bytes of the journal are whole.
     pub whole_bytes: usize,
@@ -232,4 +228,52 @@ fn put_length(content: &mut Vec<u8>, length: usize) {
 /// A length as it is written. What is longer than all that may be read is refused when it is read.
 fn length_of(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// What is left to read.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (array, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*array)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    /// Bytes behind their number.
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.number()?).ok()?;
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    fn text(&mut self) -> Option<String> {
+        std::str::from_utf8(self.bytes()?).ok().map(str::to_owned)
+    }
+
+    /// A text behind a byte that says whether there is one.
+    fn optional(&mut self) -> Option<Option<String>> {
+        match self.array()? {
+            [0] => Some(None),
+            [1] => self.text().map(Some),
+            _ => None,
+        }
+    }
+}
+
+fn put_bytes(content: &mut Vec<u8>, bytes: &[u8]) {
+    put_length(content, bytes.len());
+    content.extend_from_slice(bytes);
+}
+
+fn put_optional(content: &mut Vec<u8>, text: Option<&str>) {
+    content.push(u8::from(text.is_some()));
+    if let Some(text) = text {
+        put_bytes(content, text.as_bytes());
+    }
 }

@@ -1,10 +1,9 @@
 //! CSV and TSV as PDH writes them. `gaps.toml` has what its documents leave open.
 
-mod number;
-
 use std::io::Write as _;
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
 use crate::batch::Row;
@@ -14,9 +13,9 @@ use crate::zone::LogZone;
 /// The two formats of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextFormat {
-    /// [MS-PLA] 2.2.2.7 `plaCommaSeparated`.
+    /// `plaCommaSeparated` of [MS-PLA] 2.2.2.7.
     Csv,
-    /// [MS-PLA] 2.2.2.7 `plaTabSeparated`.
+    /// `plaTabSeparated` of [MS-PLA] 2.2.2.7.
     Tsv,
 }
 
@@ -101,7 +100,6 @@ impl TextLog {
         Self { header: line, between, offset: zone.offset, columns: header.columns.len(), has_description }
     }
 
-    /// The first line.
     #[must_use]
     pub fn header(&self) -> &[u8] {
         &self.header
@@ -111,12 +109,12 @@ impl TextLog {
     pub fn write_row(&self, row: Row<'_>, text: &mut Vec<u8>) {
         text.reserve(CELL_BYTES_MAX * (self.columns + 2));
         text.push(b'"');
-        number::write_time(self.offset.to_datetime(row.time), text);
+        write_time(self.offset.to_datetime(row.time), text);
         let mut digits = zmij::Buffer::new();
         for index in 0..self.columns {
             text.extend_from_slice(&self.between);
             match row.samples.get(index).and_then(|sample| sample.value) {
-                Some(value) if value.is_finite() => number::write_value(value, &mut digits, text),
+                Some(value) if value.is_finite() => write_value(value, &mut digits, text),
                 _ => text.push(b' '),
             }
         }
@@ -151,6 +149,38 @@ impl std::fmt::Display for Cell<'_> {
         }
         Ok(())
     }
+}
+
+/// `MM/DD/YYYY HH:MM:SS.mmm`. What is below a millisecond is cut off.
+fn write_time(time: DateTime, text: &mut Vec<u8>) {
+    let year = time.year().unsigned_abs();
+    let [hundreds, years] = [year / 100, year % 100].map(u32::from);
+    let millisecond = time.subsec_nanosecond().unsigned_abs() / 1_000_000;
+    let two = |number: i8| pair(u32::from(number.unsigned_abs()));
+    let [m1, m2] = two(time.month());
+    let [d1, d2] = two(time.day());
+    let ([y1, y2], [y3, y4]) = (pair(hundreds), pair(years));
+    let ([h1, h2], [n1, n2], [s1, s2]) = (two(time.hour()), two(time.minute()), two(time.second()));
+    let ([_, f1], [f2, f3]) = (pair(millisecond / 100), pair(millisecond % 100));
+    text.extend_from_slice(&[
+        m1, m2, b'/', d1, d2, b'/', y1, y2, y3, y4, b' ', h1, h2, b':', n1, n2, b':', s1, s2, b'.', f1, f2,
+        f3,
+    ]);
+}
+
+/// The least digits that are the same number when they are read, as integers without a point.
+fn write_value(value: f64, digits: &mut zmij::Buffer, text: &mut Vec<u8>) {
+    let written = digits.format_finite(value);
+    text.extend_from_slice(written.strip_suffix(".0").unwrap_or(written).as_bytes());
+}
+
+/// The two digits of a number below 100.
+fn pair(number: u32) -> [u8; 2] {
+    [digit(number / 10), digit(number)]
+}
+
+fn digit(number: u32) -> u8 {
+    b"0123456789"[(number % 10) as usize]
 }
 
 #[cfg(test)]

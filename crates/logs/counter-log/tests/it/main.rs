@@ -1,3 +1,1 @@
-#![allow(missing_docs, reason = "tests")]
-
 mod database;

@@ -11,12 +11,9 @@ use super::read::Cabinet;
 use crate::tree;
 use crate::{Error, Result};
 
-/// What was unpacked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extracted {
-    /// Files.
     pub files: u64,
-    /// Their bytes.
     pub bytes: u64,
 }
 

@@ -23,7 +23,6 @@ const NAME_BYTES_MAX: usize = 256;
 /// How much of a cabinet file is unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtractLimits {
-    /// Files in it.
     pub files_max: u16,
     /// Bytes of all files together.
     pub bytes_max: u64,
@@ -40,7 +39,6 @@ impl Default for ExtractLimits {
 pub struct Entry {
     /// Its path, with `/` between its parts. No part is `..`, a device of Windows, or empty.
     pub path: String,
-    /// Its bytes.
     pub bytes: u32,
     /// When it was modified, if that is a date. Cabinet files have local times without a zone, which are read as UTC.
     pub modified: Option<Timestamp>,

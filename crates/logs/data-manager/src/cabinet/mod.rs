@@ -3,7 +3,6 @@
 //! They are read by code of our own: the reader of the `cab` crate starts at the first byte of a cabinet's folder for each file,
 //! does not say that a cabinet is one of several, and panics if the offset of a file is behind the last byte.
 
-mod checksum;
 mod extract;
 mod layout;
 mod name;

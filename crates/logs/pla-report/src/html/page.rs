@@ -1,10 +1,10 @@
 use std::fmt::Write;
 
-use super::escape::{escaped, push};
+use super::Labels;
 use super::is_full;
-use super::labels::Labels;
 use super::table::Writer;
 use super::warnings::{self, Tags};
+use super::{escaped, push};
 use crate::tree::{NodeId, Tree};
 
 /// [MS-PLA] 2.2.3.3: rows that are shown of a table where nothing else is said.
@@ -204,7 +204,6 @@ impl Writer<'_> {
     }
 }
 
-/// Seconds for people.
 fn duration(seconds: u64) -> String {
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let parts = [(hours, "h"), (minutes, "min"), (rest, "s")];

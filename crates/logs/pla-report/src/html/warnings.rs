@@ -1,9 +1,9 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use super::escape::escaped;
+use super::Labels;
+use super::escaped;
 use super::is_full;
-use super::labels::Labels;
 use crate::tree::{NodeId, Tree};
 
 /// Bytes of the texts of all warnings with one tag, which stand at each place that they are about.

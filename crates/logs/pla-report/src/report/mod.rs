@@ -1,3 +1,5 @@
+//! What a report of counters shows, by a schema or without one.
+
 mod build;
 mod header;
 pub(crate) mod pattern;
@@ -20,7 +22,6 @@ pub struct Source<'a> {
     pub columns: &'a [Column],
     /// The figures of these columns.
     pub statistics: &'a Statistics,
-    /// The run.
     pub facts: &'a RunFacts,
 }
 

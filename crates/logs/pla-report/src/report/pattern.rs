@@ -1,3 +1,5 @@
+//! Patterns of names in the schema of a report.
+
 use crate::xpath::{Error, Work};
 
 /// [MS-PLA] 2.2.3.3: a pattern of names in `Include` and `Exclude`, such as `i/avg*/`.

@@ -10,7 +10,6 @@ use crate::xpath::{Error, Work};
 pub(super) struct Objects<'a> {
     /// The name of each object as the log has it first, and its columns.
     objects: Vec<(&'a str, Vec<usize>)>,
-    /// Names without case.
     places: HashMap<String, usize>,
 }
 

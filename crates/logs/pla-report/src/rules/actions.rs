@@ -1,8 +1,10 @@
+//! What a rule does to a report when it applies.
+
 use ms_pla::xml::{Element, Node};
 
-use super::model::{Action, Content, Inserted};
 use super::run::{Run, Stop};
 use super::template::{TooLong, Variable};
+use super::{Action, Content, Inserted};
 use crate::report::schema::shown;
 use crate::tree::{self, Axis, EditError, Tree};
 use crate::xpath::{Place, Value};
@@ -24,7 +26,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// [MS-PLA] 2.2.4
+    /// See section 2.2.4 of [MS-PLA].
     fn set(&mut self, name: &str, content: &Content, context: Place) -> Result<(), Stop> {
         let variable = match content {
             Content::Text(text) => {
@@ -49,7 +51,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// [MS-PLA] 2.2.5, 2.2.6
+    /// See section 2.2.5, 2.2.6 of [MS-PLA].
     fn insert(&mut self, select: Option<&str>, inserted: &[Inserted], context: Place) -> Result<(), Stop> {
         let places = match select {
             Some(select) => self.nodes(select, context, "`select` of `Insert`")?,
@@ -130,7 +132,7 @@ impl Run<'_> {
         Ok(self.work.charge_bytes(moved)?)
     }
 
-    /// [MS-PLA] 2.2.7
+    /// See section 2.2.7 of [MS-PLA].
     fn delete(&mut self, select: &str, context: Place) -> Result<(), Stop> {
         let places = self.nodes(select, context, "`select` of `Delete`")?;
         // Attributes count by their places, which those behind them lose.
@@ -147,7 +149,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// [MS-PLA] 2.2.8
+    /// See section 2.2.8 of [MS-PLA].
     fn warn(
         &mut self,
         select: &str,

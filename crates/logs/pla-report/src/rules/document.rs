@@ -1,6 +1,6 @@
 use ms_pla::xml::{Element, Limits};
 
-use super::outcome::Documents;
+use super::Documents;
 use crate::report::schema::shown;
 use crate::tree::Tree;
 use crate::xpath::{Error, Work};

@@ -1,10 +1,12 @@
+//! How rules are read, and within which limits.
+
 use std::collections::HashMap;
 
 use ms_pla::xml::Element;
 
-use super::model::{Action, Block, Content, Group, Inserted, Rule, SortType, Step, When};
+use super::{Action, Block, Content, Group, Inserted, Rule, SortType, Step, When};
 use super::{Limits, Rules};
-use crate::error::Error;
+use crate::Error;
 use crate::report::schema::{shown, strings};
 
 /// Reads the element `Rules`.

@@ -1,9 +1,11 @@
+//! How rules are applied, one after another, and what hosts cannot choose in them.
+
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::model::{Action, Group, Rule, SortType, Step};
-use super::outcome::{Applied, Documents, Failure, Limits};
 use super::template::{Names, Variable};
+use super::{Action, Group, Rule, SortType, Step};
+use super::{Applied, Documents, Failure, Limits};
 use super::{Rules, document};
 use crate::report::schema::shown;
 use crate::tree::{Size, Tree};
@@ -17,7 +19,6 @@ pub(super) struct Run<'a> {
     pub(super) limits: &'a Limits,
     pub(super) work: Work,
     pub(super) applied: Applied,
-    /// Group and rule.
     place: String,
     is_logged: bool,
     /// INVARIANT: set once the work was too much; nothing is done after it.

@@ -1,3 +1,5 @@
+//! Variables in the texts of rules.
+
 use std::collections::HashMap;
 
 use crate::xpath::{number_text, text_literal, to_number};
@@ -76,7 +78,6 @@ impl Limited {
 /// A part of a text with names in it.
 enum Part<'t> {
     Text(&'t str),
-    /// `{name}`
     Variable(&'t str),
 }
 

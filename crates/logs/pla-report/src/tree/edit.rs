@@ -28,7 +28,6 @@ pub(crate) enum EditError {
     Attributes,
 }
 
-/// What is inserted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Inserted<'a> {
     Element(&'a Element),

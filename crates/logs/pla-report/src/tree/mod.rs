@@ -22,7 +22,6 @@ pub struct Tree {
 /// How large a tree is, or may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// Nodes and attributes.
     pub(crate) nodes: usize,
     /// Bytes of names, values and texts.
     pub(crate) bytes: usize,
@@ -111,7 +110,6 @@ impl Tree {
         self.children(node).iter().copied().filter(move |child| self.name(*child) == name)
     }
 
-    /// The root element.
     pub(crate) fn document_element(&self) -> NodeId {
         let is_element = |node: &&NodeId| matches!(self.kind(**node), Kind::Element { .. });
         self.children(Self::ROOT).iter().find(is_element).copied().unwrap_or(Self::ROOT)
@@ -175,7 +173,6 @@ impl Tree {
     }
 }
 
-/// See [`Tree::descendants`].
 pub(crate) struct Descendants<'a> {
     tree: &'a Tree,
     open: Vec<NodeId>,

@@ -1,7 +1,7 @@
-use super::error::Error;
+use super::Error;
+use super::Work;
 use super::expression::{Axis, Step, Test};
 use super::value::Place;
-use super::work::Work;
 use crate::tree::{Kind, NodeId, Tree};
 
 impl Axis {

@@ -1,8 +1,8 @@
 use std::collections::HashSet;
 
-use super::error::Error;
+use super::Error;
+use super::Work;
 use super::value::{Place, Value};
-use super::work::Work;
 use crate::tree::Tree;
 
 /// XPath 1.0, 3.4: `=` and `!=`. A set is equal to something if one of its nodes is, and different if one of them is.

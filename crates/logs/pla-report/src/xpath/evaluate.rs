@@ -1,8 +1,8 @@
+use super::Error;
+use super::Work;
 use super::compare;
-use super::error::Error;
 use super::expression::{Expr, Operator, Path, Start};
 use super::value::{Place, Value};
-use super::work::Work;
 use crate::tree::Tree;
 
 /// XPath 1.0, 1: what an expression is evaluated on.

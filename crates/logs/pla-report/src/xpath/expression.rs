@@ -27,7 +27,6 @@ pub(super) enum Operator {
     Remainder,
 }
 
-/// Steps from somewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Path {
     pub(super) start: Start,
@@ -49,7 +48,7 @@ pub(super) struct Step {
     pub(super) predicates: Vec<Expr>,
 }
 
-/// XPath 1.0, 2.2.
+/// See XPath 1.0, section 2.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Axis {
     Ancestor,
@@ -86,7 +85,7 @@ impl Axis {
     }
 }
 
-/// XPath 1.0, 2.3.
+/// See XPath 1.0, section 2.3.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Test {
     /// Any element, or any attribute on its axis.
@@ -103,7 +102,7 @@ pub(super) enum Test {
 
 macro_rules! functions {
     ($($name:literal $variant:ident $min:literal $max:literal)*) => {
-        /// XPath 1.0, 4.
+        /// See XPath 1.0, section 4.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Function { $($variant),* }
 

@@ -1,10 +1,10 @@
 use std::collections::HashMap;
 
-use super::error::Error;
+use super::Error;
+use super::Work;
 use super::evaluate::{Context, to_f64};
 use super::expression::{Expr, Function};
 use super::value::{Place, SPACE, Value};
-use super::work::Work;
 use crate::tree::Tree;
 
 impl Function {

@@ -1,5 +1,5 @@
-use super::error::Error;
-use super::names::{is_name_char, is_name_start};
+use super::Error;
+use super::{is_name_char, is_name_start};
 
 /// XPath 1.0, 3.7: a token.
 #[derive(Clone, Debug, PartialEq)]

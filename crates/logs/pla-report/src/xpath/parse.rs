@@ -1,4 +1,4 @@
-use super::error::Error;
+use super::Error;
 use super::expression::{Axis, Expr, Function, Operator, Path, Start, Step, Test};
 use super::lexer::{Placed, Token};
 

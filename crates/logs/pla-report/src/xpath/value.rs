@@ -1,5 +1,5 @@
-use super::error::Error;
-use super::work::Work;
+use super::Error;
+use super::Work;
 use crate::tree::{Attribute, Kind, NodeId, Tree};
 
 /// XPath 1.0, 1: what an expression evaluates to.
@@ -60,7 +60,7 @@ impl Place {
 }
 
 impl Value {
-    /// XPath 1.0, 4.2.
+    /// See XPath 1.0, section 4.2.
     pub(crate) fn into_text(self, tree: &Tree, work: &mut Work) -> Result<String, Error> {
         Ok(match self {
             Self::Nodes(nodes) => match nodes.first() {
@@ -73,7 +73,7 @@ impl Value {
         })
     }
 
-    /// XPath 1.0, 4.4.
+    /// See XPath 1.0, section 4.4.
     pub(crate) fn to_number(&self, tree: &Tree, work: &mut Work) -> Result<f64, Error> {
         Ok(match self {
             Self::Nodes(nodes) => match nodes.first() {
@@ -89,7 +89,7 @@ impl Value {
         })
     }
 
-    /// XPath 1.0, 4.3.
+    /// See XPath 1.0, section 4.3.
     pub(crate) fn to_boolean(&self) -> bool {
         match self {
             Self::Nodes(nodes) => !nodes.is_empty(),

@@ -1,18 +1,22 @@
 use core::fmt;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use ssp::SecurityContext;
 use wire::{Encode, WriteCursor};
 
-use super::state::{OpenCall, State};
-use super::verification::Verified;
-use super::{CallRequest, ClientConfig, Event, FRAG_BYTES_MIN, PresentationContext, Transmit};
+use super::{
+    CallRequest, ClientConfig, Event, FRAG_BYTES_MIN, OpenCall, PresentationContext, State, Transmit,
+};
 use crate::assembly::Assembly;
-use crate::pdu::{CommonHeader, PacketType, PfcFlags, Request, encode_pdu};
+use crate::pdu::{
+    Command, CommandKind, CommonHeader, PacketType, PfcFlags, Request, VerificationTrailer, encode_pdu,
+};
 use crate::protector::{Protector, fragments, protect};
 use crate::stream::PduStream;
-use crate::{AssociationState, AuthLevel, CallId, CallOutcome, Change, Error, Observer, Role};
+use crate::{
+    AssociationState, AuthLevel, CallId, CallOutcome, Change, ContextId, Error, Observer, Role, SyntaxId,
+};
 
 /// One association with a server, without input or output.
 ///
@@ -177,7 +181,6 @@ impl ClientAssociation {
         Some(transmit)
     }
 
-    /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -278,5 +281,45 @@ impl fmt::Debug for ClientAssociation {
             .field("contexts", &self.contexts)
             .field("open_call", &self.open_call.as_ref().map(|open| open.call_id))
             .finish_non_exhaustive()
+    }
+}
+
+/// What was negotiated in the clear and then said again in a protected request.
+#[derive(Debug, Default)]
+pub(super) struct Verified {
+    /// That headers can be signed, which the bind said.
+    header_signing: bool,
+    contexts: BTreeSet<ContextId>,
+}
+
+impl Verified {
+    /// The stub data with a verification trailer behind it, and where that begins; nothing where none is due.
+    ///
+    /// [MS-RPCE] <41> to <43>: the bitmask goes with the first request of the connection, the presentation context with
+    /// the first request on it. The header is not repeated, since NTLM and SPNEGO sign it.
+    fn with_trailer(
+        &mut self,
+        context_id: ContextId,
+        interface: SyntaxId,
+        stub: &[u8],
+    ) -> Result<Option<(Vec<u8>, usize)>, Error> {
+        let mut commands = Vec::new();
+        if !core::mem::replace(&mut self.header_signing, true) {
+            commands.push(CommandKind::Bitmask1(VerificationTrailer::CLIENT_SUPPORT_HEADER_SIGNING));
+        }
+        if self.contexts.insert(context_id) {
+            commands.push(CommandKind::PresentationContext { interface, transfer_syntax: SyntaxId::NDR });
+        }
+        if commands.is_empty() {
+            return Ok(None);
+        }
+        let trailer = VerificationTrailer { commands: commands.into_iter().map(Command::new).collect() };
+        let mut body = Vec::with_capacity(stub.len() + VerificationTrailer::ALIGNMENT + trailer.size());
+        let mut dst = WriteCursor::new(&mut body);
+        dst.write_slice(stub);
+        dst.align(VerificationTrailer::ALIGNMENT);
+        let start = dst.pos();
+        trailer.encode(&mut dst)?;
+        Ok(Some((body, start)))
     }
 }

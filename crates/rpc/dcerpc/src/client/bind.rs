@@ -2,8 +2,8 @@ use ssp::Step;
 use wire::DecodeError;
 
 use super::association::ClientAssociation;
-use super::state::{Offer, State};
 use super::{Event, FRAG_BYTES_MIN, PresentationContext, Transmit};
+use super::{Offer, State};
 use crate::pdu::{
     AlterContext, AlterContextResponse, Auth3, Bind, BindAck, ContextElement, ContextList, ContextResult,
     PacketType, PfcFlags, ResultList, Verifier, encode_pdu,

@@ -3,14 +3,13 @@
 mod association;
 mod bind;
 mod receive;
-mod state;
-mod verification;
 
 use wire::Guid;
 
-pub use self::association::ClientAssociation;
-
+use crate::assembly::Assembly;
 use crate::{Auth, CallId, ContextId, FaultStatus, Limits, Rejection, RejectionReason, SyntaxId};
+
+pub use self::association::ClientAssociation;
 
 /// How an association is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,12 +51,10 @@ impl Default for ClientConfig {
 pub(crate) const FRAG_BYTES_MIN: u16 = 1432;
 pub(crate) const FRAG_BYTES_DEFAULT: u16 = 5840;
 
-/// One call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallRequest<'a> {
     /// An accepted presentation context.
     pub context_id: ContextId,
-    /// The operation.
     pub opnum: u16,
     /// The object that the call is for, where the interface has objects.
     pub object: Option<Guid>,
@@ -79,7 +76,6 @@ pub struct Transmit {
 pub struct PresentationContext {
     /// Its name in calls.
     pub context_id: ContextId,
-    /// Its interface.
     pub interface: SyntaxId,
     /// Whether it can be called, or why not.
     pub outcome: Result<(), (Rejection, RejectionReason)>,
@@ -97,13 +93,9 @@ pub enum Event {
         contexts: Vec<PresentationContext>,
     },
     /// The server answered to a further interface.
-    Altered {
-        /// Accepted or not.
-        context: PresentationContext,
-    },
+    Altered { context: PresentationContext },
     /// A call was answered.
     Response {
-        /// The call.
         call_id: CallId,
         /// The results, in NDR.
         stub: Vec<u8>,
@@ -111,12 +103,39 @@ pub enum Event {
     /// A call failed.
     ///
     /// Servers send faults without protection, so that a fault proves nothing about who sent it.
-    Fault {
-        /// The call.
-        call_id: CallId,
-        /// Why.
-        status: FaultStatus,
-    },
+    Fault { call_id: CallId, status: FaultStatus },
     /// The server asks for the connection to be closed when no call is open.
     Shutdown,
+}
+
+/// What the association waits for.
+#[derive(Debug)]
+enum State {
+    Unbound,
+    /// For the answer to a bind, or to an alter_context with a further leg of its authentication.
+    Binding(Offer),
+    Bound,
+    /// For the answer to an alter_context with a further interface.
+    Altering(Offer),
+    Failed,
+}
+
+/// What a bind or an alter_context asked for.
+#[derive(Debug)]
+struct Offer {
+    call_id: CallId,
+    /// The first of the contexts that are offered; those behind it are too.
+    first_context: usize,
+    /// Legs of the authentication that were sent.
+    legs: usize,
+    /// Whether the bind_ack is there and only the authentication goes on.
+    acknowledged: bool,
+}
+
+/// A call that waits for its response.
+#[derive(Debug)]
+struct OpenCall {
+    call_id: CallId,
+    context_id: ContextId,
+    response: Assembly,
 }

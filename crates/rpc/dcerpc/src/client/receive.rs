@@ -3,8 +3,8 @@ use core::mem;
 use wire::{Decode, ReadCursor};
 
 use super::Event;
+use super::State;
 use super::association::ClientAssociation;
-use super::state::State;
 use crate::pdu::{BindAck, BindNak, CommonHeader, Fault, PacketType, PfcFlags, Response, Verifier};
 use crate::protector::unprotect;
 use crate::{CallId, CallOutcome, Change, Error};

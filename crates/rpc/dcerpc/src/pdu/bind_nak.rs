@@ -10,7 +10,6 @@ use wire::{
 #[doc(alias = "rpcconn_bind_nak_hdr_t")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindNak {
-    /// Why.
     pub reason: BindNakReason,
     /// Major and minor of the protocol versions that the server speaks.
     pub versions: Vec<(u8, u8)>,
@@ -70,9 +69,7 @@ open_enum! {
     /// C706 12.6.3.1 and [MS-RPCE] 2.2.2.5: why an association was refused.
     #[doc(alias = "p_reject_reason_t")]
     pub struct BindNakReason(u16) {
-        /// None given.
         REASON_NOT_SPECIFIED = 0,
-        /// Try later.
         TEMPORARY_CONGESTION = 1,
         /// The server has too many associations.
         LOCAL_LIMIT_EXCEEDED = 2,

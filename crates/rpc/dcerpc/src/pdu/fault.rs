@@ -16,7 +16,6 @@ pub struct Fault {
     pub context_id: ContextId,
     /// Cancels that the server received.
     pub cancel_count: u8,
-    /// Why.
     pub status: FaultStatus,
 }
 

@@ -14,7 +14,6 @@ use crate::CallId;
 #[doc(alias = "rpcconn_common_hdr_t")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommonHeader {
-    /// Which PDU follows.
     pub packet_type: PacketType,
     /// First, last and the like.
     pub flags: PfcFlags,
@@ -124,21 +123,14 @@ open_enum! {
     /// C706 12.6.3.1: the PDU's type.
     #[doc(alias = "PTYPE")]
     pub struct PacketType(u8) {
-        /// A call.
         REQUEST = 0,
-        /// Its answer.
         RESPONSE = 2,
-        /// Its failure.
         FAULT = 3,
-        /// Opens an association.
         BIND = 11,
-        /// Accepts it.
         BIND_ACK = 12,
-        /// Refuses it.
         BIND_NAK = 13,
         /// Adds a presentation context, or goes on authenticating.
         ALTER_CONTEXT = 14,
-        /// Its answer.
         ALTER_CONTEXT_RESP = 15,
         /// The last leg of an authentication.
         AUTH3 = 16,
@@ -157,11 +149,8 @@ open_enum! {
 pub struct PfcFlags(pub u8);
 
 impl PfcFlags {
-    /// The first fragment.
     pub const FIRST_FRAG: Self = Self(0x01);
-    /// The last fragment.
     pub const LAST_FRAG: Self = Self(0x02);
-    /// First and last.
     pub const WHOLE: Self = Self(0x03);
     /// In a request: a cancel was pending when it was sent.
     pub const PENDING_CANCEL: Self = Self(0x04);

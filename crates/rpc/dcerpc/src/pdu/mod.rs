@@ -4,7 +4,6 @@
 //! response has to be decrypted in place first.
 
 mod alter_context;
-mod auth3;
 mod bind;
 mod bind_ack;
 mod bind_nak;
@@ -12,16 +11,18 @@ mod fault;
 mod header;
 mod presentation;
 mod request;
-mod response;
 mod response_fragment;
-mod sec_trailer;
 mod verification_trailer;
 mod verifier;
 
-use wire::{Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor};
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
+    ensure_size,
+};
+
+use crate::{AuthLevel, AuthService, CallId, ContextId};
 
 pub use self::alter_context::{AlterContext, AlterContextResponse};
-pub use self::auth3::Auth3;
 pub use self::bind::Bind;
 pub use self::bind_ack::BindAck;
 pub use self::bind_nak::{BindNak, BindNakReason};
@@ -29,20 +30,14 @@ pub use self::fault::Fault;
 pub use self::header::{CommonHeader, PacketType, PfcFlags};
 pub use self::presentation::{ContextElement, ContextList, ContextResult, ResultList};
 pub use self::request::Request;
-pub use self::response::Response;
 pub use self::response_fragment::ResponseFragment;
-pub use self::sec_trailer::SecTrailer;
 pub use self::verification_trailer::{Command, CommandKind, Header2, VerificationTrailer};
 pub use self::verifier::Verifier;
-
-use crate::CallId;
 
 /// Any PDU, as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pdu<'a> {
-    /// The common header.
     pub header: CommonHeader,
-    /// What follows it.
     pub body: Body<'a>,
     /// The authentication at the end, if there is one.
     pub verifier: Option<Verifier<'a>>,
@@ -55,15 +50,12 @@ pub enum Body<'a> {
     Bind(Bind),
     /// A bind_ack or an alter_context_resp.
     BindAck(BindAck),
-    /// A bind_nak.
     BindNak(BindNak),
-    /// An auth3.
     Auth3,
     /// A request with its stub data, which may be encrypted.
     Request(Request, &'a [u8]),
     /// A response with its stub data, which may be encrypted.
     Response(Response, &'a [u8]),
-    /// A fault.
     Fault(Fault),
     /// A shutdown, co_cancel or orphaned: there is nothing.
     Empty,
@@ -142,4 +134,143 @@ pub fn encode_pdu(
 /// A length that the common header gives two bytes.
 pub(crate) fn length_field(field: &'static str, length: usize) -> EncodeResult<u16> {
     u16::try_from(length).map_err(|_| EncodeError::new("PDU", field, "more than 65535 bytes"))
+}
+
+/// [MS-RPCE] 2.2.2.5 `rpcconn_rpc_auth_3_hdr_t`, without the common header
+///
+/// The last leg of an authentication with an odd number of them. It has no answer.
+#[doc(alias = "rpcconn_auth3_hdr_t")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Auth3;
+
+impl Auth3 {
+    const FIXED_PART_SIZE: usize = 4 /* pad */;
+    const NAME: &'static str = "rpcconn_rpc_auth_3_hdr_t";
+}
+
+impl Encode for Auth3 {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_zeros(Self::FIXED_PART_SIZE);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for Auth3 {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        src.read_slice(Self::FIXED_PART_SIZE);
+        Ok(Self)
+    }
+}
+
+/// C706 12.6.4.10 `rpcconn_response_hdr_t`, without the common header and the stub data
+///
+/// One fragment of an answer.
+#[doc(alias = "rpcconn_response_hdr_t")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// Stub data from here to the end of the answer; no more than a hint.
+    pub alloc_hint: u32,
+    /// The call's presentation context.
+    pub context_id: ContextId,
+    /// Cancels that the server received.
+    pub cancel_count: u8,
+}
+
+impl Response {
+    const FIXED_PART_SIZE: usize =
+        4 /* alloc_hint */ + 2 /* p_cont_id */ + 1 /* cancel_count */ + 1 /* reserved */;
+    const NAME: &'static str = "rpcconn_response_hdr_t";
+}
+
+impl Encode for Response {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u32(self.alloc_hint);
+        dst.write_u16(self.context_id);
+        dst.write_u8(self.cancel_count);
+        dst.write_u8(0);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for Response {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        let alloc_hint = src.read_u32();
+        let context_id = src.read_u16();
+        let cancel_count = src.read_u8();
+        src.read_u8();
+        Ok(Self { alloc_hint, context_id, cancel_count })
+    }
+}
+
+/// [MS-RPCE] 2.2.2.11 `sec_trailer`
+///
+/// Stands between the padded body of a PDU and the authentication token that ends it.
+#[doc(alias = "auth_verifier_co_t")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecTrailer {
+    pub auth_type: AuthService,
+    /// How much is protected.
+    pub auth_level: AuthLevel,
+    /// Padding at the end of the body, which is no stub data.
+    pub auth_pad_length: u8,
+    /// The security context within the association.
+    pub auth_context_id: u32,
+}
+
+impl SecTrailer {
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 1 /* auth_type */
+        + 1 /* auth_level */
+        + 1 /* auth_pad_length */
+        + 1 /* auth_reserved */
+        + 4 /* auth_context_id */;
+    const NAME: &'static str = "sec_trailer";
+}
+
+impl Encode for SecTrailer {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u8(self.auth_type.0);
+        dst.write_u8(self.auth_level.0);
+        dst.write_u8(self.auth_pad_length);
+        dst.write_u8(0);
+        dst.write_u32(self.auth_context_id);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for SecTrailer {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        let auth_type = AuthService(src.read_u8());
+        let auth_level = AuthLevel(src.read_u8());
+        let auth_pad_length = src.read_u8();
+        src.read_u8();
+        Ok(Self { auth_type, auth_level, auth_pad_length, auth_context_id: src.read_u32() })
+    }
 }

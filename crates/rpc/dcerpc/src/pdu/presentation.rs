@@ -13,7 +13,6 @@ use crate::{ContextId, Rejection, RejectionReason, SyntaxId};
 pub struct ContextElement {
     /// Its name within the association.
     pub context_id: ContextId,
-    /// The interface.
     pub abstract_syntax: SyntaxId,
     /// The encodings that the client speaks.
     pub transfer_syntaxes: Vec<SyntaxId>,
@@ -113,7 +112,6 @@ impl<'de> Decode<'de> for ContextList {
 #[doc(alias = "p_result_t")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextResult {
-    /// Accepted or not.
     pub result: Rejection,
     /// Why not; after a feature negotiation, the features.
     pub reason: RejectionReason,

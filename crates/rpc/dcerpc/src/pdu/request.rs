@@ -13,9 +13,7 @@ use crate::ContextId;
 pub struct Request {
     /// Stub data from here to the end of the call; no more than a hint.
     pub alloc_hint: u32,
-    /// The presentation context.
     pub context_id: ContextId,
-    /// The operation.
     pub opnum: u16,
     /// The object, where the header's flags say that there is one.
     pub object: Option<Guid>,

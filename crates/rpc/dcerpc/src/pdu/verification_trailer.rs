@@ -15,13 +15,12 @@ pub struct VerificationTrailer {
     pub commands: Vec<Command>,
 }
 
-/// [MS-RPCE] 2.2.2.13 `SEC_VT`
+/// `SEC_VT` of [MS-RPCE] 2.2.2.13.
 #[doc(alias = "SEC_VT")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// SEC_VT_MUST_PROCESS_COMMAND: a server that does not know the command has to refuse the request.
     pub must_process: bool,
-    /// What to compare.
     pub kind: CommandKind,
 }
 
@@ -39,28 +38,22 @@ pub enum CommandKind {
     },
     /// [MS-RPCE] 2.2.2.13.3 `rpc_sec_vt_header2`: fields of the request's header.
     Header2(Header2),
-    /// Any other.
     Unknown {
-        /// Fourteen bits.
         command: u16,
         /// A multiple of four bytes.
         body: Vec<u8>,
     },
 }
 
-/// [MS-RPCE] 2.2.2.13.3 `rpc_sec_vt_header2`
+/// `rpc_sec_vt_header2` of [MS-RPCE] 2.2.2.13.3.
 #[doc(alias = "rpc_sec_vt_header2")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header2 {
-    /// The PDU's type.
     pub packet_type: PacketType,
     /// The data representation, all four bytes.
     pub drep: [u8; 4],
-    /// The call.
     pub call_id: CallId,
-    /// The presentation context.
     pub context_id: ContextId,
-    /// The operation.
     pub opnum: u16,
 }
 
@@ -131,7 +124,6 @@ impl<'de> Decode<'de> for VerificationTrailer {
     }
 }
 
-/// Three are known.
 const COMMANDS_MAX: usize = 32;
 
 impl Command {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use ssp::SecurityContext;
 use wire::{Encode, WriteCursor};
 
+use super::IncomingFragments;
 use super::groups::Membership;
-use super::incoming::IncomingFragments;
-use super::security_context::{SecurityEntry, SecurityIndex, SecurityState};
+use super::{SecurityEntry, SecurityIndex, SecurityState};
 use super::{ServerConfig, ServerEvent};
 use crate::pdu::{CommonHeader, Fault, PacketType, PfcFlags, Response, encode_pdu};
 use crate::protector::{Protector, fragments, protect};
@@ -183,7 +183,6 @@ impl ServerAssociation {
         Some(transmit)
     }
 
-    /// The next event.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
         let event = self.events.pop_front()?;
         if let ServerEvent::Request(call) = &event {

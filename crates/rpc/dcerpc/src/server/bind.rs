@@ -1,6 +1,6 @@
 use super::association::{Context, ServerAssociation, State};
 use super::security::Leg;
-use super::security_context::{SecurityIndex, SecurityState};
+use super::{SecurityIndex, SecurityState};
 use crate::client::FRAG_BYTES_MIN;
 use crate::pdu::{
     AlterContext, Bind, BindAck, BindNak, BindNakReason, CommonHeader, ContextElement, ContextResult, Fault,

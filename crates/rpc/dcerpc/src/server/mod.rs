@@ -3,21 +3,21 @@
 mod association;
 mod bind;
 mod groups;
-mod incoming;
 mod receive;
 mod security;
-mod security_context;
-mod verification;
 
 use std::sync::Arc;
 
 use wire::Guid;
 
+use crate::assembly::Assembly;
+use crate::client::FRAG_BYTES_DEFAULT;
+use crate::pdu::Request;
+use crate::protector::Protector;
+use crate::{AuthLevel, CallId, ContextId, Error, Limits, SyntaxId};
+
 pub use self::association::ServerAssociation;
 pub use self::groups::AssociationGroups;
-
-use crate::client::FRAG_BYTES_DEFAULT;
-use crate::{AuthLevel, CallId, ContextId, Limits, SyntaxId};
 
 /// What a server offers on an association.
 #[derive(Clone, Debug)]
@@ -69,7 +69,6 @@ pub enum ServerEvent {
     Orphaned(CallId),
 }
 
-/// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncomingCall {
     /// Names the call in the answer.
@@ -78,7 +77,6 @@ pub struct IncomingCall {
     pub context_id: ContextId,
     /// The interface as the client bound it.
     pub interface: SyntaxId,
-    /// The operation.
     pub opnum: u16,
     /// The object that the call is for, if it names one.
     pub object: Option<Guid>,
@@ -88,4 +86,61 @@ pub struct IncomingCall {
     pub auth_level: AuthLevel,
     /// The authenticated account of the caller, if there is one.
     pub peer: Option<Arc<ssp::Account>>,
+}
+
+/// One security context of an association ([MS-RPCE] 3.3.1.5.4).
+#[derive(Debug)]
+struct SecurityEntry {
+    protector: Protector,
+    state: SecurityState,
+    /// The authenticated account; known once the context is established.
+    peer: Option<Arc<ssp::Account>>,
+}
+
+/// Where a security context is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SecurityState {
+    /// It waits for a further leg of the client.
+    Authenticating {
+        legs: usize,
+    },
+    Established,
+    Denied,
+}
+
+/// Names a security context within its association. Contexts are never removed.
+type SecurityIndex = usize;
+
+/// A call of which some fragments have arrived.
+#[derive(Debug)]
+struct IncomingFragments {
+    call_id: CallId,
+    request: Request,
+    security: Option<SecurityIndex>,
+    assembly: Assembly,
+}
+
+impl IncomingFragments {
+    /// Refuses a fragment that is of another call than those before it.
+    fn check(
+        &self,
+        call_id: CallId,
+        request: &Request,
+        security: Option<SecurityIndex>,
+    ) -> Result<(), Error> {
+        if call_id != self.call_id {
+            return Err(Error::WrongCallId { expected: self.call_id, actual: call_id });
+        }
+        if request.context_id != self.request.context_id {
+            let (expected, actual) = (self.request.context_id, request.context_id);
+            return Err(Error::WrongContext { expected, actual });
+        }
+        if request.opnum != self.request.opnum || request.object != self.request.object {
+            return Err(Error::FragmentOrder { reason: "operation or object changes within a call" });
+        }
+        if security != self.security {
+            return Err(Error::WrongSecurityContext);
+        }
+        Ok(())
+    }
 }

@@ -4,7 +4,7 @@ use ssp::Step;
 
 use super::ServerEvent;
 use super::association::ServerAssociation;
-use super::security_context::{SecurityEntry, SecurityIndex, SecurityState};
+use super::{SecurityEntry, SecurityIndex, SecurityState};
 use crate::pdu::{SecTrailer, Verifier};
 use crate::protector::Protector;
 use crate::{AssociationState, Auth, AuthLevel, Change, Error, FaultStatus};

@@ -126,7 +126,6 @@ fn a_security_context_that_fails_denies_its_own_calls_alone() {
     assert_eq!(call(&mut first, &mut server).0, AuthLevel::PKT_PRIVACY);
 }
 
-/// [MS-RPCE] 3.3.1.5.4: RPC_S_PROTOCOL_ERROR.
 #[test]
 fn one_security_context_too_many_is_a_fault_and_no_end() {
     let mut server = server_with(Limits { security_contexts_max: 1, ..Limits::default() });

@@ -33,44 +33,31 @@ pub enum Event {
         more: bool,
     },
     /// The server did not admit us.
-    SessionRefused {
-        /// Its reason.
-        status: NtStatus,
-    },
+    SessionRefused { status: NtStatus },
     /// The server works on it; the answer comes later.
-    Pending {
-        /// Which request.
-        request: RequestId,
-    },
+    Pending { request: RequestId },
     /// A request was answered.
     Completed {
-        /// Which request.
         request: RequestId,
         /// The answer, or the server's refusal.
         result: Result<Reply, NtStatus>,
     },
     /// The request was refused because the session has expired: run
     /// [`session_setup`](super::ClientConnection::session_setup) again, then repeat the request.
-    SessionExpired {
-        /// Which request.
-        request: RequestId,
-    },
+    SessionExpired { request: RequestId },
 }
 
 /// The outcome of the negotiation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Negotiated {
-    /// The dialect.
     pub dialect: Dialect,
     /// The server's SPNEGO hint; may be empty.
     pub security_token: Vec<u8>,
-    /// The server's GUID.
     pub server_guid: Guid,
     /// How messages will be encrypted, where they are.
     pub cipher: Option<Cipher>,
     /// How messages will be signed, where they are not encrypted.
     pub signing: SigningAlgorithm,
-    /// The server's clock.
     pub system_time: wire::FileTime,
 }
 
@@ -91,7 +78,6 @@ pub enum Reply {
         /// The message goes on: read again.
         more: bool,
     },
-    /// What was read.
     Read {
         /// The message, or its beginning.
         data: Vec<u8>,
@@ -102,7 +88,6 @@ pub enum Reply {
     Written(u32),
     /// The pipe is closed.
     Closed,
-    /// The server lives.
     Echoed,
     /// The session is ended.
     LoggedOff,

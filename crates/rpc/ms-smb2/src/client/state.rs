@@ -11,7 +11,6 @@ use crate::{Cipher, Dialect, SigningAlgorithm};
 /// How far the connection has come.
 #[derive(Debug)]
 pub(super) enum Phase {
-    /// NEGOTIATE was sent.
     Negotiating,
     /// The first token is the caller's to give.
     Negotiated,
@@ -23,7 +22,6 @@ pub(super) enum Phase {
         reply: Option<Vec<u8>>,
         session_flags: SessionFlags,
     },
-    /// Requests go out.
     Ready,
     /// The session was ended.
     LoggedOff,
@@ -63,7 +61,6 @@ impl Agreement {
     }
 }
 
-/// The one session.
 #[derive(Debug)]
 pub(super) struct Session {
     /// 0 before the server has given it.
@@ -80,7 +77,6 @@ impl Session {
     }
 }
 
-/// A connected tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tree {
     pub(super) id: TreeId,

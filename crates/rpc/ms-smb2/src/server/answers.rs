@@ -3,20 +3,18 @@
 use tracing::debug;
 use wire::{Encode, NtStatus};
 
+use super::Request;
+use super::Waiting;
 use super::connection::ServerConnection;
-use super::file::Waiting;
-use super::request::Request;
 use crate::Error;
 use crate::packet::{Packet, Stamp};
 use crate::wire::{ErrorResponse, Flags, Header, Owner};
 
 impl ServerConnection {
-    /// Answers success.
     pub(super) fn answer(&mut self, request: &Request, body: &impl Encode) -> Result<(), Error> {
         self.respond(request, NtStatus::STATUS_SUCCESS, body)
     }
 
-    /// Answers a failure.
     pub(super) fn refuse(&mut self, request: &Request, status: NtStatus) -> Result<(), Error> {
         debug!(command = %request.command, %status, "Refused");
         self.respond(request, status, &ErrorResponse)

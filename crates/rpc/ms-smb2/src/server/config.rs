@@ -5,7 +5,6 @@ use crate::{Cipher, Dialect, SigningAlgorithm};
 /// Whether clients may or must encrypt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Encryption {
-    /// Not offered.
     Disabled,
     /// Offered, and used by clients that like to.
     #[default]
@@ -17,7 +16,6 @@ pub enum Encryption {
 /// What a server offers and accepts.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// The server's GUID.
     pub server_guid: Guid,
     /// Random bytes, new for each connection.
     pub preauth_salt: [u8; 32],
@@ -37,7 +35,6 @@ pub struct ServerConfig {
     pub system_time: FileTime,
     /// Whether CANCEL is ignored. Servers may answer the request itself instead.
     pub ignores_cancel: bool,
-    /// What is accepted.
     pub limits: ServerLimits,
 }
 

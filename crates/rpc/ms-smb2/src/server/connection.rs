@@ -3,12 +3,12 @@ use std::collections::{BTreeMap, VecDeque};
 use tracing::{debug, trace};
 use wire::{Decode as _, Guid, NtStatus, ReadCursor};
 
+use super::File;
+use super::Request;
 use super::ServerConfig;
-use super::event::{FileId, RequestId, ServerEvent};
-use super::file::File;
-use super::request::Request;
-use super::session_state::Session;
+use super::Session;
 use super::window::Window;
+use super::{FileId, RequestId, ServerEvent};
 use crate::crypto::PreauthHash;
 use crate::framing::Deframer;
 use crate::packet::split_compound;

@@ -1,8 +1,8 @@
 use wire::NtStatus;
 
+use super::Request;
 use super::connection::ServerConnection;
 use super::pipe::body;
-use super::request::Request;
 use crate::Error;
 use crate::wire::{FileInfoClass, QueryInfoRequest, QueryInfoResponse};
 
@@ -37,14 +37,14 @@ const MESSAGE_MODE: u32 = 1;
 const QUEUE_OPERATION: u32 = 0;
 const QUOTA: u32 = 4096;
 
-/// [MS-FSCC] 2.4.47 `FileStandardInformation`.
+/// `FileStandardInformation` of [MS-FSCC] 2.4.47.
 fn standard_information(available: u32) -> Vec<u8> {
     const NUMBER_OF_LINKS: u32 = 1;
     const DELETE_PENDING: u32 = 1;
     words(&[QUOTA, 0, available, 0, NUMBER_OF_LINKS, DELETE_PENDING])
 }
 
-/// [MS-FSCC] 2.4.37 `FilePipeLocalInformation`.
+/// `FilePipeLocalInformation` of [MS-FSCC] 2.4.37.
 fn pipe_local_information(available: u32) -> Vec<u8> {
     const FULL_DUPLEX: u32 = 2;
     const UNLIMITED: u32 = u32::MAX;

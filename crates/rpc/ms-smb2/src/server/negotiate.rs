@@ -1,8 +1,8 @@
 use tracing::debug;
 use wire::{Decode as _, NtStatus, ReadCursor};
 
+use super::Request;
 use super::connection::{Agreement, ServerConnection};
-use super::request::Request;
 use super::{Encryption, ServerConfig};
 use crate::packet::{Packet, Stamp};
 use crate::wire::{

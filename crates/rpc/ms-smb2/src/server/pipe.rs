@@ -2,10 +2,10 @@ use std::collections::VecDeque;
 
 use ::wire::{Decode, NtStatus, ReadCursor};
 
+use super::Request;
 use super::connection::ServerConnection;
-use super::event::{FileId, RequestId, ServerEvent, SessionId};
-use super::file::{File, Waiting};
-use super::request::Request;
+use super::{File, Waiting};
+use super::{FileId, RequestId, ServerEvent, SessionId};
 use crate::Error;
 use crate::packet::credit_charge;
 use crate::wire::{

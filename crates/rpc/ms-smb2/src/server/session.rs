@@ -3,10 +3,10 @@ use wire::{Decode as _, NtStatus, ReadCursor};
 use zeroize::Zeroizing;
 
 use super::Encryption;
+use super::Request;
 use super::connection::ServerConnection;
-use super::event::{AuthReply, ServerEvent, SessionId};
-use super::request::Request;
-use super::session_state::{Session, State};
+use super::{AuthReply, ServerEvent, SessionId};
+use super::{Session, State};
 use crate::Error;
 use crate::crypto::{KeyMaterial, Side};
 use crate::packet::Keys;

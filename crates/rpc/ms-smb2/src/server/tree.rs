@@ -1,7 +1,7 @@
 use wire::{Decode as _, NtStatus, ReadCursor};
 
+use super::Request;
 use super::connection::ServerConnection;
-use super::request::Request;
 use crate::Error;
 use crate::wire::{EmptyBody, Header, ShareType, TreeConnectRequest, TreeConnectResponse};
 

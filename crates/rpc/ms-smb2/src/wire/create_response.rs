@@ -5,7 +5,6 @@ use super::FileId;
 /// [MS-SMB2] 2.2.14 SMB2 CREATE Response. A pipe has no times, so that all of them are zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreateResponse {
-    /// The open file.
     pub file_id: FileId,
 }
 

@@ -6,39 +6,29 @@ use wire::{
 };
 
 open_enum! {
-    /// [MS-SMB2] 2.2.1.2 `Command`.
+    /// `Command` of [MS-SMB2] 2.2.1.2.
     pub struct Command(u16) {
         /// Agree on a dialect.
         NEGOTIATE = 0,
-        /// Authenticate.
         SESSION_SETUP = 1,
-        /// End the session.
         LOGOFF = 2,
         /// Connect to a share.
         TREE_CONNECT = 3,
-        /// Disconnect from it.
         TREE_DISCONNECT = 4,
-        /// Open a pipe.
         CREATE = 5,
-        /// Close it.
         CLOSE = 6,
         /// Write what is buffered.
         FLUSH = 7,
         /// Read from a pipe.
         READ = 8,
-        /// Write to it.
         WRITE = 9,
-        /// Lock a range.
         LOCK = 10,
         /// A control code, such as a transceive.
         IOCTL = 11,
         /// Give a request up.
         CANCEL = 12,
-        /// Is anybody there?
         ECHO = 13,
-        /// List a directory.
         QUERY_DIRECTORY = 14,
-        /// Watch a directory.
         CHANGE_NOTIFY = 15,
         /// Ask about a file.
         QUERY_INFO = 16,
@@ -49,12 +39,11 @@ open_enum! {
     }
 }
 
-/// [MS-SMB2] 2.2.1.2 `Flags`.
+/// `Flags` of [MS-SMB2] 2.2.1.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags(pub u32);
 
 impl Flags {
-    /// A response.
     pub const SERVER_TO_REDIR: Self = Self(1);
     /// The header has an `AsyncId`.
     pub const ASYNC_COMMAND: Self = Self(2);
@@ -95,11 +84,9 @@ pub struct Header {
     pub credit_charge: u16,
     /// The outcome, in responses.
     pub status: NtStatus,
-    /// What this is.
     pub command: Command,
     /// Credits asked for or granted.
     pub credits: u16,
-    /// See [`Flags`].
     pub flags: Flags,
     /// Bytes from this header to the next one in the frame, 0 for the last.
     pub next_command: u32,
@@ -116,11 +103,8 @@ pub struct Header {
 impl Header {
     /// The first four bytes of every message that is not encrypted.
     pub const PROTOCOL_ID: [u8; 4] = [0xFE, b'S', b'M', b'B'];
-    /// Where `Flags` stands.
     pub const FLAGS_OFFSET: usize = 16;
-    /// Where `MessageId` stands.
     pub const MESSAGE_ID_OFFSET: usize = 24;
-    /// Where `Signature` stands.
     pub const SIGNATURE_OFFSET: usize = 48;
     /// A message that answers no request.
     pub const UNSOLICITED: u64 = u64::MAX;

@@ -3,7 +3,7 @@ use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, 
 use super::{FileId, Header};
 
 open_enum! {
-    /// [MS-SMB2] 2.2.31 `CtlCode`.
+    /// `CtlCode` of [MS-SMB2] 2.2.31.
     pub struct ControlCode(u32) {
         /// Resolve a DFS path.
         FSCTL_DFS_GET_REFERRALS = 0x0006_0194,
@@ -21,11 +21,8 @@ open_enum! {
 /// [MS-SMB2] 2.2.31 SMB2 IOCTL Request. Only file system controls are known here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IoctlRequest<'a> {
-    /// What to do.
     pub ctl_code: ControlCode,
-    /// With which file.
     pub file_id: FileId,
-    /// The input.
     pub input: &'a [u8],
     /// How much output at most.
     pub max_output_response: u32,

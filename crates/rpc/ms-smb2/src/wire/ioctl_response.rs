@@ -9,7 +9,6 @@ pub struct IoctlResponse<'a> {
     pub ctl_code: ControlCode,
     /// That of the request.
     pub file_id: FileId,
-    /// The output.
     pub output: &'a [u8],
 }
 

@@ -4,13 +4,9 @@
 //! over the whole message that stands behind the header, and written with the knowledge that it begins at
 //! [`Header::FIXED_PART_SIZE`].
 
-mod close_request;
-mod close_response;
 mod create_request;
 mod create_response;
-mod empty_body;
 mod error_response;
-mod file_id;
 mod header;
 mod ioctl_request;
 mod ioctl_response;
@@ -23,7 +19,6 @@ mod read_request;
 mod read_response;
 mod session_setup_request;
 mod session_setup_response;
-mod smb1_negotiate;
 mod transform_header;
 mod tree_connect_request;
 mod tree_connect_response;
@@ -32,15 +27,14 @@ mod validate_negotiate_response;
 mod write_request;
 mod write_response;
 
-use wire::{DecodeError, DecodeResult, EncodeError, EncodeResult, ReadCursor, ensure_size};
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
+    ensure_size,
+};
 
-pub use self::close_request::CloseRequest;
-pub use self::close_response::CloseResponse;
 pub use self::create_request::CreateRequest;
 pub use self::create_response::CreateResponse;
-pub use self::empty_body::EmptyBody;
 pub use self::error_response::ErrorResponse;
-pub use self::file_id::FileId;
 pub use self::header::{Command, Flags, Header, Owner};
 pub use self::ioctl_request::{ControlCode, IoctlRequest};
 pub use self::ioctl_response::IoctlResponse;
@@ -53,7 +47,6 @@ pub use self::read_request::ReadRequest;
 pub use self::read_response::ReadResponse;
 pub use self::session_setup_request::SessionSetupRequest;
 pub use self::session_setup_response::{SessionFlags, SessionSetupResponse};
-pub use self::smb1_negotiate::Smb1Negotiate;
 pub use self::transform_header::TransformHeader;
 pub use self::tree_connect_request::TreeConnectRequest;
 pub use self::tree_connect_response::{ShareType, TreeConnectResponse};
@@ -122,4 +115,209 @@ fn length_u16(name: &'static str, field: &'static str, size: usize) -> EncodeRes
 
 fn length_u32(name: &'static str, field: &'static str, size: usize) -> EncodeResult<u32> {
     u32::try_from(size).map_err(|_| EncodeError::new(name, field, "is longer than 4 GiB"))
+}
+
+/// The empty body: LOGOFF ([MS-SMB2] 2.2.7, 2.2.8), TREE_DISCONNECT (2.2.11, 2.2.12), ECHO (2.2.28,
+/// 2.2.29) and CANCEL (2.2.30).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmptyBody;
+
+impl EmptyBody {
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 2 /* StructureSize */ + 2 /* Reserved */;
+    const NAME: &'static str = "SMB2 empty body";
+    const STRUCTURE_SIZE: u16 = 4;
+}
+
+impl Encode for EmptyBody {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u16(Self::STRUCTURE_SIZE);
+        dst.write_u16(0);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for EmptyBody {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        crate::wire::structure_size(src, Self::NAME, Self::STRUCTURE_SIZE)?;
+        src.read_u16();
+        Ok(Self)
+    }
+}
+
+/// `SMB2_FILEID` of [MS-SMB2] 2.2.14.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[doc(alias = "SMB2_FILEID")]
+pub struct FileId {
+    /// Survives a reconnect where the file does.
+    pub persistent: u64,
+    pub volatile: u64,
+}
+
+impl FileId {
+    /// No file: a pipe-wide control code, or "the file of the request before" in a compound.
+    pub const NONE: Self = Self { persistent: u64::MAX, volatile: u64::MAX };
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 8 /* Persistent */ + 8 /* Volatile */;
+    const NAME: &'static str = "SMB2_FILEID";
+}
+
+impl Encode for FileId {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u64(self.persistent);
+        dst.write_u64(self.volatile);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for FileId {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        Ok(Self { persistent: src.read_u64(), volatile: src.read_u64() })
+    }
+}
+
+/// [MS-SMB2] 2.2.15 SMB2 CLOSE Request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CloseRequest {
+    pub file_id: FileId,
+}
+
+impl CloseRequest {
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 2 /* StructureSize */ + 2 /* Flags */ + 4 /* Reserved */ + 16 /* FileId */;
+    const NAME: &'static str = "SMB2 CLOSE Request";
+    const STRUCTURE_SIZE: u16 = 24;
+}
+
+impl Encode for CloseRequest {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u16(Self::STRUCTURE_SIZE);
+        dst.write_u16(0);
+        dst.write_u32(0);
+        self.file_id.encode(dst)
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for CloseRequest {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        crate::wire::structure_size(src, Self::NAME, Self::STRUCTURE_SIZE)?;
+        src.read_u16();
+        src.read_u32();
+        Ok(Self { file_id: FileId::decode(src)? })
+    }
+}
+
+/// [MS-SMB] 2.2.4.5.1 `SMB_COM_NEGOTIATE`, as far as a server of SMB 2 needs it: old clients begin with it and name
+/// SMB 2 among their dialects ([MS-SMB2] 3.3.5.3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Smb1Negotiate {
+    /// Whether the client takes any dialect from 2.1 on.
+    pub offers_smb2: bool,
+}
+
+impl Smb1Negotiate {
+    /// The first four bytes of every SMB1 message.
+    pub const PROTOCOL_ID: [u8; 4] = [0xFF, b'S', b'M', b'B'];
+    /// Bytes in front of the dialects.
+    pub const FIXED_PART_SIZE: usize = 4 /* Protocol */
+        + 1 /* Command */
+        + 27 /* Status to MID */
+        + 1 /* WordCount */
+        + 2 /* ByteCount */;
+    const NAME: &'static str = "SMB_COM_NEGOTIATE";
+    const COMMAND: u8 = 0x72;
+    /// A dialect is this byte, then text, then a NUL.
+    const DIALECT: u8 = 2;
+    const SMB2_WILDCARD: &'static [u8] = b"SMB 2.???";
+}
+
+impl<'de> Decode<'de> for Smb1Negotiate {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        let start = src.pos();
+        if src.read_array::<4>() != Self::PROTOCOL_ID || src.read_u8() != Self::COMMAND {
+            return Err(DecodeError::invalid_field(Self::NAME, "Command", start, "is not SMB_COM_NEGOTIATE"));
+        }
+        src.read_array::<27>();
+        if src.read_u8() != 0 {
+            return Err(DecodeError::invalid_field(Self::NAME, "WordCount", start + 32, "is not zero"));
+        }
+        let size = usize::from(src.read_u16());
+        let dialects = src.take_slice(Self::NAME, "Dialects", size)?;
+        let mut names =
+            dialects.split(|&byte| byte == 0).filter_map(|name| name.strip_prefix(&[Self::DIALECT]));
+        Ok(Self { offers_smb2: names.any(|name| name == Self::SMB2_WILDCARD) })
+    }
+}
+
+/// [MS-SMB2] 2.2.16 SMB2 CLOSE Response. Times and sizes are those of files; a pipe has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CloseResponse;
+
+impl CloseResponse {
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 2 /* StructureSize */
+        + 2 /* Flags */
+        + 4 /* Reserved */
+        + 8 /* CreationTime */
+        + 8 /* LastAccessTime */
+        + 8 /* LastWriteTime */
+        + 8 /* ChangeTime */
+        + 8 /* AllocationSize */
+        + 8 /* EndofFile */
+        + 4 /* FileAttributes */;
+    const NAME: &'static str = "SMB2 CLOSE Response";
+    const STRUCTURE_SIZE: u16 = 60;
+}
+
+impl Encode for CloseResponse {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u16(Self::STRUCTURE_SIZE);
+        dst.write_zeros(Self::FIXED_PART_SIZE - 2);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for CloseResponse {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        crate::wire::structure_size(src, Self::NAME, Self::STRUCTURE_SIZE)?;
+        src.read_slice(Self::FIXED_PART_SIZE - 2);
+        Ok(Self)
+    }
 }

@@ -8,12 +8,7 @@ pub const HASH_SHA512: u16 = 1;
 #[doc(alias = "SMB2_NEGOTIATE_CONTEXT")]
 pub enum NegotiateContext {
     /// 2.2.3.1.1: the hash over the messages so far, which detects tampering.
-    PreauthIntegrity {
-        /// [`HASH_SHA512`].
-        hash_algorithms: Vec<u16>,
-        /// Random bytes.
-        salt: Vec<u8>,
-    },
+    PreauthIntegrity { hash_algorithms: Vec<u16>, salt: Vec<u8> },
     /// 2.2.3.1.2: ciphers, the best first; one in a response, which is 0 where there is none in common.
     Encryption(Vec<u16>),
     /// 2.2.3.1.4: the server's name.

@@ -3,14 +3,12 @@ use wire::{Decode, DecodeResult, Encode, EncodeResult, Guid, ReadCursor, WriteCu
 use super::{Header, NegotiateContext};
 use crate::DialectRevision;
 
-/// [MS-SMB2] 2.2.3 `SecurityMode`.
+/// `SecurityMode` of [MS-SMB2] 2.2.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SecurityMode(pub u16);
 
 impl SecurityMode {
-    /// Can sign.
     pub const SIGNING_ENABLED: Self = Self(1);
-    /// Has to sign.
     pub const SIGNING_REQUIRED: Self = Self(2);
 
     /// Whether signing is required.
@@ -20,7 +18,7 @@ impl SecurityMode {
     }
 }
 
-/// [MS-SMB2] 2.2.3 `Capabilities`.
+/// `Capabilities` of [MS-SMB2] 2.2.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Capabilities(pub u32);
 
@@ -50,11 +48,9 @@ impl Capabilities {
 pub struct NegotiateRequest {
     /// What the client speaks.
     pub dialects: Vec<DialectRevision>,
-    /// Whether it signs.
     pub security_mode: SecurityMode,
     /// What else it can.
     pub capabilities: Capabilities,
-    /// Its GUID.
     pub client_guid: Guid,
     /// What it offers for 3.1.1.
     pub contexts: Vec<NegotiateContext>,

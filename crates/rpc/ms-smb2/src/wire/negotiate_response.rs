@@ -12,19 +12,14 @@ use crate::DialectRevision;
 pub struct NegotiateResponse {
     /// Whether the server signs.
     pub security_mode: SecurityMode,
-    /// Its choice.
     pub dialect: DialectRevision,
-    /// Its GUID.
     pub server_guid: Guid,
     /// What else it can.
     pub capabilities: Capabilities,
     /// The largest input and output of a control code.
     pub max_transact_size: u32,
-    /// The largest read.
     pub max_read_size: u32,
-    /// The largest write.
     pub max_write_size: u32,
-    /// Its clock.
     pub system_time: FileTime,
     /// A SPNEGO token with the mechanisms it takes.
     pub security_buffer: Vec<u8>,

@@ -5,7 +5,6 @@ use super::FileId;
 open_enum! {
     /// [MS-FSCC] 2.4, the classes that are asked of pipes.
     pub struct FileInfoClass(u8) {
-        /// Sizes and links.
         FILE_STANDARD_INFORMATION = 5,
         /// Read mode and completion mode.
         FILE_PIPE_INFORMATION = 23,
@@ -19,11 +18,9 @@ open_enum! {
 pub struct QueryInfoRequest {
     /// 1 for a file; file systems, security and quotas are not for pipes.
     pub info_type: u8,
-    /// What is asked.
     pub file_info_class: FileInfoClass,
     /// How much at most.
     pub output_buffer_length: u32,
-    /// Of which file.
     pub file_id: FileId,
 }
 

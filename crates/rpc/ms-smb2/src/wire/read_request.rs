@@ -7,7 +7,6 @@ use super::FileId;
 pub struct ReadRequest {
     /// How much at most.
     pub length: u32,
-    /// From where.
     pub file_id: FileId,
 }
 

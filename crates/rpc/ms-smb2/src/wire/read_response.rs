@@ -5,7 +5,6 @@ use super::Header;
 /// [MS-SMB2] 2.2.20 SMB2 READ Response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadResponse<'a> {
-    /// What was read.
     pub data: &'a [u8],
 }
 

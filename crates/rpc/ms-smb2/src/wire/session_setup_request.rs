@@ -11,7 +11,6 @@ pub struct SessionSetupRequest<'a> {
     pub security_mode: SecurityMode,
     /// A session of an earlier connection to end.
     pub previous_session_id: u64,
-    /// The token.
     pub security_buffer: &'a [u8],
 }
 

@@ -2,14 +2,12 @@ use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, 
 
 use super::Header;
 
-/// [MS-SMB2] 2.2.6 `SessionFlags`.
+/// `SessionFlags` of [MS-SMB2] 2.2.6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SessionFlags(pub u16);
 
 impl SessionFlags {
-    /// Admitted as guest.
     pub const IS_GUEST: Self = Self(1);
-    /// Anonymous.
     pub const IS_NULL: Self = Self(2);
     /// All following messages must be encrypted.
     pub const ENCRYPT_DATA: Self = Self(4);
@@ -26,7 +24,6 @@ impl SessionFlags {
 pub struct SessionSetupResponse<'a> {
     /// How the client was admitted.
     pub session_flags: SessionFlags,
-    /// The token.
     pub security_buffer: &'a [u8],
 }
 

@@ -6,11 +6,9 @@ use wire::{Decode, DecodeError, DecodeResult, Encode, EncodeResult, ReadCursor, 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(alias = "SMB2_TRANSFORM_HEADER")]
 pub struct TransformHeader {
-    /// The cipher's tag.
     pub signature: [u8; 16],
     /// 11 bytes for CCM or 12 for GCM, then zeros.
     pub nonce: [u8; 16],
-    /// Bytes that follow.
     pub original_message_size: u32,
     /// The session whose key is used.
     pub session_id: u64,
@@ -19,7 +17,6 @@ pub struct TransformHeader {
 impl TransformHeader {
     /// The first four bytes of every encrypted message.
     pub const PROTOCOL_ID: [u8; 4] = [0xFD, b'S', b'M', b'B'];
-    /// Where `Signature` stands.
     pub const SIGNATURE_OFFSET: usize = 4;
     /// From here to its end the header is authenticated.
     pub const NONCE_OFFSET: usize = 20;

@@ -5,7 +5,6 @@ use super::Header;
 /// [MS-SMB2] 2.2.9 SMB2 TREE_CONNECT Request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeConnectRequest {
-    /// `\\server\share`.
     pub path: String,
 }
 

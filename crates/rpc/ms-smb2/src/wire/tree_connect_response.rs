@@ -1,13 +1,10 @@
 use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, ensure_size, open_enum};
 
 open_enum! {
-    /// [MS-SMB2] 2.2.10 `ShareType`.
+    /// `ShareType` of [MS-SMB2] 2.2.10.
     pub struct ShareType(u8) {
-        /// Files.
         DISK = 1,
-        /// Named pipes.
         PIPE = 2,
-        /// A printer.
         PRINT = 3,
     }
 }
@@ -17,7 +14,6 @@ open_enum! {
 pub struct TreeConnectResponse {
     /// What the share holds.
     pub share_type: ShareType,
-    /// See [`TreeConnectResponse::ENCRYPT_DATA`].
     pub share_flags: u32,
     /// The access that this client has.
     pub maximal_access: u32,

@@ -5,9 +5,7 @@ use super::{FileId, Header};
 /// [MS-SMB2] 2.2.21 SMB2 WRITE Request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteRequest<'a> {
-    /// Where to.
     pub file_id: FileId,
-    /// One message.
     pub data: &'a [u8],
 }
 

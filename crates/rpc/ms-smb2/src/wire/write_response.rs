@@ -3,7 +3,6 @@ use wire::{Decode, DecodeResult, Encode, EncodeResult, ReadCursor, WriteCursor, 
 /// [MS-SMB2] 2.2.22 SMB2 WRITE Response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteResponse {
-    /// Bytes written.
     pub count: u32,
 }
 

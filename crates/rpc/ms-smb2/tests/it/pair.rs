@@ -97,7 +97,6 @@ impl Pair {
         }
     }
 
-    /// The application's side.
     pub(crate) fn serve(&mut self) -> Result<(), Error> {
         while let Some(event) = self.server.poll_event() {
             match event {
@@ -129,7 +128,6 @@ impl Pair {
         self.events.remove(0)
     }
 
-    /// Negotiates and authenticates.
     pub(crate) fn establish(&mut self) -> Result<(), Error> {
         self.drive()?;
         assert!(matches!(self.event(), Event::Negotiated(_)));
@@ -146,7 +144,6 @@ impl Pair {
         self.client.complete_session(&SESSION_KEY)
     }
 
-    /// Does one request.
     pub(crate) fn ask(
         &mut self,
         request: impl FnOnce(&mut ClientConnection) -> Result<RequestId, Error>,

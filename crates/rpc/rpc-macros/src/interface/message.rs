@@ -94,7 +94,6 @@ fn message(interface: &Interface, index: usize, method: &Method, is_reply: bool)
         #docs
         #[doc(alias = #alias)]
         #[derive(Clone, Debug, PartialEq)]
-        #[allow(missing_docs, reason = "parameters have the names of the specification")]
         #visibility struct #ident #arguments { #(#fields,)* #status_field }
 
         const _: () = {

@@ -6,7 +6,6 @@ use syn::{Attribute, Ident, LitFloat, LitInt, LitStr, Path, Token, Type, Visibil
 
 use crate::member::{Member, lifetime_in};
 
-/// A declared interface.
 pub(crate) struct Interface {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) visibility: Visibility,
@@ -22,9 +21,7 @@ pub(crate) struct Interface {
     pub(crate) methods: Vec<Method>,
 }
 
-/// A declared method.
 pub(crate) struct Method {
-    /// Its documentation.
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) opnum: u16,
     pub(crate) idl_name: Ident,
@@ -161,7 +158,6 @@ fn parse_parameters(input: ParseStream<'_>) -> syn::Result<Vec<Parameter>> {
     Ok(Punctuated::<Parameter, Token![,]>::parse_terminated(&content)?.into_iter().collect())
 }
 
-/// `: Base`
 fn parse_base(input: ParseStream<'_>, ident: &Ident) -> syn::Result<Path> {
     if input.peek(Token![:]) {
         input.parse::<Token![:]>()?;
@@ -186,7 +182,6 @@ fn parse_version(version: &LitFloat) -> syn::Result<(u16, u16)> {
     numbers.ok_or_else(|| syn::Error::new(version.span(), "an interface has a version: `1.0`"))
 }
 
-/// `open_key` is `OpenKey`.
 fn camel(ident: &Ident) -> Ident {
     let text = ident.to_string();
     let words = text.split('_').map(|word| {

@@ -1,3 +1,5 @@
+//! Enumerations, which are open: a value without a name is kept.
+
 use wire::EncodeResult;
 
 use crate::ndr::{EnumForm, NdrDecode, NdrEncode, Reader, Result, Writer};

@@ -67,9 +67,7 @@ mod array;
 mod bytes;
 mod context_handle;
 mod count;
-mod enum_form;
 mod enumeration;
-mod error;
 mod interface_pointer;
 #[doc(hidden)]
 pub mod layout;
@@ -91,9 +89,7 @@ pub use self::array::{Conformant, ConformantVarying, Varying};
 pub use self::bytes::{ConformantBytes, ConformantVaryingBytes};
 pub use self::context_handle::ContextHandle;
 pub use self::count::{Array, WithRoom, count_is};
-pub use self::enum_form::EnumForm;
 pub use self::enumeration::Enum;
-pub use self::error::{Error, RangeError, Result};
 pub use self::interface_pointer::InterfacePointer;
 pub use self::narrow_string::{FixedString, NarrowString};
 pub use self::pickle::{from_pickle, to_pickle};
@@ -104,6 +100,7 @@ pub use self::string::WideString;
 pub use self::tail::{DecodeTail, EncodeTail};
 pub use self::union::Union;
 pub use self::write::Writer;
+use wire::DecodeError;
 
 /// A type that can be read from a stub in two halves.
 pub trait NdrDecode<'stub>: Sized {
@@ -143,7 +140,6 @@ pub trait NdrEncode {
     /// made once.
     type Deferred;
 
-    /// As [`NdrDecode::ALIGNMENT`].
     const ALIGNMENT: usize;
 
     /// Writes the inline half; the writer is aligned.
@@ -157,4 +153,50 @@ pub trait NdrEncode {
     /// # Errors
     /// When the wire has no room for a value.
     fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()>;
+}
+
+/// How an [`Enum`](crate::ndr::Enum) stands in a stub: [`Reader::with_enums`](crate::ndr::Reader::with_enums),
+/// [`Writer::with_enums`](crate::ndr::Writer::with_enums).
+///
+/// C706 14.2.5 gives it 16 bits. The marshaler of type libraries, which dual interfaces of objects may have, gives it 32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum EnumForm {
+    /// Written so that readers of both forms can read it, and read whichever form it has.
+    #[default]
+    Either,
+    /// It has 16 bits.
+    Short,
+    /// 32 bits, of which the high half means nothing.
+    Long,
+}
+
+/// What reading a stub answers.
+pub type Result<T> = core::result::Result<T, Error>;
+
+/// Why a stub was refused. A server answers each kind with a fault of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The stub is no NDR of the type expected (`RPC_X_BAD_STUB_DATA`, 1783).
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The stub is well formed and a `[range]` is violated (`RPC_X_INVALID_BOUND`, 1734).
+    #[error(transparent)]
+    Range(#[from] RangeError),
+}
+
+/// A parameter outside its IDL `[range]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{context}: `{field}`: {value} is outside of the range {min} to {max} (offset {offset})")]
+pub struct RangeError {
+    /// The method or structure.
+    pub context: &'static str,
+    pub field: &'static str,
+    /// Bytes from the beginning of the stub.
+    pub offset: usize,
+    /// What the peer says.
+    pub value: u32,
+    /// The smallest value allowed.
+    pub min: u32,
+    /// The largest value allowed.
+    pub max: u32,
 }

@@ -14,7 +14,6 @@ use crate::ndr::{Array, NdrDecode, NdrEncode, Reader, Result, WithRoom, Writer};
 pub struct NarrowString {
     /// What `size_is` says: the room that the caller offered. INVARIANT: at least what the text and its NUL take.
     pub max_count: u32,
-    /// The text.
     pub text: String,
 }
 

@@ -11,7 +11,6 @@ pub struct Limits {
     pub array_elements_max: u32,
     /// UTF-16 code units of one `[string]`, with its NUL.
     pub string_units_max: u32,
-    /// Pointers behind pointers.
     pub depth_max: u32,
 }
 

@@ -9,7 +9,6 @@ use crate::ndr::{NdrDecode, NdrEncode, Reader, Result, Writer};
 pub struct Reserved<T>(PhantomData<fn() -> T>);
 
 impl<T> Reserved<T> {
-    /// The only value.
     pub const NEW: Self = Self(PhantomData);
 }
 

@@ -14,7 +14,6 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// An empty stub.
     #[must_use]
     pub fn new() -> Self {
         Self::with_capacity(0)
@@ -119,7 +118,6 @@ impl Writer {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The stub.
     #[must_use]
     pub fn into_stub(self) -> Vec<u8> {
         self.buffer

@@ -16,7 +16,6 @@ pub struct OrpcThis<'stub> {
     pub version: ComVersion,
     /// Zero in calls of objects.
     pub flags: u32,
-    /// Means nothing.
     pub reserved1: Reserved<u32>,
     /// The causality: one for all calls that are made while one is executed.
     pub cid: Guid,
@@ -28,20 +27,18 @@ pub struct OrpcThis<'stub> {
 #[doc(alias = "ORPCTHAT")]
 #[derive(Clone, Debug, PartialEq, Eq, Default, NdrEncode, NdrDecode)]
 pub struct OrpcThat<'stub> {
-    /// Means nothing.
     pub flags: u32,
     /// Data beside the parameters, such as error information.
     pub extensions: Option<Box<OrpcExtentArray<'stub>>>,
 }
 
-/// [MS-DCOM] 2.2.13.2 `ORPC_EXTENT_ARRAY`
+/// `ORPC_EXTENT_ARRAY` of [MS-DCOM] 2.2.13.2.
 #[doc(alias = "ORPC_EXTENT_ARRAY")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrEncode, NdrDecode)]
 pub struct OrpcExtentArray<'stub> {
     /// How many extents there are.
     #[ndr(range = 0..=EXTENTS_MAX)]
     pub size: u32,
-    /// Means nothing.
     pub reserved: Reserved<u32>,
     /// The extents, and a NULL pointer where their number is odd.
     #[ndr(size_is = even(size))]
@@ -54,7 +51,6 @@ pub struct OrpcExtentArray<'stub> {
 #[doc(alias = "ORPC_EXTENT")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrEncode, NdrDecode)]
 pub struct OrpcExtent<'stub> {
-    /// The format.
     pub id: Guid,
     /// Bytes of `data` without padding.
     pub size: u32,

@@ -52,7 +52,6 @@ impl<C: Channel, I: ObjectInterface> Proxy<C, I> {
         self.ipid
     }
 
-    /// The channel below.
     pub const fn channel(&mut self) -> &mut C {
         &mut self.channel
     }

@@ -8,12 +8,10 @@ use rpc::{CallInfo, Channel, FaultStatus, Method, ServerResult};
 use wire::{Guid, HResult};
 
 rpc::interface! {
-    /// A lamp.
     pub(crate) orpc interface ILamp: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd54") -> HResult {
         /// Says how bright it is.
         3 => GetBrightness() -> (brightness: u64);
 
-        /// Says who called.
         5 => GetCaller() -> (cid: Guid);
     }
 }

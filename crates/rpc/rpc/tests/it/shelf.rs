@@ -10,13 +10,10 @@ use rpc::{CallInfo, Channel, FaultStatus, Method, ServerResult};
 use wire::{Guid, Win32Error};
 
 rpc::interface! {
-    /// Books on shelves.
     #[doc(alias = "shelf")]
     pub(crate) interface Shelf("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd53", 2.1) -> Win32Error {
-        /// Opens a shelf.
         0 => ShelfOpen as open_shelf(name: WideString) -> (shelf: ContextHandle);
 
-        /// Closes a shelf.
         1 => CloseShelf(#[ndr(handle)] shelf: ContextHandle) -> (shelf: ContextHandle);
 
         /// Reads a book, as far as there is room.
@@ -32,7 +29,6 @@ rpc::interface! {
             length: u16, #[ndr(size_is = length)] text: ConformantBytes<'stub>,
         ) -> (text: ConformantBytes<'stub>);
 
-        /// Does nothing.
         9 => Rest();
 
         /// Says the title of the last book.

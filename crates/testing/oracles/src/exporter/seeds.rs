@@ -3,7 +3,6 @@
 /// An input: its oracle, its name, and its bytes.
 pub type Seed = (&'static str, &'static str, Vec<u8>);
 
-/// All of them.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let mut seeds = vec![("plugin_data", "honest", plugin()), ("plugin_data", "histograms", histograms())];

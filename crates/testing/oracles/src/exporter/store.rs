@@ -54,7 +54,6 @@ pub(crate) fn add_series(store: &Store, family: u32, labels: &[(&str, &str)]) ->
     Some(id)
 }
 
-/// Ends the collection.
 pub(crate) fn complete(store: &Store) {
     store.complete(CollectionId(0), Completion { outcome: Outcome::Full, stages: &[] });
 }

@@ -374,7 +374,6 @@ impl Plugin {
     }
 }
 
-/// How much arrived.
 #[derive(Debug, PartialEq, Eq)]
 struct Tally([usize; 8]);
 

@@ -158,7 +158,6 @@ impl Verdicts {
 
 const UNTOUCHED: Verdict = Verdict { id: 0, verdict: u32::MAX };
 
-/// An arbitrary length.
 pub(crate) fn lie(input: &mut Input<'_>) -> u64 {
     match input.byte() {
         0 => u64::MAX,

@@ -59,7 +59,6 @@ pub(super) fn associations() -> Vec<Seed> {
     seeds
 }
 
-/// Every command.
 fn trailer() -> Vec<u8> {
     let header = Header2 {
         packet_type: PacketType::REQUEST,

@@ -29,13 +29,9 @@ use crate::ms_rrp::honest_calls;
 /// A stub of a declared method that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stub {
-    /// The interface's name.
     pub interface: &'static str,
-    /// The method's number.
     pub opnum: u16,
-    /// Request or reply.
     pub direction: Direction,
-    /// The stub.
     pub bytes: Vec<u8>,
 }
 

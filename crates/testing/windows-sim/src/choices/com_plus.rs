@@ -16,7 +16,6 @@ question! {
     CallRate {
         /// An average of four seconds, as Windows.
         Averaged,
-        /// Nothing: 0.
         Zero,
     }
 }
@@ -24,7 +23,6 @@ question! {
 question! {
     /// Whether the host writes process dumps ([MS-COMT] 3.1.4.2.1).
     ProcessDumps {
-        /// It does.
         Supported,
         /// It says that it does not.
         Unsupported,
@@ -35,15 +33,15 @@ question! {
     /// How the tracker of COM+ fails a call for a container that it does not have, or for a component that the container does not
     /// have: [MS-COMT] 3.1.4.1.2 and 3.1.4.1.3 say only that it does.
     EndedContainer {
-        /// `E_INVALIDARG`
+        /// What documents call `E_INVALIDARG`.
         InvalidArgument,
-        /// `E_FAIL`
+        /// What documents call `E_FAIL`.
         Failure,
-        /// `E_UNEXPECTED`
+        /// What documents call `E_UNEXPECTED`.
         Unexpected,
-        /// `E_ACCESSDENIED`
+        /// What documents call `E_ACCESSDENIED`.
         AccessDenied,
-        /// `RPC_E_DISCONNECTED`
+        /// What documents call `RPC_E_DISCONNECTED`.
         Disconnected,
         /// A code of the tracker's own.
         OwnCode,
@@ -51,7 +49,6 @@ question! {
 }
 
 impl EndedContainer {
-    /// The status.
     #[must_use]
     pub const fn status(self) -> HResult {
         match self {
@@ -68,9 +65,7 @@ impl EndedContainer {
 question! {
     /// How many references come with each interface of an object that is activated: [MS-DCOM] 3.1.1.5.6.1.1 gives at least one.
     InterfaceReferences {
-        /// Five, as Windows.
         Five,
-        /// One.
         One,
     }
 }

@@ -18,7 +18,6 @@ question! {
 question! {
     /// In which order blocks come.
     BlockOrder {
-        /// By counterset.
         Grouped,
         /// As they were added.
         AsAdded,
@@ -44,7 +43,6 @@ question! {
         Counted,
         /// Padding that `dwSize` does not count.
         Uncounted,
-        /// The next block.
         None,
     }
 }
@@ -52,7 +50,6 @@ question! {
 question! {
     /// What padding consists of.
     PaddingBytes {
-        /// Zeros.
         Zeros,
         /// Whatever was there before.
         Noise,
@@ -84,15 +81,10 @@ question! {
 question! {
     /// Which request codes of opnum 1 are refused with `ERROR_NOT_FOUND`: those that load resources ([MS-PCQ] <4>).
     RefusedCodes {
-        /// None.
         None,
-        /// 1.
         Counterset,
-        /// 7 and 8.
         Provider,
-        /// 9 and 10.
         English,
-        /// All of these.
         All,
     }
 }

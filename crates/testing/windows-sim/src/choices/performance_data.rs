@@ -27,7 +27,6 @@ question! {
 question! {
     /// Which length in the data of [`PerformanceDataChoices::corrupt_object`] lies.
     ObjectCorruption {
-        /// None.
         None,
         /// `TotalByteLength` leads out of the data.
         TotalTooLong,

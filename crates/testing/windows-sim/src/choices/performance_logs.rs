@@ -21,7 +21,6 @@ question! {
     PlaArrays {
         /// Two: a SAFEARRAY parameter is a PSAFEARRAY.
         Double,
-        /// One ([MS-OAUT] 2.2.30.10).
         Single,
     }
 }
@@ -31,7 +30,6 @@ question! {
     PlaEmptyArrays {
         /// An array of none.
         Empty,
-        /// A NULL pointer.
         Null,
     }
 }
@@ -43,7 +41,6 @@ question! {
         Empty,
         /// A BSTR that is NULL ([MS-OAUT] 2.2.23.2).
         NullBstr,
-        /// A NULL pointer.
         NullPointer,
     }
 }
@@ -53,7 +50,6 @@ question! {
     PlaOrder {
         /// As they were stored.
         AsStored,
-        /// By their names.
         ByName,
         /// The one that was stored last comes first.
         NewestFirst,
@@ -65,9 +61,7 @@ question! {
     PlaIndexTypes {
         /// VT_I4 and VT_UI4 ([MS-PLA] 3.2.4.16.2).
         Listed,
-        /// VT_I4 alone.
         Signed,
-        /// VT_UI4 alone.
         Unsigned,
         /// All integers, and texts that are numbers.
         AnyNumber,
@@ -77,9 +71,9 @@ question! {
 question! {
     /// What a collection says to an index that is out of range.
     PlaBadIndex {
-        /// `DISP_E_BADINDEX`.
+        /// What documents call `DISP_E_BADINDEX`.
         BadIndex,
-        /// `E_INVALIDARG`.
+        /// What documents call `E_INVALIDARG`.
         InvalidArgument,
     }
 }
@@ -109,7 +103,6 @@ question! {
 question! {
     /// Whether clients may store and remove data collector sets.
     PlaChanges {
-        /// They get `E_ACCESSDENIED`.
         Refused,
         /// They may, where the category allows it.
         Allowed,
@@ -192,7 +185,6 @@ impl PlaChoices {
         all
     }
 
-    /// A text property.
     pub(crate) fn text(self, text: Option<&str>) -> Result<Bstr, HResult> {
         match (text, self.pla_unset_text) {
             (Some(text), _) => Bstr::new(text).map_err(|_| HResult::E_OUTOFMEMORY),

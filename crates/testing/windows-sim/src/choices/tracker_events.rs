@@ -28,7 +28,6 @@ question! {
         DataSize,
         /// Eight more, as some implementations write it.
         DataSizeAndEight,
-        /// 0.
         Zero,
     }
 }
@@ -46,7 +45,6 @@ question! {
 question! {
     /// What an event has for an empty text, which LengthPrefixedName cannot express.
     EventEmptyText {
-        /// No property.
         Omitted,
         /// A length of 0, against [MS-COMT] 2.2.5.1.
         ZeroLength,
@@ -70,7 +68,6 @@ question! {
     EventValueName {
         /// That of its property ([MS-COMT] 2.2.5.2).
         Repeated,
-        /// An empty one.
         Empty,
     }
 }
@@ -80,7 +77,6 @@ question! {
     EventOrder {
         /// Behind the other properties.
         CollectionLast,
-        /// Before them.
         CollectionFirst,
     }
 }
@@ -90,7 +86,6 @@ question! {
     EventPropertyNames {
         /// They do ([MS-COMT] 2.2.5.5).
         Listed,
-        /// They list none.
         NotListed,
     }
 }
@@ -108,9 +103,7 @@ question! {
 question! {
     /// What an event has for a collection without entries.
     EventEmptyCollections {
-        /// An empty collection.
         Written,
-        /// No property.
         Omitted,
     }
 }

@@ -3,7 +3,6 @@ use super::subscription::{Column, Subscription, braced};
 /// [MS-COMEV] 2.2.1: which subscriptions are meant. Choices of several constants behind one operator are not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Criteria {
-    /// All of them.
     All,
     /// Those that all parts select.
     And(Vec<Self>),
@@ -28,7 +27,6 @@ pub enum CriteriaError {
     Field(usize),
 }
 
-/// Characters of criteria.
 const CHARACTERS_MAX: usize = 4096;
 /// Parentheses and negations within each other.
 const DEPTH_MAX: usize = 16;
@@ -145,7 +143,7 @@ impl Parser {
         Ok(if is_equal { criteria } else { Criteria::Not(Box::new(criteria)) })
     }
 
-    /// `None` is NULL.
+    /// `None` stands for NULL.
     fn constant(&mut self) -> Result<Option<String>, CriteriaError> {
         self.skip_spaces();
         let begin = self.at;

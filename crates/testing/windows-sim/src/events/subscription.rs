@@ -18,7 +18,6 @@ macro_rules! columns {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
         /// [MS-COMEV] 2.2.1 KNOWNCOLUMNID: a property that is a text.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        #[allow(missing_docs, reason = "each has the name of its property")]
         pub enum Column { $($(#[$doc])* $name,)* }
 
         impl Column {

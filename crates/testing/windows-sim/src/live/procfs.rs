@@ -13,7 +13,6 @@ pub(super) struct Cpu {
     pub(super) idle: u64,
 }
 
-/// `/proc/stat`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stat {
     pub(super) cpus: Vec<Cpu>,
@@ -62,15 +61,14 @@ pub(super) fn parse_diskstats(text: &str) -> Vec<Disk> {
     text.lines().filter_map(disk).collect()
 }
 
-/// `/proc/[pid]/stat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProcessStat {
     pub(super) name: String,
     pub(super) parent: u64,
     pub(super) page_faults: u64,
-    /// In 100 ns.
+    /// In units of 100 ns.
     pub(super) user: u64,
-    /// In 100 ns.
+    /// In units of 100 ns.
     pub(super) kernel: u64,
     pub(super) priority: u64,
     pub(super) threads: u64,

@@ -14,7 +14,6 @@ use super::clock::{Moment, intervals_of};
 pub struct Change {
     /// The counterset's or object's English name. Of an object all that happens is that it is absent from the data.
     pub counterset: String,
-    /// What is otherwise.
     pub what: What,
     /// From one time to the next, and how long it takes; `None` for always.
     pub every: Option<(Duration, Duration)>,

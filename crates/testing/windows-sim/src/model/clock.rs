@@ -44,7 +44,6 @@ impl Clock {
         }
     }
 
-    /// The time now.
     #[must_use]
     pub fn now(&self) -> FileTime {
         match &self.0 {

@@ -21,19 +21,16 @@ use super::source::{Hardware, PAGE_FILE_BYTES, ValueSource};
 pub struct HostOptions {
     /// Decides everything that is not an option.
     pub seed: u64,
-    /// Its time.
     pub clock: Clock,
     /// When it was started; without it, a day and some minutes (by the seed) before now.
     pub boot: Option<FileTime>,
     /// Ticks a second of its performance clock; ten million, as on Windows 10 and later.
     pub perf_freq: u64,
-    /// Logical processors.
     pub processors: u32,
     /// Services that run all the time.
     pub services: u32,
     /// Places in which short-lived processes come and go.
     pub slots: u32,
-    /// Physical memory.
     pub memory_bytes: u64,
     /// Names of the countersets and objects to leave out.
     pub without: Vec<String>,
@@ -41,7 +38,6 @@ pub struct HostOptions {
     pub synthetic: u32,
     /// How countersets are sent that the client has to add up.
     pub aggregates: AggregateForm,
-    /// Its language.
     pub language: Lcid,
     /// What is otherwise with its countersets and objects.
     pub changes: Vec<Change>,
@@ -82,7 +78,6 @@ pub struct Host {
 }
 
 impl Host {
-    /// Starts a host.
     #[must_use]
     pub fn new(options: HostOptions) -> Self {
         let HostOptions { seed, clock, boot, processors, services, slots, memory_bytes, aggregates, .. } =

@@ -13,7 +13,6 @@ pub(super) const WIZARD: DetailLevel = DetailLevel(400);
 pub struct PerfObject {
     /// The index of its name; that of its explanation is one more.
     pub index: u32,
-    /// Its English name.
     pub name: &'static str,
     /// What it is about, in English.
     pub explain: &'static str,

@@ -5,18 +5,14 @@ use wire::Guid;
 /// Who updates the values of a counterset.
 #[derive(Debug)]
 pub struct Provider {
-    /// Its GUID.
     pub guid: Guid,
-    /// Its name.
     pub name: &'static str,
 }
 
 /// A counterset as it is registered on the host.
 #[derive(Debug)]
 pub struct Counterset {
-    /// Its GUID.
     pub guid: Guid,
-    /// Its English name.
     pub name: &'static str,
     /// What it is about, in English.
     pub explain: &'static str,
@@ -186,13 +182,10 @@ impl Counter {
 /// The value of one counter of one instance at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// Four bytes.
     Dword(u32),
-    /// Eight bytes.
     Large(u64),
     /// Text as it goes on the wire, with its NUL.
     Text(Vec<u8>),
-    /// Nothing.
     Nothing,
 }
 

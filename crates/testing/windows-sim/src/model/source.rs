@@ -62,9 +62,7 @@ pub trait ValueSource: Send + Sync {
 /// What a host is built of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hardware {
-    /// Logical processors.
     pub processors: u32,
-    /// Physical memory.
     pub memory_bytes: u64,
     /// The page file on `C:`.
     pub page_file_bytes: u64,

@@ -21,7 +21,6 @@ pub struct Registry {
     root: Mutex<Key>,
 }
 
-/// A key.
 #[derive(Debug, Default)]
 struct Key {
     /// The name as it was written first.

@@ -6,12 +6,10 @@ use wire::encode_utf16;
 pub struct RegistryValue {
     /// What its bytes are.
     pub value_type: ValueType,
-    /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
 impl RegistryValue {
-    /// A text.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self { value_type: ValueType::REG_SZ, bytes: with_nul(text) }
@@ -23,7 +21,6 @@ impl RegistryValue {
         Self { value_type: ValueType::REG_EXPAND_SZ, bytes: with_nul(text) }
     }
 
-    /// Texts.
     #[must_use]
     pub fn texts(texts: &[&str]) -> Self {
         let mut bytes: Vec<u8> = texts.iter().flat_map(|text| with_nul(text)).collect();

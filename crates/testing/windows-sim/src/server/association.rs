@@ -1,3 +1,5 @@
+//! An association of the simulated host: when calls are answered, and faults of whole answers.
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;

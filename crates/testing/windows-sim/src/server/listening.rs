@@ -13,17 +13,14 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    /// A TCP port.
     pub(super) fn at_port(host: &Arc<WindowsHost>, number: u16) -> Self {
         Self::new(host, Transport::Tcp, vec![number.to_string()])
     }
 
-    /// All pipes.
     pub(super) fn at_pipes(host: &Arc<WindowsHost>) -> Self {
         Self::new(host, Transport::NamedPipe, host.pipes())
     }
 
-    /// One of them.
     pub(super) fn at_pipe(host: &Arc<WindowsHost>, name: &'static str) -> Self {
         Self::new(host, Transport::NamedPipe, vec![Endpoint::NamedPipe(name).to_string()])
     }

@@ -18,10 +18,8 @@ pub(super) struct Reply {
 /// What happens to the connection after a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Then {
-    /// Nothing in particular.
     #[default]
     GoOn,
-    /// The pipe breaks.
     HangUp,
     /// The whole connection ends.
     Drop,

@@ -118,12 +118,10 @@ impl ServedEndpoint {
         all
     }
 
-    /// Adds a service.
     pub(super) fn add(&mut self, service: Arc<dyn Service>) {
         self.services.push(service);
     }
 
-    /// Where it is.
     pub(crate) const fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
@@ -152,7 +150,6 @@ impl ServedEndpoint {
         config
     }
 
-    /// The services.
     pub(crate) fn services(&self) -> &[Arc<dyn Service>] {
         &self.services
     }

@@ -74,7 +74,6 @@ pub trait Service: Send + Sync {
     /// The name in rules, counts and recordings: unique within the host, without `/` and `=`.
     fn name(&self) -> &'static str;
 
-    /// The interface.
     fn syntax_id(&self) -> SyntaxId;
 
     /// Where clients reach the interface. Services may share an endpoint; an association can bind each of them.
@@ -131,7 +130,6 @@ pub trait Handler: Send {
 pub struct Call<'a> {
     /// The host that was called.
     pub host: &'a Arc<HostState>,
-    /// The method.
     pub opnum: u16,
     /// The object that the call is for, if it names one.
     pub object: Option<Guid>,
@@ -185,12 +183,9 @@ pub enum BindRequest {
 /// What a client gets instead of an answer to its [`BindRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindRefusal {
-    /// A `bind_nak`.
     Nak(BindNakReason),
-    /// A fault.
     Fault(FaultStatus),
     /// The end of the connection.
     Drop,
-    /// No answer.
     Silence,
 }

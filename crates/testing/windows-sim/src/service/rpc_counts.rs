@@ -1,3 +1,5 @@
+//! What the RPC servers of the simulated host count (`inq_stats`).
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use endpoints::mgmt::types::Statistics;

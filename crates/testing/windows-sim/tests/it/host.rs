@@ -7,7 +7,7 @@ use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
 use windows_sim::{Account, Accounts, WindowsHost};
 use wire::FileTime;
 
-/// 2026-11-01T12:00:00Z
+/// The time is 2026-11-01T12:00:00Z.
 pub(crate) const NOON: FileTime = FileTime(134_379_216_000_000_000);
 
 pub(crate) fn model(clock: &Clock) -> Host {

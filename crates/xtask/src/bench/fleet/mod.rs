@@ -175,7 +175,6 @@ const DESCRIPTORS_PER_HOST: u64 = 2;
 const OTHER_DESCRIPTORS: u64 = 256;
 const PROCESSORS: usize = 2;
 
-/// The goals.
 const P99_MS_MAX: f64 = 100.0;
 const RESIDENT_KB_MAX: f64 = 400.0;
 const FAULTS_FACTOR_MAX: f64 = 1.2;

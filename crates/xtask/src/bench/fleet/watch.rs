@@ -23,7 +23,6 @@ pub(super) struct Measured {
     pub(super) durations_s: Vec<f64>,
     /// Collections of healthy hosts whose durations were not seen, since the next one came before the page was read.
     pub(super) unseen: f64,
-    /// Of all hosts.
     pub(super) collections: f64,
     /// Collections of healthy hosts that should have been and were not.
     pub(super) missed: f64,
@@ -44,7 +43,6 @@ pub(super) struct Measured {
     pub(super) points: Vec<Point>,
 }
 
-/// One look.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Point {
     /// Since the exporter's start.

@@ -43,7 +43,6 @@ pub(super) struct World<'a> {
     pub(super) address: SocketAddr,
     /// What each target's place among the figures is.
     pub(super) places: HashMap<String, usize>,
-    /// By place.
     pub(super) kinds: Vec<Kind>,
     /// When the exporter was started.
     pub(super) begun: Instant,

@@ -50,7 +50,6 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Block comments nest.
 fn block_comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     while let Some(tail) = rest.get(at..).filter(|tail| !tail.is_empty()) {

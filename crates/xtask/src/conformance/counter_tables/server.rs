@@ -77,7 +77,6 @@ impl Server {
         Ok(())
     }
 
-    /// What clients trust.
     pub(crate) fn authority(&self) -> PathBuf {
         self.folder.path().join("server.crt")
     }

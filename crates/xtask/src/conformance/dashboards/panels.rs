@@ -10,9 +10,7 @@ use crate::Result;
 
 /// About the exporter itself.
 pub(super) const EXPORTER: &str = "dashboards/exporter.json";
-/// About one host.
 pub(super) const HOST: &str = "dashboards/host.json";
-/// About all hosts.
 pub(super) const FLEET: &str = "dashboards/fleet.json";
 /// About the alerts of all hosts.
 pub(super) const ALERTS: &str = "dashboards/alerts.json";
@@ -20,7 +18,6 @@ pub(super) const ALERTS: &str = "dashboards/alerts.json";
 pub(super) const LOGS: &str = "dashboards/logs.json";
 /// About the COM+ applications of all hosts.
 const COM_PLUS: &str = "dashboards/complus.json";
-/// All of them.
 pub(in crate::conformance) const DASHBOARDS: [&str; 6] = [EXPORTER, HOST, FLEET, ALERTS, LOGS, COM_PLUS];
 pub(super) const RULES: &str = "dashboards/rules/exporter.rules.yaml";
 const METRICS: &str = "exporter/METRICS.md";
@@ -29,7 +26,6 @@ const METRICS: &str = "exporter/METRICS.md";
 pub(super) struct Query {
     /// The panel's title, for complaints.
     pub(super) panel: String,
-    /// With variables.
     pub(super) expression: String,
     /// Labels that its legend shows.
     pub(super) labels: Vec<String>,

@@ -32,7 +32,6 @@ pub(super) enum What {
     Keys,
     /// `promql`: one query a line.
     Queries,
-    /// `text`: nothing.
     Text,
 }
 

@@ -49,7 +49,6 @@ pub(super) struct Fixture<'a> {
     /// What `/` is to root.
     pub(super) system: &'a Path,
     pub(super) hosts: HostPorts,
-    /// The exporter's port.
     pub(super) port: u16,
 }
 

@@ -23,7 +23,6 @@ use crate::scraped::Page;
 use crate::stage::Stage;
 use crate::workspace::{Workspace, capture};
 
-/// The sets.
 const SETS: [&str; 8] = ["Csv", "Tsv", "Parquet", "Exported", "Timed", "Sized", "Lite", "Warehouse"];
 /// Those whose logs are files in segments.
 const IN_FILES: [&str; 6] = ["Csv", "Tsv", "Parquet", "Exported", "Timed", "Sized"];

@@ -18,7 +18,6 @@ const JOIN: &str = "SELECT i.GUID, i.MinutesToUTC, i.TimeZoneName, c.RecordIndex
 const COUNT: &str = "SELECT count(DISTINCT RecordIndex) FROM CounterData \
      WHERE GUID IN (SELECT GUID FROM DisplayToID WHERE DisplayString = 'sim: {set}')";
 
-/// Records by set.
 pub(super) type Counts = BTreeMap<&'static str, usize>;
 
 /// Writes the rows of both databases to files for pandas.

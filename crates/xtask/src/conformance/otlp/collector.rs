@@ -75,17 +75,14 @@ impl Receiver {
         self.written(|written| written.points.clone())
     }
 
-    /// The histograms.
     pub(super) fn histograms(&self) -> Result<Vec<Rc<HistogramPoint>>> {
         self.written(|written| written.histograms.clone())
     }
 
-    /// The log records.
     pub(super) fn events(&self) -> Result<Vec<Rc<Event>>> {
         self.written(|written| written.events.clone())
     }
 
-    /// The spans.
     pub(super) fn spans(&self) -> Result<Vec<Rc<Span>>> {
         self.written(|written| written.spans.clone())
     }

@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::Result;
 use crate::scraped::Labels;
 
-/// Resource and scope.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Owner {
     pub(super) resource: Labels,

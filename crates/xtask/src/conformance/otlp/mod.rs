@@ -60,7 +60,6 @@ const ASTRAY: &str = "astray";
 /// Receivers that rotel passes on to.
 const BEHIND_ROTEL: [(&str, &str); 2] = [("from-rotel-grpc", "grpc"), ("from-rotel-http", "http")];
 
-/// The OpenTelemetry Collector.
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let certificates = Certificates::new(&stage)?;

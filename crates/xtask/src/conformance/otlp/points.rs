@@ -26,7 +26,7 @@ pub(super) struct Point {
     pub(super) labels: Labels,
     /// Unix nanoseconds; 0 is "unknown".
     pub(super) start: u64,
-    /// Unix nanoseconds.
+    /// In nanoseconds since 1970.
     pub(super) time: u64,
     /// Nothing where the flag "no recorded value" says so.
     pub(super) value: Option<f64>,
@@ -40,7 +40,7 @@ pub(super) struct HistogramPoint {
     pub(super) unit: String,
     pub(super) kind: Kind,
     pub(super) labels: Labels,
-    /// Unix nanoseconds.
+    /// In nanoseconds since 1970.
     pub(super) start: u64,
     pub(super) count: u64,
     pub(super) sum: f64,
@@ -126,8 +126,6 @@ fn double(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// `AggregationTemporality` of opentelemetry-proto.
 const DELTA: u64 = 1;
 const CUMULATIVE: u64 = 2;
-/// `DataPointFlags` of opentelemetry-proto.
 const NO_RECORDED_VALUE: u64 = 1;

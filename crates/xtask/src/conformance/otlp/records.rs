@@ -6,7 +6,6 @@ use super::json::{Owner, labels, nanoseconds, text_of};
 use crate::Result;
 use crate::scraped::Labels;
 
-/// A log record.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Event {
     pub(super) owner: Owner,
@@ -17,7 +16,7 @@ pub(super) struct Event {
     pub(super) attributes: Labels,
     /// Unix nanoseconds; 0 is "unknown".
     pub(super) time: u64,
-    /// Unix nanoseconds.
+    /// In nanoseconds since 1970.
     pub(super) observed: u64,
 }
 
@@ -36,7 +35,6 @@ impl Event {
     }
 }
 
-/// A span.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Span {
     pub(super) owner: Owner,
@@ -46,12 +44,12 @@ pub(super) struct Span {
     /// Empty for the collection itself.
     pub(super) parent: String,
     pub(super) name: String,
-    /// `SpanKind`
+    /// What documents call `SpanKind`.
     pub(super) kind: u64,
     pub(super) attributes: Labels,
-    /// Unix nanoseconds.
+    /// In nanoseconds since 1970.
     pub(super) start: u64,
-    /// Unix nanoseconds.
+    /// In nanoseconds since 1970.
     pub(super) end: u64,
     /// `StatusCode` and the message.
     pub(super) status: (u64, String),

@@ -16,10 +16,8 @@ use crate::scraped::Labels;
 const FIRST_STAGES: [&str; 7] = ["tcp", "smb", "auth", "pipe", "bind", "query", "decode"];
 /// The bell's stages, and where its events say how long they took.
 const BELL_STAGES: [(&str, &str); 3] = [("tcp", "tcp_ns"), ("query", "query_ns"), ("decode", "decode_ns")];
-/// `SpanKind` of opentelemetry-proto.
 const INTERNAL: u64 = 1;
 const CLIENT: u64 = 3;
-/// `StatusCode` of opentelemetry-proto.
 const UNSET: u64 = 0;
 const ERROR: u64 = 2;
 

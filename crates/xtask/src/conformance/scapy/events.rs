@@ -70,7 +70,6 @@ struct Figures {
     call_time_ms: Option<u64>,
 }
 
-/// Application and component.
 type Key = (String, String);
 
 /// Compares an event with what `comt list` prints. Answers how many figures there are.

@@ -26,7 +26,6 @@ use crate::workspace::{Workspace, capture};
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// In a network where nothing else listens.
 const PORT: &str = "49555";
-/// In each direction.
 const CALLS_MIN: [(&str, usize); 5] = [
     ("GetContainerData", 6),
     ("GetComponentDataByContainer", 5),

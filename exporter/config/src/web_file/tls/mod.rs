@@ -1,25 +1,23 @@
-mod pem;
 mod suites;
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use tokio_rustls::rustls::{CipherSuite, NamedGroup};
 
 use self::suites::{check_suites, curve_list, suite_list};
 use crate::item::Item;
+use crate::node::Position;
 use crate::section::Section;
 
-pub use self::pem::{Pem, PemSource};
 pub use self::suites::is_tls13;
 
-/// `tls_server_config`
 #[derive(Clone, Debug)]
 pub struct TlsServer {
     /// `cert` or `cert_file`: the server's certificate, and those between it and its authority.
     pub certificate: Pem,
     /// `key` or `key_file`: its private key.
     pub key: Pem,
-    /// `client_auth_type`. Default `NoClientCert`.
     pub client_auth: ClientAuth,
     /// `client_ca` or `client_ca_file`: the CA of the clients' certificates.
     pub client_ca: Option<Pem>,
@@ -78,18 +76,15 @@ impl ClientAuth {
 /// Which versions of TLS are spoken; one of them at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Versions {
-    /// TLS 1.2
     pub tls12: bool,
-    /// TLS 1.3
     pub tls13: bool,
 }
 
-/// Reads `tls_server_config`.
 pub(super) fn server(item: &Item<'_>, base: &Path) -> Option<TlsServer> {
     let mut section = item.section(&[])?;
-    let certificate = pem::required(&mut section, "cert", "cert_file", base);
-    let key = pem::required(&mut section, "key", "key_file", base);
-    let client_ca = pem::read(&mut section, "client_ca", "client_ca_file", base);
+    let certificate = required(&mut section, "cert", "cert_file", base);
+    let key = required(&mut section, "key", "key_file", base);
+    let client_ca = read(&mut section, "client_ca", "client_ca_file", base);
     let auth_item = section.get("client_auth_type");
     let client_auth = auth_item.as_ref().and_then(|item| item.choice(&ClientAuth::WORDS)).unwrap_or_default();
     let sans = section.get("client_allowed_sans");
@@ -164,5 +159,60 @@ fn version(item: &Item<'_>) -> Option<u8> {
             item.problem(format!("`{other}` is not a choice"), Some("write `TLS12` or `TLS13`".to_owned()));
             None
         }
+    }
+}
+
+/// A text in PEM, with where the configuration has it.
+#[derive(Clone, Debug)]
+pub struct Pem {
+    /// Where it comes from.
+    pub source: PemSource,
+    /// The key that says so.
+    pub key: &'static str,
+    /// Where that key stands.
+    pub position: Position,
+}
+
+/// Where a text in PEM comes from.
+#[derive(Clone, PartialEq, Eq)]
+pub enum PemSource {
+    /// A file, looked at again and again.
+    File(PathBuf),
+    Inline(String),
+}
+
+impl fmt::Debug for PemSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.fmt(f),
+            Self::Inline(_) => f.write_str("***"),
+        }
+    }
+}
+
+/// One of two keys, without which there is no TLS.
+fn required(section: &mut Section<'_>, inline: &'static str, file: &'static str, base: &Path) -> Option<Pem> {
+    if section.get(inline).is_none() {
+        section.require(file, "without TLS leave tls_server_config out")?;
+    }
+    read(section, inline, file, base)
+}
+
+/// One of two keys, the text itself or a file.
+fn read(section: &mut Section<'_>, inline: &'static str, file: &'static str, base: &Path) -> Option<Pem> {
+    match (section.get(inline), section.get(file)) {
+        (Some(_), Some(file_item)) => {
+            file_item.problem(format!("`{inline}` is also set"), Some("keep one of them".to_owned()));
+            None
+        }
+        (Some(item), None) => {
+            let source = PemSource::Inline(item.text()?.to_owned());
+            Some(Pem { source, key: inline, position: item.position() })
+        }
+        (None, Some(item)) => {
+            let source = PemSource::File(item.file(base)?);
+            Some(Pem { source, key: file, position: item.position() })
+        }
+        (None, None) => None,
     }
 }

@@ -28,7 +28,6 @@ const CURVES: [(&str, NamedGroup); 3] = [
     ("X25519", NamedGroup::X25519),
 ];
 
-/// Reads `cipher_suites`.
 pub(super) fn suite_list(item: &Item<'_>) -> Vec<CipherSuite> {
     choices(item, &SUITES, |name| {
         let is_old = ["_CBC_", "_RC4_", "_3DES_"].iter().any(|part| name.contains(part));
@@ -37,7 +36,6 @@ pub(super) fn suite_list(item: &Item<'_>) -> Vec<CipherSuite> {
     })
 }
 
-/// Reads `curve_preferences`.
 pub(super) fn curve_list(item: &Item<'_>) -> Vec<NamedGroup> {
     choices(item, &CURVES, |name| {
         (name == "CurveP521").then_some("the TLS library has X25519, CurveP256 and CurveP384")

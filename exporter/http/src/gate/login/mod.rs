@@ -36,9 +36,7 @@ const CREDENTIALS_BYTES_MAX: usize = 4096;
 pub(crate) enum Verdict {
     /// User and password are good.
     Accepted,
-    /// They are not.
     Rejected,
-    /// Neither is there.
     Missing,
     /// Too many passwords are being compared, or too many of this peer wait for that.
     Busy,

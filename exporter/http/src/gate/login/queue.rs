@@ -30,7 +30,7 @@ pub(super) struct LoginQueue(Mutex<State>);
 #[derive(Default)]
 struct State {
     comparing: Vec<PeerKey>,
-    /// The oldest first.
+    /// With the oldest one first.
     waiting: Vec<Waiter>,
     failures: HashMap<PeerKey, Failures>,
 }

@@ -13,9 +13,7 @@ use crate::encode::wire::{BYTES, FIXED64, key, put_fixed64, put_varint, varint_l
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberOffsets {
     has_sum: bool,
-    /// The first count.
     counts: usize,
-    /// Behind the bounds.
     pub(super) end: usize,
 }
 
@@ -24,7 +22,7 @@ pub(super) struct NumberOffsets {
 pub(crate) struct HistogramNumbers {
     /// Unix nanoseconds; 0 is "unknown".
     pub(crate) start: u64,
-    /// Unix nanoseconds.
+    /// In nanoseconds since 1970.
     pub(crate) time: u64,
     pub(crate) count: u64,
     pub(crate) sum: f64,

@@ -24,7 +24,6 @@ pub enum LabelValue {
     Star(String),
     /// It is that of a label of the source.
     From {
-        /// The label.
         label: String,
         /// What is taken away where the value begins with it.
         strip: String,
@@ -40,7 +39,6 @@ pub enum LabelValue {
     Group(Group),
 }
 
-/// See [`LabelValue::Group`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     label: String,

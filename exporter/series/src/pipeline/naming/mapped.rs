@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::label_map::LabelMap;
 use super::{FamilyName, Nameable};
 use crate::model::{Factor, Kind, OtlpNames, is_legacy_name};
-use crate::pipeline::reserved::reserved_prefix;
+use crate::pipeline::reserved_prefix;
 
 /// What happens to the performance counters that no entry takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,6 @@ pub enum Others {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NameMap {
     others: Others,
-    /// By [`source_key`].
     metrics: HashMap<String, Arc<MappedMetric>>,
     /// The names of countersets that have a `*`, in the order of the file.
     starred: Vec<String>,
@@ -43,7 +42,6 @@ pub struct MappedSource {
     pub namespace: String,
     /// Names of the counterset, any of them.
     pub objects: Vec<String>,
-    /// The counter.
     pub item: String,
     /// Empty, `base`, `inactive` …
     pub part: String,
@@ -58,11 +56,9 @@ pub struct Entry {
     pub namespace: String,
     /// Names of the counterset: the family may come from any of them. A `*` stands for any characters.
     pub objects: Vec<String>,
-    /// The counter.
     pub item: String,
     /// Empty, `base`, `inactive` …
     pub part: String,
-    /// What they become.
     pub metric: MappedMetric,
 }
 
@@ -92,15 +88,11 @@ pub struct MappedMetric {
 /// Why an entry cannot stand beside an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Which entry.
     pub entry: usize,
-    /// Which earlier one.
     pub earlier: usize,
-    /// What is wrong.
     pub reason: ConflictReason,
 }
 
-/// See [`Conflict`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictReason {
     /// Both take the same family.

@@ -22,9 +22,7 @@ pub use self::mapped::{Conflict, ConflictReason, Entry, MappedMetric, MappedSour
 pub struct Nameable<'a> {
     /// Empty for performance counters, else `complus`, `pla`, `rpc` …
     pub namespace: &'a str,
-    /// `Processor Information`.
     pub object: &'a str,
-    /// `% Processor Time`.
     pub item: &'a str,
     /// Empty, `base`, `inactive` …
     pub part: &'a str,
@@ -50,7 +48,6 @@ pub(super) enum Naming {
     Named(FamilyName),
     /// It becomes this metric.
     Mapped(Arc<MappedMetric>),
-    /// It goes.
     Dropped,
 }
 

@@ -135,7 +135,6 @@ fn parted(text: &str) -> Vec<String> {
     words(&spaced)
 }
 
-/// `handle_count` becomes `handles`.
 fn name_things(item: &mut Vec<String>) {
     let [.., things, last] = item.as_mut_slice() else { return };
     let is_noun = things.bytes().all(|byte| byte.is_ascii_lowercase())

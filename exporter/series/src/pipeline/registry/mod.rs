@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use plugin_abi::FamilyDef;
 
+use super::FamilyPlan;
 use super::Normalize;
 use super::definition::{help, is_name, moved};
-use super::family_plan::FamilyPlan;
 use super::labels::PrefixWriter;
 use super::limits::Refusal;
 use super::naming::{Nameable, Naming};
@@ -62,7 +62,6 @@ enum Place {
     Many(Box<Moving>),
 }
 
-/// See [`Place::Many`].
 #[derive(Debug)]
 struct Moving {
     /// What the family would be without rules.
@@ -77,9 +76,7 @@ struct Moving {
 struct BlockMapping {
     /// The plugin's family id.
     family: u32,
-    /// As [`Family::samples`].
     samples: usize,
-    /// Series times `samples`.
     live: usize,
 }
 

@@ -158,7 +158,6 @@ impl Registry {
         Ok(block)
     }
 
-    /// Ends series.
     pub(in crate::pipeline) fn retire(
         &mut self,
         series: &mut SeriesGuard<'_>,

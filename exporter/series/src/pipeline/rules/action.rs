@@ -2,13 +2,12 @@
 
 use md5::{Digest, Md5};
 
-use super::labelset::{LabelSet, METRIC_NAME, is_label_name};
 use super::pattern::Pattern;
 use super::template::Template;
+use super::{LabelSet, METRIC_NAME, is_label_name};
 use crate::model::Kind;
 use crate::pipeline::limits::Refusal;
 
-/// One rule, compiled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     pub(super) source: Source,

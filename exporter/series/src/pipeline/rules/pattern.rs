@@ -79,7 +79,6 @@ impl Groups<'_> {
     }
 }
 
-/// Prometheus' default.
 pub(super) const ANYTHING: &str = "(.*)";
 /// Maximum size of a compiled expression, in bytes.
 const REGEX_BYTES_MAX: usize = 4 << 20;

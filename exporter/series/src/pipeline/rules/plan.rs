@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::LabelSet;
 use super::Rules;
 use super::action::{Fate, Rule};
-use super::labelset::LabelSet;
 use crate::model::Kind;
 use crate::pipeline::limits::Refusal;
 

@@ -3,22 +3,19 @@
 use std::fmt;
 
 use super::action::{Action, Rule, Source};
-use super::labelset::{TARGET, is_label_name};
 use super::pattern::{ANYTHING, Pattern};
 use super::template::Template;
+use super::{TARGET, is_label_name};
 
 /// One entry of `metric_relabel_configs`, as it is written. What is not given has Prometheus' default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RelabelConfig {
-    /// `source_labels`
     pub source_labels: Option<Vec<String>>,
     /// `separator`: `;` by default.
     pub separator: Option<String>,
-    /// `target_label`
     pub target_label: Option<String>,
     /// `regex`: `(.*)` by default.
     pub regex: Option<String>,
-    /// `modulus`
     pub modulus: Option<u64>,
     /// `replacement`: `$1` by default.
     pub replacement: Option<String>,
@@ -31,7 +28,6 @@ pub struct RelabelConfig {
 pub struct BadRule {
     /// The key whose value is wrong; empty for the rule as a whole.
     pub key: &'static str,
-    /// What is wrong.
     pub message: String,
     /// The next step, if known.
     pub hint: Option<String>,

@@ -181,7 +181,6 @@ impl Reader<'_> {
         char::from_u32(code).ok_or_else(|| "an octal escape is not a character".to_owned())
     }
 
-    /// `\pL`, `\p{Greek}`, `\p{^Greek}`.
     fn property(&mut self, mut negated: bool) -> Result<String, String> {
         let missing = "`\\p` names no property";
         let name: String = match self.chars.next().ok_or(missing)? {
@@ -197,7 +196,6 @@ impl Reader<'_> {
         Ok(format!(r"\{}{{{name}}}", if negated { 'P' } else { 'p' }))
     }
 
-    /// Behind a `[`.
     fn class(&mut self) -> Result<(), String> {
         const OPEN: &str = "a `[` is not closed";
         self.out.push('[');
@@ -275,7 +273,6 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Behind a `(`.
     fn group(&mut self) -> Result<(), String> {
         self.out.push('(');
         if self.chars.next_if_eq(&'?').is_none() {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::labelset::VALUE_BYTES_MAX;
+use super::VALUE_BYTES_MAX;
 use super::pattern::{Groups, Pattern};
 
 /// A text with `$1`, `${1}` and `${name}` in it. A name is as long as it can be, so that `$1x` asks for a group `1x`;

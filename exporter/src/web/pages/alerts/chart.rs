@@ -52,7 +52,6 @@ pub(super) fn against(
     html.attr("cy", format_args!("{:.1}", end.1)).ours("/></svg>");
 }
 
-/// The vertical axis.
 struct Axis {
     floor: f64,
     ceiling: f64,

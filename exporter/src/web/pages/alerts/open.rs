@@ -87,7 +87,6 @@ pub(super) fn table_of_closed(
     html.ours("</tbody></table>");
 }
 
-/// What is wrong.
 fn what(html: &mut Html, alert: &Alert) {
     let (class, sign) = match (alert.ends_at, alert.label("severity")) {
         (Some(_), _) => ("waiting", "✓"),

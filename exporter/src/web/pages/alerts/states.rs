@@ -13,7 +13,6 @@ pub(super) struct State {
     pub(super) sign: &'static str,
 }
 
-/// The worst first.
 pub(super) static STATES: [State; 8] = [
     State { word: "firing", title: "Firing", class: "down", sign: "✕" },
     State { word: "pending", title: "Pending", class: "partial", sign: "◐" },

@@ -58,7 +58,6 @@ impl Compared {
         self.value.is_some() || self.limit.is_some()
     }
 
-    /// Writes the cell.
     pub(super) fn write(&self, html: &mut Html) {
         html.ours("<td role=\"cell\" data-label=\"Value\"><div class=\"compared\">");
         match self.value {
@@ -88,7 +87,6 @@ impl Compared {
     }
 }
 
-/// `fires above 90`
 fn words(limit: Limit) -> String {
     let threshold = exact(limit.threshold);
     match limit.side {

@@ -52,7 +52,6 @@ fn word_of(place: usize) -> &'static str {
     if word.is_empty() { "other" } else { word }
 }
 
-/// Writes the search.
 pub(super) fn search(html: &mut Html, wanted: &Wanted) {
     html.ours("<form class=\"search\" role=\"search\" method=\"get\"").action(&Url::of("alerts").at(PART));
     html.ours("><label for=\"q\">Search watched alerts</label>");
@@ -72,7 +71,6 @@ pub(super) fn search(html: &mut Html, wanted: &Wanted) {
     html.ours("</form>\n");
 }
 
-/// Writes the table.
 pub(super) fn table(html: &mut Html, site: &Site, sources: &[Source<'_>], wanted: &Wanted, now: SystemTime) {
     let mut counts = [0_u64; STATES.len()];
     let mut rows: Vec<Row<'_>> = Vec::new();

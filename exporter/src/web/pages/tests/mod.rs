@@ -35,7 +35,6 @@ use crate::targets::{AlertLines, CHANGES_MAX, Costs, JobObserver, TargetRegistry
 use crate::web::Scrapes;
 use crate::web::{PageState, Parts, SiteSettings};
 
-/// An unauthenticated caller.
 fn nobody() -> Caller {
     let peer = PeerKey::of("192.0.2.1".parse().expect("it is an address"));
     Caller { peer, is_authenticated: false, end: Arc::default() }

@@ -38,7 +38,6 @@ impl WatchedFile {
         Self { path, bytes_max, stamp: None, contents: None, is_readable: false }
     }
 
-    /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

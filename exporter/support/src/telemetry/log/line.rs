@@ -112,7 +112,6 @@ impl Visit for Fields {
     }
 }
 
-/// A JSON string.
 pub(super) struct Json<'a>(pub(super) &'a str);
 
 impl fmt::Display for Json<'_> {

@@ -193,11 +193,8 @@ pub fn plugin_log_enabled(level: Level) -> bool {
 /// Whose record it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
-    /// The target's name.
     pub target: &'a str,
-    /// The module's.
     pub module: &'a str,
-    /// The plugin's.
     pub plugin: &'a str,
 }
 

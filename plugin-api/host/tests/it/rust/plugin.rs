@@ -214,7 +214,6 @@ fn register(output: &mut Output) -> Option<SeriesId> {
     }])[0]
 }
 
-/// The same, blocking.
 pub(crate) struct Blocking(Counting);
 
 impl BlockingSource for Blocking {

@@ -2,7 +2,6 @@
 
 use plugin_harness::{Collection, Watch, config};
 
-/// The plugin.
 pub(crate) struct Plugin(plugin_harness::Plugin);
 
 impl std::ops::Deref for Plugin {

@@ -33,7 +33,6 @@ use wire::{Guid, HResult, Win32Error};
 use crate::client::host::{Answer, Rules, USER, acceptor, mechanism};
 
 rpc::interface! {
-    /// A lamp.
     pub orpc interface ILamp: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd54") -> HResult {
         /// Says how bright it is.
         3 => GetBrightness() -> (brightness: u32);
@@ -42,7 +41,6 @@ rpc::interface! {
 rpc::interface! {
     /// Something with a switch.
     pub orpc interface ISwitch: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd55") -> HResult {
-        /// Switches.
         3 => Toggle();
     }
 }

@@ -15,7 +15,6 @@ use tokio::time::Instant;
 use wire::Guid;
 
 pub(crate) const ECHO: SyntaxId = SyntaxId::new(Guid::from_u128(0x0ec0), 1, 0);
-/// Returns the parameters.
 pub(crate) const REPEAT: u16 = 0;
 /// Returns the address and the account of the caller.
 pub(crate) const CALLER: u16 = 1;
@@ -99,7 +98,6 @@ pub(crate) fn bind_and_call(stub: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (bind, pdus.flat_map(|pdu| pdu.bytes).collect())
 }
 
-/// One whole PDU.
 pub(crate) async fn read_pdu(stream: &mut DuplexStream) -> Vec<u8> {
     let mut pdu = vec![0; 16];
     stream.read_exact(&mut pdu).await.unwrap();

@@ -12,7 +12,7 @@ use transport::BoxStream;
 use wire::NtStatus;
 
 use crate::rpc_client::smb::SmbOptions;
-use crate::rpc_client::smb::in_flight::{Awaited, PipeRead};
+use crate::rpc_client::smb::{Awaited, PipeRead};
 use crate::rpc_client::{Error, ErrorKind, Operation};
 
 /// A connection that several pipes use, one after the other.

@@ -6,7 +6,7 @@ use tracing::{debug, trace};
 use wire::NtStatus;
 
 use crate::rpc_client::smb::connection::{SmbConnection, unexpected};
-use crate::rpc_client::smb::in_flight::{Awaited, Outcome, PipeRead};
+use crate::rpc_client::smb::{Awaited, Outcome, PipeRead};
 use crate::rpc_client::{Error, Operation};
 
 impl SmbConnection {

@@ -9,8 +9,8 @@ use tracing::{debug, trace};
 use transport::read_once;
 use wire::NtStatus;
 
+use crate::rpc_client::smb::Awaited;
 use crate::rpc_client::smb::connection::{SmbConnection, State};
-use crate::rpc_client::smb::in_flight::Awaited;
 use crate::rpc_client::{Error, ErrorKind, Operation};
 
 impl SmbConnection {

@@ -105,7 +105,6 @@ pub(crate) async fn let_the_host_work() {
     }
 }
 
-/// Polls `future` once.
 pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     std::future::poll_fn(|cx| match Pin::new(&mut *future).poll(cx) {
         Poll::Ready(output) => Poll::Ready(Some(output)),

@@ -5,7 +5,6 @@ use wire::WideStr;
 /// How many entries of an event are visited; the rest is checked, skipped and reported as dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum processes.
     pub processes_max: u32,
     /// Maximum instance containers in all processes together.
     pub containers_max: u32,
@@ -50,7 +49,6 @@ impl fmt::Display for Position {
 /// Something that was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped<'a> {
-    /// The entry.
     pub position: Position,
     /// The property; empty if it has no name, or if the whole entry was dropped.
     pub property: WideStr<'a>,
@@ -71,26 +69,17 @@ pub enum Reason {
     /// A property with this name came before, and counts.
     Repeated,
     /// The value has this type instead of the listed one.
-    WrongType {
-        /// VARIANT type.
-        vt: u16,
-    },
+    WrongType { vt: u16 },
     /// The value means nothing: a flag that is neither 0 nor 1, a text that is no GUID.
     WrongValue,
     /// The text is longer than [`Limits::text_units_max`].
     TooLong,
     /// The property is a collection of something else.
-    WrongCollection {
-        /// CollectionType.
-        collection_type: u32,
-    },
+    WrongCollection { collection_type: u32 },
     /// The property, or the entry, is an object where a collection must be, or the other way round.
     WrongObject,
     /// The entry was dropped with all that is in it: the property that identifies it is missing.
-    Missing {
-        /// The property's name.
-        property: &'static str,
-    },
+    Missing { property: &'static str },
     /// The last entries of the collection were dropped: an event has more than [`Limits`] allow.
     Limit {
         /// Maximum entries of this level in an event.

@@ -1,3 +1,5 @@
+//! The properties of an entry in a tracker event.
+
 use wire::{Guid, WideStr};
 
 use super::dropped::Reason;
@@ -26,9 +28,7 @@ pub struct Container<'a> {
     pub application_id: Guid,
     /// ApplInstanceID, which older texts call AppInstanceID: the container identifier.
     pub container_id: Option<Guid>,
-    /// ApplicationType.
     pub application_type: Option<ApplicationType>,
-    /// PartitionID.
     pub partition_id: Option<Guid>,
     /// Name of the application.
     pub name: Option<WideStr<'a>>,
@@ -43,7 +43,7 @@ impl ApplicationType {
     pub const LIBRARY: Self = Self(0);
     /// A server application, which has a process of its own.
     pub const SERVER: Self = Self(1);
-    /// Services without components.
+    /// Services that have no components.
     pub const SERVICES_WITHOUT_COMPONENTS: Self = Self(2);
 }
 
@@ -51,11 +51,9 @@ impl ApplicationType {
 /// does not track (0xFFFFFFFF), is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Component<'a> {
-    /// CLSID.
     pub clsid: Guid,
     /// Name: the component's ProgID.
     pub name: Option<WideStr<'a>>,
-    /// Objects: component instances.
     pub objects: Option<u32>,
     /// Activated: active component instances.
     pub activated: Option<u32>,
@@ -103,7 +101,6 @@ macro_rules! listed {
     };
 }
 
-/// ASCII as UTF-16LE.
 const fn wide<const N: usize>(text: &str) -> [u8; N] {
     let mut bytes = [0; N];
     let mut at = 0;

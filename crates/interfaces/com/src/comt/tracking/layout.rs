@@ -5,7 +5,7 @@ use wire::{DecodeError, DecodeResult, Guid, ReadCursor, WideStr, ensure_size};
 
 use crate::comt::ids;
 
-/// [MS-DCOM] 2.2.18.1: `MEOW`.
+/// `MEOW` of [MS-DCOM] 2.2.18.1.
 pub(super) const SIGNATURE: u32 = 0x574f_454d;
 /// [MS-DCOM] 2.2.18.1: the flag of OBJREF_CUSTOM.
 pub(super) const OBJREF_CUSTOM: u32 = 4;
@@ -17,11 +17,8 @@ pub(super) const VERSION: u32 = 0x0001_0001;
 pub struct CollectionType(pub u32);
 
 impl CollectionType {
-    /// TRKCOLL_PROCESSES
     pub const PROCESSES: Self = Self(0);
-    /// TRKCOLL_CONTAINERS
     pub const CONTAINERS: Self = Self(1);
-    /// TRKCOLL_COMPONENTS
     pub const COMPONENTS: Self = Self(2);
 }
 
@@ -37,9 +34,7 @@ pub(super) mod vt {
 /// What an OBJREF_CUSTOM holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marshalled {
-    /// A TrackingInfoCollection.
     Collection,
-    /// A TrackingInfoObject.
     Object,
 }
 
@@ -81,7 +76,6 @@ const CUSTOM_SIZE: usize = 16 /* clsid */ + 4 /* cbExtension */ + 4 /* reserved 
 pub(super) struct CollectionHeader {
     pub(super) collection_type: CollectionType,
     pub(super) objects: u32,
-    /// Where CollectionType stands.
     pub(super) offset: usize,
 }
 

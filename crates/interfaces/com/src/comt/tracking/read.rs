@@ -1,12 +1,14 @@
+//! How a tracker event is read, and what is dropped of a bad one.
+
 use wire::{DecodeError, DecodeResult, ReadCursor, WideStr};
 
+use super::Visitor;
 use super::dropped::{Dropped, Limits, Position, Reason};
 use super::entry::{ComponentSlots, Container, ContainerSlots, Process, Slots};
 use super::layout::{
     CollectionHeader, CollectionType, Marshalled, Property, Value, collection, object, objref, property,
     skip_objref, text, vt,
 };
-use super::visit::Visitor;
 
 /// Reads the OBJREF_CUSTOM of a tracker event, visits all entries, and returns how many bytes it has. Bytes behind it
 /// are not looked at.

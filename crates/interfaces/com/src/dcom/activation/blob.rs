@@ -23,7 +23,6 @@ pub struct ActivationProperties<'a> {
     pub properties: Vec<Property<'a>>,
 }
 
-/// A property, pickled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property<'a> {
     /// The format: a constant of [`crate::dcom::types::property`].
@@ -32,7 +31,7 @@ pub struct Property<'a> {
     pub data: Cow<'a, [u8]>,
 }
 
-/// [MS-DCOM] 2.2.22.1 `CustomHeader`
+/// `CustomHeader` of [MS-DCOM] 2.2.22.1.
 #[doc(alias = "CustomHeader")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
 struct Header {
@@ -43,7 +42,6 @@ struct Header {
     reserved: Reserved<u32>,
     #[ndr(name = "destCtx")]
     destination: u32,
-    /// One to [`PROPERTIES_MAX`].
     #[ndr(name = "cIfs", range = 1..=10)]
     count: u32,
     #[ndr(name = "classInfoClsid")]

@@ -7,14 +7,13 @@ use wire::{Guid, HResult};
 use crate::dcom::types::{Oxid, ProtocolSequence};
 use crate::dcom::wire::DualStringArray;
 
-/// [MS-DCOM] 2.2.28.1 `MAX_REQUESTED_INTERFACES`
+/// `MAX_REQUESTED_INTERFACES` of [MS-DCOM] 2.2.28.1.
 const INTERFACES_MAX: u32 = 0x8000;
 
 /// [MS-DCOM] 2.2.22.2.1 `InstantiationInfoData`: the class, and the interfaces that are wanted.
 #[doc(alias = "InstantiationInfoData")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
 pub struct InstantiationInfo {
-    /// The class.
     #[ndr(name = "classId")]
     pub class: Guid,
     /// Where objects may be; a server does not look at it.
@@ -23,16 +22,13 @@ pub struct InstantiationInfo {
     /// How the program is started.
     #[ndr(name = "actvflags")]
     pub flags: u32,
-    /// Means nothing.
     #[ndr(name = "fIsSurrogate")]
     pub is_surrogate: Reserved<i32>,
     /// How many interfaces are wanted.
     #[ndr(name = "cIID", range = 1..=INTERFACES_MAX)]
     pub count: u32,
-    /// Means nothing.
     #[ndr(name = "instFlag")]
     pub instance_flag: Reserved<u32>,
-    /// The interfaces.
     #[ndr(name = "pIID", size_is = count, check = is_there)]
     pub interfaces: Option<Box<Conformant<Guid>>>,
     /// Bytes of this structure, pickled; a server does not look at it.
@@ -65,7 +61,6 @@ pub struct SpecialProperties {
     /// The COM+ partition of the class.
     #[ndr(name = "guidPartition")]
     pub partition: Guid,
-    /// Means nothing.
     #[ndr(name = "dwPRTFlags")]
     pub prt_flags: Reserved<u32>,
     /// What the client's caller wanted; a server does not look at it.
@@ -85,11 +80,10 @@ pub(super) struct WholeSpecialProperties {
     pub(super) reserved3: Reserved<[u32; 5]>,
 }
 
-/// [MS-DCOM] 2.2.22.2.4 `ScmRequestInfoData`
+/// `ScmRequestInfoData` of [MS-DCOM] 2.2.22.2.4.
 #[doc(alias = "ScmRequestInfoData")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
 pub struct ScmRequestInfo {
-    /// Means nothing.
     #[ndr(name = "pdwReserved")]
     pub reserved: Reserved<Option<Box<u32>>>,
     /// The protocols of the client.
@@ -107,7 +101,6 @@ pub struct ScmRequest {
     /// How many protocols there are.
     #[ndr(name = "cRequestedProtseqs", check = is_count_of_protocols)]
     pub count: u16,
-    /// The protocols.
     #[ndr(name = "pRequestedProtseqs", size_is = count)]
     pub protocols: Option<Box<Conformant<ProtocolSequence>>>,
 }
@@ -116,19 +109,14 @@ pub struct ScmRequest {
 #[doc(alias = "ActivationContextInfoData")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
 pub struct ActivationContextInfo<'stub> {
-    /// Means nothing.
     #[ndr(name = "clientOK")]
     pub client_ok: Reserved<i32>,
-    /// Means nothing.
     #[ndr(name = "bReserved1")]
     pub reserved: Reserved<i32>,
-    /// Means nothing.
     #[ndr(name = "dwReserved1")]
     pub reserved1: Reserved<u32>,
-    /// Means nothing.
     #[ndr(name = "dwReserved2")]
     pub reserved2: Reserved<u32>,
-    /// A [`Context`](crate::dcom::wire::Context).
     #[ndr(name = "pIFDClientCtx")]
     pub client: Option<Box<InterfacePointer<'stub>>>,
     /// A [`Context`](crate::dcom::wire::Context) that the new object's is made of.
@@ -140,16 +128,12 @@ pub struct ActivationContextInfo<'stub> {
 #[doc(alias = "LocationInfoData")]
 #[derive(Clone, Debug, PartialEq, Eq, Default, NdrDecode, NdrEncode)]
 pub struct LocationInfo {
-    /// Means nothing.
     #[ndr(name = "machineName")]
     pub machine_name: Reserved<Option<Box<WideString>>>,
-    /// Means nothing.
     #[ndr(name = "processId")]
     pub process: Reserved<u32>,
-    /// Means nothing.
     #[ndr(name = "apartmentId")]
     pub apartment: Reserved<u32>,
-    /// Means nothing.
     #[ndr(name = "contextId")]
     pub context: Reserved<u32>,
 }
@@ -158,40 +142,34 @@ pub struct LocationInfo {
 #[doc(alias = "SecurityInfoData")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
 pub struct SecurityInfo {
-    /// Means nothing.
     #[ndr(name = "dwAuthnFlags")]
     pub flags: Reserved<u32>,
     /// The server that the client calls.
     #[ndr(name = "pServerInfo")]
     pub server: Option<Box<CoServerInfo>>,
-    /// Means nothing.
     #[ndr(name = "pdwReserved")]
     pub reserved: Reserved<Option<Box<u32>>>,
 }
 
-/// [MS-DCOM] 2.2.22.2.7.1 `COSERVERINFO`
+/// `COSERVERINFO` of [MS-DCOM] 2.2.22.2.7.1.
 #[doc(alias = "COSERVERINFO")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
 pub struct CoServerInfo {
-    /// Means nothing.
     #[ndr(name = "dwReserved1")]
     pub reserved1: Reserved<u32>,
     /// The name of the server.
     #[ndr(name = "pwszName")]
     pub name: Option<Box<WideString>>,
-    /// Means nothing.
     #[ndr(name = "pdwReserved")]
     pub reserved: Reserved<Option<Box<u32>>>,
-    /// Means nothing.
     #[ndr(name = "dwReserved2")]
     pub reserved2: Reserved<u32>,
 }
 
-/// [MS-DCOM] 2.2.22.2.8 `ScmReplyInfoData`
+/// `ScmReplyInfoData` of [MS-DCOM] 2.2.22.2.8.
 #[doc(alias = "ScmReplyInfoData")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
 pub struct ScmReplyInfo {
-    /// Means nothing.
     #[ndr(name = "pdwReserved")]
     pub reserved: Reserved<Option<Box<u32>>>,
     /// Where the program is that has the object.
@@ -203,19 +181,15 @@ pub struct ScmReplyInfo {
 #[doc(alias = "customREMOTE_REPLY_SCM_INFO")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
 pub struct ScmReply {
-    /// The program.
     #[ndr(name = "Oxid")]
     pub oxid: Oxid,
-    /// Where it is.
     #[ndr(name = "pdsaOxidBindings", check = is_there)]
     pub bindings: Option<Box<DualStringArray>>,
-    /// Its [`IRemUnknown`](crate::dcom::remote_unknown::IRemUnknown).
     #[ndr(name = "ipidRemUnknown")]
     pub ipid_rem_unknown: Guid,
     /// The least authentication level that it takes calls at.
     #[ndr(name = "authnHint")]
     pub authn_hint: u32,
-    /// Its version.
     #[ndr(name = "serverVersion")]
     pub version: ComVersion,
 }
@@ -226,13 +200,11 @@ pub struct PropsOutInfo<'stub> {
     /// How many interfaces were wanted.
     #[ndr(name = "cIfs", range = 1..=INTERFACES_MAX)]
     pub count: u32,
-    /// The interfaces.
     #[ndr(name = "piid", size_is = count, check = is_there)]
     pub interfaces: Option<Box<Conformant<Guid>>>,
     /// Whether the object has them.
     #[ndr(name = "phresults", size_is = count, check = is_there)]
     pub results: Option<Box<Conformant<HResult>>>,
-    /// Each an [`Objref`](crate::dcom::wire::Objref).
     #[ndr(name = "ppIntfData", size_is = count, check = is_there)]
     pub pointers: Option<Box<Pointers<'stub>>>,
 }
@@ -244,7 +216,7 @@ fn is_there<T>(pointer: &Option<T>) -> Result<(), &'static str> {
     if pointer.is_some() { Ok(()) } else { Err("is NULL") }
 }
 
-/// [MS-DCOM] 2.2.28.1 `MAX_REQUESTED_PROTSEQS`
+/// `MAX_REQUESTED_PROTSEQS` of [MS-DCOM] 2.2.28.1.
 fn is_count_of_protocols(count: &u16) -> Result<(), &'static str> {
     if *count <= 0x8000 { Ok(()) } else { Err("is above 32768") }
 }

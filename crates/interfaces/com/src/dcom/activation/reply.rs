@@ -13,7 +13,6 @@ pub struct ObjectExporter {
     pub oxid: Oxid,
     /// Where it is, with endpoints, and how callers prove who they are.
     pub bindings: DualStringArray,
-    /// Its [`IRemUnknown`](crate::dcom::remote_unknown::IRemUnknown).
     pub ipid_rem_unknown: Guid,
     /// The least authentication level that it takes calls at, `RPC_C_AUTHN_LEVEL`.
     pub authn_hint: u32,

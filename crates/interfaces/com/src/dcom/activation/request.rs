@@ -25,7 +25,6 @@ const SPECIAL_FLAGS: u32 = 2;
 /// What a client wants activated: written as Windows writes it, read from all that clients write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActivationRequest {
-    /// The class.
     pub class: Guid,
     /// The interfaces that are wanted. INVARIANT: one to 32768.
     pub interfaces: Vec<Guid>,

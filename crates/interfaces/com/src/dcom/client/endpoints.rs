@@ -13,7 +13,6 @@ const NAMED_MAX: usize = 24;
 pub struct Endpoint {
     /// A host name or an address.
     pub host: String,
-    /// The port.
     pub port: u16,
     /// Whether `host` is what the user named. Otherwise the server did: to connect there is to believe it, so that a caller
     /// that has credentials asks first whether that address is one of the user's host.

@@ -16,13 +16,12 @@ pub const BINDINGS_MAX: usize = 256;
 #[doc(alias = "DUALSTRINGARRAY")]
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct DualStringArray {
-    /// The addresses.
     pub strings: Vec<StringBinding>,
     /// The security providers. If there is none, callers use no security.
     pub security: Vec<SecurityBinding>,
 }
 
-/// [MS-DCOM] 2.2.19.3 `STRINGBINDING`
+/// `STRINGBINDING` of [MS-DCOM] 2.2.19.3.
 #[doc(alias = "STRINGBINDING")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StringBinding {
@@ -32,7 +31,7 @@ pub struct StringBinding {
     pub address: String,
 }
 
-/// [MS-DCOM] 2.2.19.4 `SECURITYBINDING`
+/// `SECURITYBINDING` of [MS-DCOM] 2.2.19.4.
 #[doc(alias = "SECURITYBINDING")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecurityBinding {

@@ -22,11 +22,8 @@ pub struct ErrorInfo {
     pub help_context: u32,
     /// The interface that failed.
     pub iid: Guid,
-    /// What failed.
     pub source: Option<String>,
-    /// Why.
     pub description: Option<String>,
-    /// The help file.
     pub help_file: Option<String>,
 }
 

@@ -9,7 +9,7 @@ use wire::{
 use super::{DataElement, DualStringArray};
 use crate::dcom::types::{CLSID_ACTIVATION_PROPERTIES_IN, CLSID_ACTIVATION_PROPERTIES_OUT, StdObjref};
 
-/// `MEOW`
+/// What documents call `MEOW`.
 const SIGNATURE: u32 = 0x574f_454d;
 /// `NSYV`, twice in an OBJREF_EXTENDED.
 const EXTENDED_SIGNATURE: u32 = 0x4e53_5956;
@@ -28,7 +28,6 @@ const FLAG_EXTENDED: u32 = 8;
 pub struct Objref<'a> {
     /// The interface. INVARIANT: not NULL.
     pub iid: Guid,
-    /// The object.
     pub body: ObjrefBody<'a>,
 }
 
@@ -38,7 +37,6 @@ pub enum ObjrefBody<'a> {
     /// [MS-DCOM] 2.2.18.4 `OBJREF_STANDARD`: an object of a program whose resolver is there.
     #[doc(alias = "OBJREF_STANDARD")]
     Standard {
-        /// The interface.
         std: StdObjref,
         /// The resolver, which knows where the program is.
         resolver: DualStringArray,
@@ -46,7 +44,6 @@ pub enum ObjrefBody<'a> {
     /// [MS-DCOM] 2.2.18.5 `OBJREF_HANDLER`: the same with a class of helpers for the client.
     #[doc(alias = "OBJREF_HANDLER")]
     Handler {
-        /// The interface.
         std: StdObjref,
         /// The class of the helper.
         clsid: Guid,
@@ -56,7 +53,6 @@ pub enum ObjrefBody<'a> {
     /// [MS-DCOM] 2.2.18.6 `OBJREF_CUSTOM`: data of a format of its own.
     #[doc(alias = "OBJREF_CUSTOM")]
     Custom {
-        /// The format.
         clsid: Guid,
         /// All that is behind the header.
         data: Cow<'a, [u8]>,
@@ -64,11 +60,9 @@ pub enum ObjrefBody<'a> {
     /// [MS-DCOM] 2.2.18.7 `OBJREF_EXTENDED`: the standard form with a context.
     #[doc(alias = "OBJREF_EXTENDED")]
     Extended {
-        /// The interface.
         std: StdObjref,
         /// The resolver, which knows where the program is.
         resolver: DualStringArray,
-        /// The context.
         context: DataElement<'a>,
     },
 }

@@ -1,11 +1,11 @@
-mod alignment;
+//! [MS-OAUT] 2.2.29: VARIANT, and 2.2.30: SAFEARRAY.
+
 mod safe_array;
 mod value;
 
-use rpc::ndr::{EncodeError, NdrDecode, NdrEncode, Reserved, Union, Writer};
+use rpc::ndr::{EncodeError, NdrDecode, NdrEncode, Reader, Reserved, Result, Union, Writer};
 use wire::{EncodeResult, open_enum};
 
-pub use self::alignment::Hyper;
 pub use self::safe_array::{
     Bound, BstrElements, ByteElements, DwordElements, Elements, Features, HyperElements, InterfaceElements,
     ObjectElements, SafeArray, VariantElements, WordElements,
@@ -16,51 +16,43 @@ open_enum! {
     /// [MS-OAUT] 2.2.7 `VARENUM`: the type of a value, perhaps with flags.
     #[derive(NdrDecode, NdrEncode)]
     pub struct VarType(u16) {
-        /// No value.
         VT_EMPTY = 0x0000,
         /// A value that is nothing.
         VT_NULL = 0x0001,
-        /// 16 bits, signed.
+        /// It has 16 bits, signed.
         VT_I2 = 0x0002,
-        /// 32 bits, signed.
+        /// It has 32 bits, signed.
         VT_I4 = 0x0003,
         /// A binary fraction of 32 bits.
         VT_R4 = 0x0004,
         /// A binary fraction of 64 bits.
         VT_R8 = 0x0005,
-        /// [`Currency`](crate::oaut::Currency).
         VT_CY = 0x0006,
-        /// [`Date`](crate::oaut::Date).
         VT_DATE = 0x0007,
-        /// [`Bstr`](crate::oaut::Bstr).
         VT_BSTR = 0x0008,
         /// An object with [`IDispatch`](crate::oaut::IDispatch).
         VT_DISPATCH = 0x0009,
-        /// A result.
         VT_ERROR = 0x000a,
-        /// [`VariantBool`](crate::oaut::VariantBool).
         VT_BOOL = 0x000b,
         /// A variant; in variants only by reference.
         VT_VARIANT = 0x000c,
-        /// An object.
         VT_UNKNOWN = 0x000d,
-        /// [`Decimal`](crate::oaut::Decimal).
         VT_DECIMAL = 0x000e,
-        /// 8 bits, signed.
+        /// It has 8 bits, signed.
         VT_I1 = 0x0010,
-        /// 8 bits.
+        /// It has 8 bits.
         VT_UI1 = 0x0011,
-        /// 16 bits.
+        /// It has 16 bits.
         VT_UI2 = 0x0012,
-        /// 32 bits.
+        /// It has 32 bits.
         VT_UI4 = 0x0013,
-        /// 64 bits, signed.
+        /// It has 64 bits, signed.
         VT_I8 = 0x0014,
-        /// 64 bits.
+        /// It has 64 bits.
         VT_UI8 = 0x0015,
-        /// 32 bits, signed.
+        /// It has 32 bits, signed.
         VT_INT = 0x0016,
-        /// 32 bits.
+        /// It has 32 bits.
         VT_UINT = 0x0017,
         /// The flag of arrays.
         VT_ARRAY = 0x2000,
@@ -101,21 +93,15 @@ pub struct Variant<'stub> {
     /// send constants.
     #[ndr(name = "clSize")]
     pub size: u32,
-    /// Means nothing.
     #[ndr(name = "rpcReserved")]
     pub reserved: Reserved<u32>,
-    /// The type.
     pub vt: VarType,
-    /// Means nothing.
     #[ndr(name = "wReserved1")]
     pub reserved1: Reserved<u16>,
-    /// Means nothing.
     #[ndr(name = "wReserved2")]
     pub reserved2: Reserved<u16>,
-    /// Means nothing.
     #[ndr(name = "wReserved3")]
     pub reserved3: Reserved<u16>,
-    /// The value.
     #[ndr(name = "_varUnion", switch_is = vt.tag())]
     pub value: Value<'stub>,
 }
@@ -163,7 +149,6 @@ impl<'stub> Variant<'stub> {
         Ok(variant)
     }
 
-    /// No value.
     #[must_use]
     pub const fn empty() -> Self {
         Self {
@@ -176,5 +161,36 @@ impl<'stub> Variant<'stub> {
             reserved3: Reserved::NEW,
             value: Value::Empty,
         }
+    }
+}
+
+/// A member of no size with the alignment of a `hyper`, 8 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Hyper;
+
+impl<'stub> NdrDecode<'stub> for Hyper {
+    type Inline = Self;
+    const ALIGNMENT: usize = 8;
+    const INLINE_SIZE_MIN: usize = 0;
+
+    fn decode_inline(_src: &mut Reader<'stub>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> Result<Self> {
+        Ok(inline)
+    }
+}
+
+impl NdrEncode for Hyper {
+    type Deferred = ();
+    const ALIGNMENT: usize = 8;
+
+    fn encode_inline(&self, _dst: &mut Writer) -> EncodeResult<()> {
+        Ok(())
+    }
+
+    fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
+        Ok(())
     }
 }

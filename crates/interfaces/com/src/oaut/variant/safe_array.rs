@@ -12,13 +12,10 @@ open_enum! {
         FADF_HAVEIID = 0x0040,
         /// The type of the elements is in `locks`.
         FADF_HAVEVARTYPE = 0x0080,
-        /// Elements are BSTRs.
         FADF_BSTR = 0x0100,
-        /// Elements are objects.
         FADF_UNKNOWN = 0x0200,
         /// Elements are objects with `IDispatch`.
         FADF_DISPATCH = 0x0400,
-        /// Elements are variants.
         FADF_VARIANT = 0x0800,
     }
 }
@@ -28,10 +25,8 @@ open_enum! {
 #[doc(alias = "SAFEARRAY")]
 #[derive(Clone, Debug, PartialEq, NdrEncode, NdrDecode)]
 pub struct SafeArray<'stub> {
-    /// Dimensions.
     #[ndr(name = "cDims", check = is_some)]
     pub dimensions: u16,
-    /// Flags.
     #[ndr(name = "fFeatures")]
     pub features: Features,
     /// Bytes of an element in memory.
@@ -48,7 +43,7 @@ pub struct SafeArray<'stub> {
     pub bounds: Vec<Bound>,
 }
 
-/// [MS-OAUT] 2.2.30.1 `SAFEARRAYBOUND`
+/// `SAFEARRAYBOUND` of [MS-OAUT] 2.2.30.1.
 #[doc(alias = "SAFEARRAYBOUND")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, NdrEncode, NdrDecode)]
 pub struct Bound {
@@ -70,7 +65,6 @@ macro_rules! sized {
             /// How many elements there are.
             #[ndr(name = "Size")]
             pub size: u32,
-            /// The elements.
             #[ndr(size_is = size)]
             pub elements: $elements,
         }
@@ -78,19 +72,19 @@ macro_rules! sized {
 }
 
 sized! {
-    /// [MS-OAUT] 2.2.30.2
+    /// See section 2.2.30.2 of [MS-OAUT].
     BstrElements = "SAFEARR_BSTR", Ref<Conformant<Bstr>>;
     /// [MS-OAUT] 2.2.30.3 and 2.2.30.4: objects.
     ObjectElements<'stub> = "SAFEARR_UNKNOWN", Ref<Conformant<Option<Box<InterfacePointer<'stub>>>>>;
-    /// [MS-OAUT] 2.2.30.5
+    /// See section 2.2.30.5 of [MS-OAUT].
     VariantElements<'stub> = "SAFEARR_VARIANT", Ref<Conformant<Option<Box<Variant<'stub>>>>>;
-    /// [MS-OAUT] 2.2.30.8.1
+    /// See section 2.2.30.8.1 of [MS-OAUT].
     ByteElements<'stub> = "BYTE_SIZEDARR", Option<Box<ConformantBytes<'stub>>>;
-    /// [MS-OAUT] 2.2.30.8.2
+    /// See section 2.2.30.8.2 of [MS-OAUT].
     WordElements = "WORD_SIZEDARR", Option<Box<Conformant<u16>>>;
-    /// [MS-OAUT] 2.2.30.8.3
+    /// See section 2.2.30.8.3 of [MS-OAUT].
     DwordElements = "DWORD_SIZEDARR", Option<Box<Conformant<u32>>>;
-    /// [MS-OAUT] 2.2.30.8.4
+    /// See section 2.2.30.8.4 of [MS-OAUT].
     HyperElements = "HYPER_SIZEDARR", Option<Box<Conformant<u64>>>;
 }
 
@@ -101,10 +95,8 @@ pub struct InterfaceElements<'stub> {
     /// How many elements there are.
     #[ndr(name = "Size")]
     pub size: u32,
-    /// The elements.
     #[ndr(name = "apUnknown", size_is = size)]
     pub elements: Ref<Conformant<Option<Box<InterfacePointer<'stub>>>>>,
-    /// The interface.
     pub iid: Guid,
 }
 
@@ -114,31 +106,22 @@ pub struct InterfaceElements<'stub> {
 #[derive(Clone, Debug, PartialEq, NdrEncode, NdrDecode)]
 #[ndr(name = "SAFEARRAYUNION", switch = u32)]
 pub enum Elements<'stub> {
-    /// SF_I2
     #[ndr(case = 0x02)]
     Words(WordElements),
-    /// SF_I4
     #[ndr(case = 0x03)]
     Dwords(DwordElements),
-    /// SF_BSTR
     #[ndr(case = 0x08)]
     Bstrs(BstrElements),
-    /// SF_DISPATCH
     #[ndr(case = 0x09)]
     Dispatches(ObjectElements<'stub>),
-    /// SF_VARIANT
     #[ndr(case = 0x0c)]
     Variants(VariantElements<'stub>),
-    /// SF_UNKNOWN
     #[ndr(case = 0x0d)]
     Unknowns(ObjectElements<'stub>),
-    /// SF_I1
     #[ndr(case = 0x10)]
     Bytes(ByteElements<'stub>),
-    /// SF_I8
     #[ndr(case = 0x14)]
     Hypers(HyperElements),
-    /// SF_HAVEIID
     #[ndr(case = 0x800d)]
     Interfaces(InterfaceElements<'stub>),
 }

@@ -4,7 +4,7 @@ use wire::HResult;
 use super::Variant;
 use super::safe_array::SafeArray;
 use crate::oaut::bstr::Bstr;
-use crate::oaut::scalar::{Currency, Date, Decimal, VariantBool};
+use crate::oaut::{Currency, Date, Decimal, VariantBool};
 
 /// An object, or none.
 type Object<'stub> = Option<Box<InterfacePointer<'stub>>>;
@@ -16,7 +16,6 @@ type Array<'stub> = Option<Box<Option<Box<SafeArray<'stub>>>>>;
 /// is `None` behind a NULL pointer. User-defined types (VT_RECORD) are refused.
 #[derive(Clone, Debug, PartialEq, NdrEncode, NdrDecode)]
 #[ndr(name = "_varUnion", switch = u32)]
-#[allow(missing_docs, reason = "each arm has the name of its type, see `VarType`")]
 pub enum Value<'stub> {
     #[ndr(case = 0x0000)]
     Empty,

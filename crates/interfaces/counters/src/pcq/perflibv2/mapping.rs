@@ -1,3 +1,5 @@
+//! Which block of a reply belongs to which counterset.
+
 use core::fmt;
 
 use crate::pcq::types::InstanceId;

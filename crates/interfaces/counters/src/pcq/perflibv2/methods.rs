@@ -80,7 +80,6 @@ pub trait SizedRequest: Request {
     /// The IDL's range of `dwInSize`.
     const IN_SIZE: RangeInclusive<u32>;
 
-    /// Sets `dwInSize`.
     fn set_in_size(&mut self, in_size: u32);
 
     /// The size of the whole answer in bytes, and the bytes that were sent.

@@ -8,7 +8,6 @@ use crate::pcq::wire::{CounterRegInfo, CounterSetRegistration, CounterStrings, W
 pub enum RegistrationRequest {
     /// The counterset and all of its counters: [`RegistrationInfo::CounterSet`].
     CounterSet,
-    /// One counter: [`RegistrationInfo::Counter`].
     Counter(CounterId),
     /// The counterset's name: [`RegistrationInfo::Text`].
     CounterSetName(Lcid),
@@ -47,7 +46,6 @@ impl RegistrationRequest {
         })
     }
 
-    /// The two parameters.
     #[must_use]
     pub const fn to_wire(self) -> (RequestCode, u32) {
         match self {
@@ -70,13 +68,11 @@ impl RegistrationRequest {
 pub enum RegistrationInfo {
     /// A counterset and its counters.
     CounterSet(CounterSetRegistration),
-    /// A counter.
     Counter(CounterRegInfo),
     /// A name or an explain text.
     Text(String),
     /// Names or explain texts of counters.
     Strings(CounterStrings),
-    /// A GUID.
     ProviderGuid(Guid),
     /// Bytes as they are, for a server that answers otherwise than the document says.
     Raw(Vec<u8>),

@@ -1,3 +1,5 @@
+//! What a server of PerflibV2 does beyond single calls.
+
 use dcerpc::{AuthLevel, FaultStatus};
 use rpc::ndr::{ConformantBytes, ContextHandle};
 use rpc::{CallInfo, Method, ServerResult};

@@ -10,9 +10,7 @@ use crate::pcq::wire::{checked_size, padded, size_field};
 #[doc(alias = "PERF_COUNTER_DATA")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawValue<'a> {
-    /// Four bytes.
     U32(u32),
-    /// Eight bytes.
     U64(u64),
     /// Another width: text, or empty.
     Other(&'a [u8]),
@@ -36,7 +34,7 @@ impl<'a> RawValue<'a> {
         }
     }
 
-    /// `dwDataSize`.
+    /// What documents call `dwDataSize`.
     #[must_use]
     pub const fn data_size(self) -> usize {
         match self {

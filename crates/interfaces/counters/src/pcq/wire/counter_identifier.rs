@@ -13,7 +13,6 @@ use crate::pcq::wire::{WideStr, check_count, checked_size, padded, size_field};
 #[doc(alias = "PERF_COUNTER_IDENTIFIER")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CounterIdentifier {
-    /// The counterset.
     pub counter_set_guid: Guid,
     /// How adding or removing went; a client writes 0.
     pub status: Win32Error,

@@ -8,13 +8,11 @@ use crate::pcq::types::{AggregateFunc, Attrib, CounterId, CounterType, DetailLev
 #[doc(alias = "PERF_COUNTER_REG_INFO")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterRegInfo {
-    /// The counter.
     pub counter_id: CounterId,
     /// How to compute with its values.
     pub counter_type: CounterType,
     /// How to show it.
     pub attrib: Attrib,
-    /// Its audience.
     pub detail_level: DetailLevel,
     /// A value is shown times ten to this power.
     pub default_scale: i32,

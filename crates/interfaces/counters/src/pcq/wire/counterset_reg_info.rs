@@ -12,9 +12,7 @@ use crate::pcq::wire::CounterRegInfo;
 #[doc(alias = "PERF_COUNTERSET_REG_INFO")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterSetRegInfo {
-    /// The counterset.
     pub counter_set_guid: Guid,
-    /// Its audience.
     pub detail_level: DetailLevel,
     /// How many counters it has.
     pub num_counters: u32,

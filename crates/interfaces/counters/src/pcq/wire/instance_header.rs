@@ -14,9 +14,7 @@ use crate::pcq::wire::{WideStr, check_count, checked_size, padded, size_field};
 #[doc(alias = "PERF_INSTANCE_HEADER")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instance<'a> {
-    /// Its number.
     pub instance_id: InstanceId,
-    /// Its name.
     pub name: WideStr<'a>,
 }
 
@@ -54,7 +52,6 @@ impl fmt::Display for Instance<'_> {
 /// [MS-PCQ] 2.2.4.5 `_PERF_INSTANCE_HEADER` and the name that follows it, owned.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InstanceInfo {
-    /// Its number.
     pub instance_id: InstanceId,
     /// Its name; empty where the counterset has one instance.
     pub name: String,

@@ -6,37 +6,36 @@
 //! written as zeros and never looked at.
 
 mod counter_data;
-mod counter_header;
 mod counter_identifier;
 mod counter_reg_info;
 mod counterset_reg_info;
-mod data_header;
 mod instance_header;
 mod multi_counters;
-mod multi_instances;
-mod padding;
 mod query_data;
 mod string_buffer;
 
 pub use wire::WideStr;
 
 pub use self::counter_data::RawValue;
-pub use self::counter_header::CounterHeader;
 pub use self::counter_identifier::CounterIdentifier;
 pub use self::counter_reg_info::CounterRegInfo;
 pub use self::counterset_reg_info::{CounterSetRegInfo, CounterSetRegistration};
-pub use self::data_header::DataHeader;
 pub use self::instance_header::{Instance, InstanceInfo};
 pub use self::multi_counters::MultiCounters;
-pub use self::multi_instances::MultiInstances;
-pub use self::padding::Padding;
 pub(crate) use self::query_data::Reading;
 pub use self::query_data::{
     Block, Blocks, Body, Clocks, InstanceValues, Instances, Layout, QueryData, QueryDataWriter, Values,
 };
 pub use self::string_buffer::{CounterStrings, OffsetBase, StringBufferHeader, StringCounterHeader};
 
-use wire::{DecodeError, DecodeResult, EncodeError, EncodeResult};
+use core::fmt;
+
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, FileTime, ReadCursor, SystemTime,
+    Win32Error, WriteCursor, ensure_size,
+};
+
+use crate::pcq::types::BlockType;
 
 /// What all structures are aligned to.
 const ALIGNMENT: usize = 8;
@@ -76,5 +75,192 @@ fn check_count(context: &'static str, offset: usize, count: usize, limit: u32) -
         Ok(())
     } else {
         Err(DecodeError::limit_exceeded(context, "", offset, count.saturating_add(1), limit))
+    }
+}
+
+/// What is behind a structure that does not end at a multiple of 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Padding {
+    /// Padding, which the structure's size counts.
+    #[default]
+    Counted,
+    /// Padding, which its size does not count.
+    Uncounted,
+    None,
+}
+
+/// [MS-PCQ] 2.2.4.10 `_PERF_MULTI_INSTANCES`: how many instances follow.
+#[doc(alias = "PERF_MULTI_INSTANCES")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MultiInstances {
+    /// This header and all instances with their values. INVARIANT (of a decoded one): it is there.
+    pub total_size_bytes: u32,
+    /// How many there are.
+    pub instances: u32,
+}
+
+impl MultiInstances {
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 4 /* dwTotalSize */ + 4 /* dwInstances */;
+    pub(crate) const NAME: &'static str = "PERF_MULTI_INSTANCES";
+}
+
+impl Encode for MultiInstances {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u32(self.total_size_bytes);
+        dst.write_u32(self.instances);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for MultiInstances {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        let (start, available) = (src.pos(), src.len());
+        let total_size_bytes = src.read_u32();
+        checked_size((Self::NAME, "dwTotalSize"), start, total_size_bytes, Self::FIXED_PART_SIZE, available)?;
+        Ok(Self { total_size_bytes, instances: src.read_u32() })
+    }
+}
+
+impl fmt::Display for MultiInstances {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} instances in {} bytes", self.instances, self.total_size_bytes)
+    }
+}
+
+/// [MS-PCQ] 2.2.4.8 `_PERF_COUNTER_HEADER`: the beginning of a block.
+#[doc(alias = "PERF_COUNTER_HEADER")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterHeader {
+    /// How the query of this block went.
+    pub status: Win32Error,
+    pub block_type: BlockType,
+    /// This header and what follows. INVARIANT (of a decoded one): it is there.
+    pub size_bytes: u32,
+}
+
+impl CounterHeader {
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 4 /* dwStatus */ + 4 /* dwType */ + 4 /* dwSize */ + 4 /* Reserved */;
+    pub(crate) const NAME: &'static str = "PERF_COUNTER_HEADER";
+    pub(crate) const SIZE_OFFSET: usize = 4 /* dwStatus */ + 4 /* dwType */;
+
+    /// Bytes of the whole block; per the invariant of a decoded header they are there.
+    pub(crate) fn block_size(self) -> usize {
+        usize::try_from(self.size_bytes).unwrap_or(usize::MAX)
+    }
+}
+
+impl Encode for CounterHeader {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u32(self.status.0);
+        dst.write_u32(self.block_type.0);
+        dst.write_u32(self.size_bytes);
+        dst.write_u32(0); // Reserved
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for CounterHeader {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        let available = src.len();
+        let status = Win32Error(src.read_u32());
+        let block_type = BlockType(src.read_u32());
+        let (size_at, size_bytes) = (src.pos(), src.read_u32());
+        checked_size((Self::NAME, "dwSize"), size_at, size_bytes, Self::FIXED_PART_SIZE, available)?;
+        let _reserved = src.read_u32();
+        Ok(Self { status, block_type, size_bytes })
+    }
+}
+
+impl fmt::Display for CounterHeader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} bytes, {}", self.block_type, self.size_bytes, self.status)
+    }
+}
+
+/// [MS-PCQ] 2.2.4.7 `_PERF_DATA_HEADER`: the clocks at the moment of the query.
+#[doc(alias = "PERF_DATA_HEADER")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct DataHeader {
+    /// This header and all blocks.
+    pub total_size_bytes: u32,
+    /// How many blocks follow.
+    pub num_counters: u32,
+    /// Ticks of the performance clock.
+    pub perf_time_stamp: u64,
+    pub perf_time_100ns: FileTime,
+    /// Ticks of the performance clock in a second.
+    pub perf_freq: u64,
+    /// The wall clock again, in UTC. 16 bytes: the document draws twice as many.
+    pub system_time: SystemTime,
+}
+
+impl DataHeader {
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 4 /* dwTotalSize */
+        + 4 /* dwNumCounter */
+        + 8 /* PerfTimeStamp */
+        + 8 /* PerfTime100NSec */
+        + 8 /* PerfFreq */
+        + SystemTime::FIXED_PART_SIZE /* SystemTime */;
+    pub(crate) const NAME: &'static str = "PERF_DATA_HEADER";
+}
+
+impl Encode for DataHeader {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u32(self.total_size_bytes);
+        dst.write_u32(self.num_counters);
+        dst.write_u64(self.perf_time_stamp);
+        self.perf_time_100ns.encode(dst)?;
+        dst.write_u64(self.perf_freq);
+        self.system_time.encode(dst)
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for DataHeader {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        Ok(Self {
+            total_size_bytes: src.read_u32(),
+            num_counters: src.read_u32(),
+            perf_time_stamp: src.read_u64(),
+            perf_time_100ns: FileTime::decode(src)?,
+            perf_freq: src.read_u64(),
+            system_time: SystemTime::decode(src)?,
+        })
+    }
+}
+
+impl fmt::Display for DataHeader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { total_size_bytes, num_counters, perf_time_stamp, perf_freq, .. } = self;
+        write!(f, "{num_counters} blocks in {total_size_bytes} bytes at {perf_time_stamp}/{perf_freq} s")
     }
 }

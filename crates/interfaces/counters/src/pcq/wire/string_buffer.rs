@@ -54,7 +54,6 @@ impl fmt::Display for StringBufferHeader {
 #[doc(alias = "PERF_STRING_COUNTER_HEADER")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StringCounterHeader {
-    /// The counter.
     pub counter_id: CounterId,
     /// Bytes from [`OffsetBase`], or [`StringCounterHeader::NO_STRING`].
     pub offset_bytes: u32,

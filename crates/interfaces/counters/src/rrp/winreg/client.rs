@@ -122,7 +122,6 @@ impl<C: Channel> RegistryClient<C> {
         self
     }
 
-    /// What is accepted.
     pub const fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -131,7 +130,6 @@ impl<C: Channel> RegistryClient<C> {
         &mut self.client
     }
 
-    /// The channel below.
     pub const fn channel(&mut self) -> &mut C {
         self.client.channel()
     }

@@ -51,7 +51,6 @@ pub struct RegistryValue {
 }
 
 impl RegistryValue {
-    /// Its bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.stub[self.bytes.clone()]

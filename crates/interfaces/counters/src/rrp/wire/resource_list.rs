@@ -15,9 +15,7 @@ pub struct ResourceList {
 /// A range of physical addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryRange {
-    /// Its first address.
     pub start: u64,
-    /// Its size.
     pub length_bytes: u64,
 }
 
@@ -95,13 +93,13 @@ fn unit_bits(kind: u8, flags: u16, offset: usize) -> DecodeResult<u32> {
     }
 }
 
-/// `CmResourceTypeMemory`
+/// What documents call `CmResourceTypeMemory`.
 const TYPE_MEMORY: u8 = 3;
 /// `CmResourceTypeDeviceSpecific`: data of the size that it says follow.
 const TYPE_DEVICE_SPECIFIC: u8 = 5;
-/// `CmResourceTypeMemoryLarge`
+/// What documents call `CmResourceTypeMemoryLarge`.
 const TYPE_MEMORY_LARGE: u8 = 7;
-/// `CM_RESOURCE_MEMORY_LARGE`
+/// What documents call `CM_RESOURCE_MEMORY_LARGE`.
 const LARGE: u16 = 0x0e00;
 /// `CM_RESOURCE_MEMORY_LARGE_40`: units of 256 bytes.
 const LARGE_40: u16 = 0x0200;

@@ -12,7 +12,6 @@ pub enum InvalidValue {
     Type {
         /// The type that was read.
         expected: ValueType,
-        /// Its type.
         actual: ValueType,
     },
     /// A number has another size.
@@ -20,7 +19,6 @@ pub enum InvalidValue {
     Size {
         /// Bytes of the number.
         expected_bytes: usize,
-        /// Its bytes.
         actual_bytes: usize,
     },
     /// Its bytes contradict themselves.

@@ -15,7 +15,6 @@ use wire::{FileTime, Guid, Win32Error};
 
 use crate::pcq::fixture::{FakeServer, sealed};
 
-/// One value, owned.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
     U32(u32),

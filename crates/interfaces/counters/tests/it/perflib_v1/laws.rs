@@ -134,7 +134,6 @@ fn check(read_object: &ObjectType<'_>, written: &Object) {
     }
 }
 
-/// Reads everything.
 fn walk(bytes: &[u8]) -> usize {
     let Ok(block) = DataBlock::decode(bytes) else { return 0 };
     let mut values = 0;

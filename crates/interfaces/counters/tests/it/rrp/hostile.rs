@@ -62,7 +62,6 @@ fn counted(sub_keys: u32) -> Vec<u8> {
     QueryInfoOfRegistryKeyReply { sub_keys, ..info(Win32Error::ERROR_SUCCESS) }.to_stub().unwrap()
 }
 
-/// Nothing is there.
 fn info(status: Win32Error) -> QueryInfoOfRegistryKeyReply {
     QueryInfoOfRegistryKeyRequest { key: KEY, class_room: Room::new(0) }.refused(status)
 }

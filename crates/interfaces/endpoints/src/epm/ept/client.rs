@@ -1,3 +1,5 @@
+//! How a client lists an endpoint map, and how many entries it takes.
+
 use rpc::ndr::ContextHandle;
 use rpc::{Channel, Client, ErrorStatus, Message, RpcIfId, Status, SyntaxId};
 
@@ -28,7 +30,6 @@ impl Default for Limits {
 /// Which entries of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inquiry {
-    /// All.
     All,
     /// Those of an interface, in these versions.
     Interface(SyntaxId, VersionOption),

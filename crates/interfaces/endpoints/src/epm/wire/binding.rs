@@ -9,19 +9,9 @@ use super::{Floor, ProtocolId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Binding {
     /// `ncacn_ip_tcp`. In a request both are zero.
-    Tcp {
-        /// The host.
-        address: Ipv4Addr,
-        /// The port.
-        port: u16,
-    },
+    Tcp { address: Ipv4Addr, port: u16 },
     /// `ncacn_http`. In a request both are zero.
-    Http {
-        /// The host.
-        address: Ipv4Addr,
-        /// The port.
-        port: u16,
-    },
+    Http { address: Ipv4Addr, port: u16 },
     /// `ncacn_np`. In a request both are empty.
     NamedPipe {
         /// The host, perhaps with two backslashes in front.
@@ -30,10 +20,7 @@ pub enum Binding {
         pipe: String,
     },
     /// `ncalrpc`: within the host.
-    Local {
-        /// Its name there.
-        endpoint: String,
-    },
+    Local { endpoint: String },
     /// The floors of another protocol sequence, or of one of these in a form of their own.
     Other(Vec<Floor>),
 }

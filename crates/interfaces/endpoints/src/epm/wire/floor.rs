@@ -11,9 +11,7 @@ open_enum! {
         UDP = 0x08,
         /// IP: the right side is an address.
         IP = 0x09,
-        /// RPC without connections.
         NCADG = 0x0a,
-        /// RPC over connections.
         NCACN = 0x0b,
         /// RPC within one host.
         NCALRPC = 0x0c,

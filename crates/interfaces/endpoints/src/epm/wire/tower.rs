@@ -13,9 +13,7 @@ pub const FLOORS_MAX: u16 = 16;
 #[doc(alias = "twr_t")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tower {
-    /// The interface.
     pub interface: SyntaxId,
-    /// The transfer syntax.
     pub transfer_syntax: SyntaxId,
     /// Where the server is.
     pub binding: Binding,

@@ -7,7 +7,6 @@ use super::{InqIfIdsReply, InqPrincNameReply, InqPrincNameRequest, InqStatsReply
 use crate::mgmt::types::{RpcIfIdVector, Statistics};
 
 impl InqIfIdsReply {
-    /// These interfaces.
     #[must_use]
     pub fn new(interfaces: impl IntoIterator<Item = SyntaxId>) -> Self {
         let if_id_vector = Some(Box::new(RpcIfIdVector::new(interfaces)));

@@ -19,7 +19,7 @@ use super::failure::{failed, unavailable};
 use super::guard::Guarded;
 use super::tls::Connector;
 use super::{PostgresSettings, Tls};
-use crate::database::error::failure;
+use crate::database::failure;
 
 /// A connection, whose input and output a task of its own does. Dropping it closes the connection.
 #[derive(Debug)]

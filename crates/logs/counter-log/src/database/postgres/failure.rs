@@ -5,7 +5,7 @@ use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
 use super::PostgresSettings;
-use crate::database::error::failure;
+use crate::database::failure;
 
 /// Why a transaction failed.
 #[derive(Debug)]

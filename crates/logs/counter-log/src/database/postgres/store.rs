@@ -16,9 +16,9 @@ use super::PostgresSettings;
 use super::connection::Connection;
 use super::failure::{Failed, unavailable};
 use super::tables;
+use crate::database::DataSetId;
 use crate::database::chunk::{Chunk, Outcome};
-use crate::database::error::failure;
-use crate::database::guid::DataSetId;
+use crate::database::failure;
 use crate::database::log::Log;
 use crate::database::progress::Counted;
 use crate::database::record::{time_text, values, zone_fields};
@@ -29,7 +29,6 @@ use crate::database::tables::COUNTER_DATA;
 pub(super) struct Store {
     connection: Connection,
     settings: Arc<PostgresSettings>,
-    /// The data set.
     id: DataSetId,
     /// `CounterID` of each column.
     counters: Vec<Option<i32>>,

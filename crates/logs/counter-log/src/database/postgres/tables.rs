@@ -8,7 +8,7 @@ use crate::{SinkError, SinkErrorKind};
 use tokio_postgres::{Error, Row, Transaction};
 
 use super::failure::Failed;
-use crate::database::error::failure;
+use crate::database::failure;
 use crate::database::log::{Counter, Halves, Log};
 use crate::database::tables::{Kind, SELECT_COUNTERS, TABLES, Table, TableColumn};
 

@@ -3,8 +3,8 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{SinkError, SinkErrorKind};
 
-use super::turn::Turns;
-use crate::database::error::{Error, failure};
+use super::Turns;
+use crate::database::{Error, failure};
 
 /// A file of SQLite, which need not be there yet. SQLite makes others beside it, whose names begin with its own.
 #[derive(Clone, Debug)]

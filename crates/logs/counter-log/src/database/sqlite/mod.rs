@@ -1,24 +1,25 @@
 //! Logs in a file of SQLite.
 
-mod failure;
 mod file;
 mod store;
 mod tables;
-mod turn;
 
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
 
-use crate::{Batch, LogSink, SinkError, SinkErrorKind, Written};
 use jiff::Timestamp;
+use rusqlite::{Error, ErrorCode, ffi};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
-pub use self::file::SqliteFile;
 use self::store::Store;
-use self::turn::Turn;
 use crate::database::chunk::{Chunk, Outcome, another_writer};
-use crate::database::error::failure;
+use crate::database::failure;
 use crate::database::log::Log;
 use crate::database::progress::{Counted, Progress};
+use crate::{Batch, LogSink, SinkError, SinkErrorKind, WeakMap, Written};
+
+pub use self::file::SqliteFile;
 
 /// Writes one log into a file of SQLite. The file is opened when the first records come, and again after a failure.
 ///
@@ -130,3 +131,85 @@ async fn blocking<T: Send + 'static>(
     .await;
     done.map_err(|error| failure(SinkErrorKind::Other, format!("the work on a database ended: {error}")))
 }
+
+/// What a failure of SQLite means for a log, and what to do about it.
+fn failed(database: &str, doing: &str, error: &Error) -> SinkError {
+    use SinkErrorKind::{Denied, Full, Other, Refused, Unavailable};
+    let (kind, advice) = match error.sqlite_error() {
+        // The file of the write-ahead log's index cannot grow.
+        Some(error) if error.extended_code == ffi::SQLITE_IOERR_SHMSIZE => (Full, ADVICE_FULL),
+        Some(error) => match error.code {
+            ErrorCode::DiskFull => (Full, ADVICE_FULL),
+            ErrorCode::PermissionDenied
+            | ErrorCode::ReadOnly
+            | ErrorCode::AuthorizationForStatementDenied => {
+                (Denied, "let this account write the file and its folder")
+            }
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+                (Unavailable, "another program keeps the database locked: end its transaction")
+            }
+            ErrorCode::CannotOpen => (
+                Unavailable,
+                "check that the folder is there, that this account may write it, and that the file is no link",
+            ),
+            ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => {
+                (Refused, "move the file away, and a new one is made")
+            }
+            ErrorCode::ConstraintViolation => {
+                (Refused, "the database has rows or constraints that are not of this log: use another file")
+            }
+            _ => (Other, "check the disk and the file"),
+        },
+        None => (Refused, "a row has a value that Windows does not write; use another file"),
+    };
+    failure(kind, format!("{database}: {doing}: {error}; {advice}"))
+}
+
+const ADVICE_FULL: &str = "free space on its disk";
+
+/// The permission to use a thread for a file, until it is dropped.
+#[derive(Debug)]
+struct Turn {
+    _file: OwnedSemaphorePermit,
+    _share: OwnedSemaphorePermit,
+    _thread: OwnedSemaphorePermit,
+}
+
+/// The turns of a file: one at a time, as SQLite has one writer at a time, and others would only wait on their threads.
+#[derive(Clone, Debug)]
+struct Turns {
+    file: Arc<Semaphore>,
+    /// What all files of its folder may take of the threads.
+    share: Arc<Semaphore>,
+}
+
+impl Turns {
+    /// The turns that all sinks of this path share.
+    fn of(folder: &Path, name: &str) -> Self {
+        Self {
+            file: FILES.get_or_insert_with(folder.join(name), || Semaphore::new(1)),
+            share: FOLDERS.get_or_insert_with(folder.to_owned(), || Semaphore::new(THREADS_OF_FOLDER_MAX)),
+        }
+    }
+
+    /// Waits for the file first, then for the folder, then for a thread, so that those that wait take no thread from others.
+    async fn take(&self) -> Result<Turn, SinkError> {
+        let closed = |_| failure(SinkErrorKind::Other, "this process writes no more files of SQLite");
+        let file = Arc::clone(&self.file).acquire_owned().await.map_err(closed)?;
+        let share = Arc::clone(&self.share).acquire_owned().await.map_err(closed)?;
+        let thread = Arc::clone(&THREADS).acquire_owned().await.map_err(closed)?;
+        Ok(Turn { _file: file, _share: share, _thread: thread })
+    }
+}
+
+static FILES: WeakMap<PathBuf, Semaphore> = WeakMap::new();
+static FOLDERS: WeakMap<PathBuf, Semaphore> = WeakMap::new();
+
+static THREADS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(THREADS_MAX)));
+
+/// Files of SQLite that are worked on at a time. Plugins have 48 threads for work that may block, of which files of logs take up
+/// to 8: a twelfth of them for databases leaves enough for all the rest, even if each of these waits for a dead disk.
+const THREADS_MAX: usize = 4;
+
+/// A target's files are in one folder, which may be a mount of its own.
+const THREADS_OF_FOLDER_MAX: usize = 2;

@@ -12,11 +12,11 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Statement, TransactionBehavior, params};
 
 use super::SqliteFile;
-use super::failure::failed;
+use super::failed;
 use super::tables;
+use crate::database::DataSetId;
 use crate::database::chunk::{Chunk, Outcome};
-use crate::database::error::failure;
-use crate::database::guid::DataSetId;
+use crate::database::failure;
 use crate::database::log::Log;
 use crate::database::progress::Counted;
 use crate::database::record::{Value, time_text, values, zone_fields};
@@ -233,7 +233,6 @@ fn page_count(connection: &Connection) -> u64 {
     connection.pragma_query_value(None, "page_count", |row| row.get::<_, u32>(0)).map_or(0, u64::from)
 }
 
-/// SQLite's default.
 const PAGE_BYTES: u64 = 4096;
 
 /// Held while a file is made.

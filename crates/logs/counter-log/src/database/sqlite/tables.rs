@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::{SinkError, SinkErrorKind};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::failure::failed;
-use crate::database::error::failure;
+use super::failed;
+use crate::database::failure;
 use crate::database::log::{Counter, Halves, Log};
 use crate::database::tables::{Kind, SELECT_COUNTERS, TABLES, Table, TableColumn};
 

@@ -4,24 +4,23 @@ mod failure;
 mod folder;
 mod growing;
 mod parquet;
-mod progress;
 mod recover;
 mod series;
 mod text;
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use crate::WeakMap;
-use crate::{Batch, LogHeader, LogSink, SinkError, SinkErrorKind, Written};
 use cap_std::fs::Dir;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-pub use self::progress::FileProgress;
-pub use self::recover::{Recovered, cut_unfinished_rows, recover};
-
 use self::series::FileSeries;
+use crate::{Batch, LogHeader, LogSink, SinkError, SinkErrorKind, WeakMap, Written};
+
+pub use self::recover::{Recovered, cut_unfinished_rows, recover};
 
 /// Opens the folder of a log, each time that a file is begun: a handle of a folder that was removed stays dead when there is
 /// another of its name.
@@ -30,11 +29,10 @@ pub type OpenFolder = Arc<dyn Fn() -> io::Result<Dir> + Send + Sync>;
 /// In which format a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileFormat {
-    /// [MS-PLA] 2.2.2.7 `plaCommaSeparated`.
+    /// `plaCommaSeparated` of [MS-PLA] 2.2.2.7.
     Csv,
-    /// [MS-PLA] 2.2.2.7 `plaTabSeparated`.
+    /// `plaTabSeparated` of [MS-PLA] 2.2.2.7.
     Tsv,
-    /// Apache Parquet.
     Parquet,
 }
 
@@ -50,7 +48,6 @@ pub enum Existing {
 /// How the file of a log is written.
 #[derive(Clone, Copy, Debug)]
 pub struct FileOptions {
-    /// Its format.
     pub format: FileFormat,
     /// What the log does if its file exists.
     pub existing: Existing,
@@ -210,6 +207,35 @@ const THREADS_MAX: usize = 8;
 
 /// The files of a host are in one folder, which may be a mount of its own.
 const THREADS_OF_HOST_MAX: usize = 2;
+
+/// What is known of the files of a log while it is written.
+#[derive(Debug, Default)]
+pub struct FileProgress {
+    name: Mutex<Option<String>>,
+    bytes: AtomicU64,
+}
+
+impl FileProgress {
+    /// The name of the file that is written, or was written last; nothing before the first record.
+    #[must_use]
+    pub fn name(&self) -> Option<String> {
+        self.name.lock().clone()
+    }
+
+    /// Its size in bytes, that of its journal included.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn begun(&self, name: &str) {
+        *self.name.lock() = Some(name.to_owned());
+    }
+
+    fn grown(&self, bytes: u64) {
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -8,11 +8,11 @@ use cap_std::fs::Dir;
 use jiff::Timestamp;
 use safe_files::is_file_name;
 
+use super::FileProgress;
 use super::failure::{failure, refused};
 use super::folder::{self, beside, free_name};
 use super::growing::{Encoded, Growing};
 use super::parquet::{ParquetFile, journal_name};
-use super::progress::FileProgress;
 use super::text::TextFile;
 use super::{Begin, Existing, FileFormat};
 

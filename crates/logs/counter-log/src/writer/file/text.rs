@@ -88,7 +88,6 @@ fn whole_lines(file: &File, length: u64) -> io::Result<Option<u64>> {
 }
 
 const BLOCK: usize = 64 << 10;
-/// That of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 #[cfg(test)]

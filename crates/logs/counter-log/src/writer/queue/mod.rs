@@ -1,9 +1,39 @@
 //! A bounded queue between a collection and a sink that may be slow, fail or hang.
 
-mod counts;
 mod memory;
 mod state;
 mod writer;
+
+/// What became of the records of a queue. `taken` = `written` + `dropped` + `waiting`, at any time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogCounts {
+    /// Records that were pushed.
+    pub taken: u64,
+    /// Records that the sink keeps for sure.
+    pub written: u64,
+    /// Bytes that these took, as far as the sink knows.
+    pub bytes: u64,
+    /// Records that are lost: the queue was full, or its time to finish was over. Those whose write was in flight then are
+    /// among them, though the sink may have kept some.
+    pub dropped: u64,
+    /// Holes in the log: runs of dropped records, one after the other. It never becomes less, also where a record between two of
+    /// them is given up at the end.
+    pub gaps: u64,
+    /// Records that wait, those in flight among them.
+    pub waiting: u64,
+    /// Bytes of memory that these take.
+    pub waiting_bytes: u64,
+    /// Failures of writes and of the end of the log, by kind in the order of [`SinkErrorKind::ALL`].
+    pub failures: [u64; SinkErrorKind::ALL.len()],
+    /// The text of the last failure, also after the sink has recovered.
+    pub last_failure: Option<Arc<str>>,
+    /// Why the last attempt to write, or to bring the log to its end, failed; nothing if it did not.
+    pub failing: Option<SinkErrorKind>,
+    /// Since when a write is in flight.
+    pub write_began: Option<Instant>,
+    /// Whether the log has ended.
+    pub is_finished: bool,
+}
 
 #[cfg(test)]
 mod tests;
@@ -11,17 +41,16 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{LogSink, Sample};
 use jiff::Timestamp;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-pub use self::counts::LogCounts;
+use self::state::{State, record_bytes};
+use crate::{LogSink, Sample, SinkErrorKind};
+
 pub use self::memory::{MemoryPool, QueueMemory};
 pub use self::writer::LogWriter;
-
-use self::state::{State, record_bytes};
 
 /// Limits of a queue, and the pauses of its writer.
 #[derive(Clone, Debug)]
@@ -36,7 +65,6 @@ pub struct QueueOptions {
     pub batch_records_max: usize,
     /// The pause after a first failure; each further one is twice as long.
     pub pause_min: Duration,
-    /// The longest pause.
     pub pause_max: Duration,
 }
 
@@ -72,7 +100,6 @@ struct Handle {
 struct Shared {
     state: Mutex<State>,
     memory: Arc<QueueMemory>,
-    /// Of one record.
     record_bytes: usize,
     /// There is a record, or the log shall end. Only the writer waits for it.
     pushed: Notify,

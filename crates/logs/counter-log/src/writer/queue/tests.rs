@@ -13,7 +13,6 @@ mod memory;
 /// What a sink does with one write.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// Keeps all.
     Keep,
     /// Keeps the first so many, and fails.
     Fail(usize),

@@ -5,7 +5,7 @@ use counter_log::{Batch, Column, LogHeader, RawSample, Sample};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// 2026-03-01 00:00:00 UTC.
+/// The time 2026-03-01 00:00:00 UTC.
 const START_S: i64 = 1_772_323_200;
 
 /// A log with so many counters of a host: instances of `% Processor Time`.

@@ -93,7 +93,7 @@ fn is_used(switched: &Switched) -> Result<(), &'static str> {
     if switched.level == 7 { Err("level 7 is reserved") } else { Ok(()) }
 }
 
-/// [MS-DCOM] 2.2.19.1 `DUALSTRINGARRAY`.
+/// `DUALSTRINGARRAY` of [MS-DCOM] 2.2.19.1.
 #[doc(alias = "DUALSTRINGARRAY")]
 #[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
 pub(crate) struct DualStringArray {

@@ -96,7 +96,6 @@ const SLOTS: u64 = 5;
 /// A worker that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Worker {
-    /// Its slot k.
     pub slot: u64,
     /// Which one it is in its slot, counted from the start of the host.
     pub number: u64,

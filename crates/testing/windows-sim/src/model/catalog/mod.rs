@@ -30,13 +30,11 @@ pub(crate) use self::updates::{UPDATES, UPDATES_LATER, sample_later};
 pub(crate) struct Machine {
     /// Decides everything that differs between hosts.
     pub(crate) seed: u64,
-    /// Logical processors.
     pub(crate) processors: u32,
     /// Services that run all the time.
     pub(crate) services: u32,
     /// Places in which short-lived processes come and go.
     pub(crate) slots: u32,
-    /// Physical memory.
     pub(crate) memory_bytes: u64,
     /// How countersets are sent that the client has to add up.
     pub(crate) aggregates: AggregateForm,

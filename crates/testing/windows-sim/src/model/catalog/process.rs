@@ -237,9 +237,7 @@ pub(crate) struct Usage {
     pub(crate) pid: u64,
     pub(crate) parent: u64,
     pub(crate) handles: u64,
-    /// Read, write, other.
     pub(crate) operations: [u64; 3],
-    /// Read, write, other.
     pub(crate) bytes: [u64; 3],
 }
 

@@ -193,7 +193,6 @@ pub(crate) struct Times {
     pub(crate) user: u64,
     /// Time in privileged mode.
     pub(crate) privileged: u64,
-    /// Interrupts served.
     pub(crate) interrupts: u64,
 }
 

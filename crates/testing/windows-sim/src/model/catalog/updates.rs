@@ -39,7 +39,6 @@ pub(super) fn sample(_: Machine, at: &Moment) -> Vec<Sample> {
     vec![Sample::of_numbers(&UPDATES, "", 0, &numbers(at)[..2])]
 }
 
-/// After the update.
 pub(crate) fn sample_later(at: &Moment) -> Vec<Sample> {
     vec![Sample::of_numbers(&UPDATES_LATER, "", 0, &numbers(at))]
 }

@@ -7,7 +7,6 @@ use crate::model::population::{SECOND, noise};
 
 /// An application that each host has.
 struct Application {
-    /// Made up.
     id: Guid,
     name: &'static str,
     partition_id: Guid,
@@ -24,7 +23,6 @@ struct Application {
 }
 
 struct Component {
-    /// Made up.
     clsid: Guid,
     name: &'static str,
     /// How many instances it has, in calls and in the pool.

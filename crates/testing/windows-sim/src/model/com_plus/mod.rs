@@ -10,9 +10,7 @@ pub(super) use self::applications::processes;
 /// A process with instance containers of COM+ applications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComProcess {
-    /// Its process identifier.
     pub process_id: u32,
-    /// Its program.
     pub exe_name: &'static str,
     /// Its application takes no new calls.
     pub is_paused: bool,
@@ -35,7 +33,6 @@ pub struct ComContainer {
     pub application_id: Guid,
     /// The partition that the application is in.
     pub partition_id: Guid,
-    /// The application's name.
     pub name: &'static str,
     /// Whether the host keeps figures of its components.
     pub is_tracked: bool,
@@ -46,7 +43,6 @@ pub struct ComContainer {
 /// A component in a container, with figures of now and calls of the last four whole seconds of the host's uptime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComComponent {
-    /// The class.
     pub clsid: Guid,
     /// Its name, a ProgID.
     pub name: &'static str,
@@ -58,16 +54,13 @@ pub struct ComComponent {
     pub bound_references: u32,
     /// Instances that perform a call. At most `activated`.
     pub in_call: u32,
-    /// Calls.
     pub recent: RecentCalls,
 }
 
 /// Calls of the last four seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct RecentCalls {
-    /// Those that succeeded.
     pub completed: u32,
-    /// Those that failed.
     pub failed: u32,
     /// How long one took on average; 0 without calls.
     pub response_time_ms: u32,
@@ -77,7 +70,6 @@ pub struct RecentCalls {
 pub const CALL_SECONDS: u32 = 4;
 
 impl ComComponent {
-    /// All instances.
     #[must_use]
     pub const fn instances(&self) -> u32 {
         self.activated + self.pooled

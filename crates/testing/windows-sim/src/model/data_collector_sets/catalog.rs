@@ -115,7 +115,6 @@ fn web_server_load() -> DataCollectorSet {
     }
 }
 
-/// An alert alone.
 fn low_memory() -> DataCollectorSet {
     DataCollectorSet {
         alerts: vec![AlertDataCollector {

@@ -47,7 +47,6 @@ pub enum SetError {
     /// There is one with this name.
     #[error("there already is a data collector set with this name")]
     Exists,
-    /// It runs.
     #[error("the data collector set runs")]
     Running,
     /// It does not run.
@@ -179,7 +178,6 @@ pub enum Store {
     New,
     /// Only if there is one with this name.
     Existing,
-    /// In any case.
     Either,
 }
 

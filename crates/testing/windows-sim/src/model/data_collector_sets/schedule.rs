@@ -1,3 +1,5 @@
+//! When the simulated host's sets run.
+
 use jiff::civil;
 use jiff::tz::TimeZone;
 use ms_pla::WeekDays;

@@ -21,15 +21,8 @@ pub enum CallError {
     /// The reference leads nowhere.
     #[error("the reference cannot be followed: {0}")]
     Reference(&'static str),
-    /// The connection failed.
     #[error("connect to {address}: {source}")]
-    Connect {
-        /// Where.
-        address: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The stream failed.
+    Connect { address: String, source: io::Error },
     #[error("stream: {0}")]
     Stream(#[from] io::Error),
     /// The association failed, or an interface was refused.
@@ -38,10 +31,8 @@ pub enum CallError {
     /// A call was answered by a fault.
     #[error("{0}")]
     Fault(FaultStatus),
-    /// The resolver refuses.
     #[error("resolver: {0}")]
     Resolver(Win32Error),
-    /// The object refuses.
     #[error("object: {0}")]
     Object(HResult),
     /// An answer is no answer.

@@ -72,7 +72,6 @@ impl Anonymous {
         Box::new(Self { mechanism, legs: 0, session: None })
     }
 
-    /// NEGOTIATE_MESSAGE
     fn negotiate(&self) -> Vec<u8> {
         let message =
             [b"NTLMSSP\0\x01\0\0\0", &FLAGS.to_le_bytes()[..], &NO_FIELD, &NO_FIELD, &VERSION].concat();

@@ -1,3 +1,5 @@
+//! Which interfaces the endpoint mapper lists, and under which annotation.
+
 use std::net::{IpAddr, SocketAddr};
 
 use endpoints::epm::types::Entry;

@@ -73,7 +73,6 @@ impl Calls {
     }
 }
 
-/// Anybody may ask.
 impl Handler for Calls {
     fn call(&mut self, call: &Call<'_>) -> Result<Vec<u8>, FaultStatus> {
         self.dispatch(&call.info(), call.opnum, call.stub)

@@ -13,7 +13,6 @@ use crate::service::Call;
 
 /// A class of a host, of which clients activate objects.
 pub trait ComClass: Send + Sync {
-    /// The class identifier.
     fn clsid(&self) -> Guid;
 
     /// The interfaces of its objects. Other classes of the host may have them under the same names.

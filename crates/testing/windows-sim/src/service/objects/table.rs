@@ -108,7 +108,6 @@ impl ObjectTable {
         self.oxid
     }
 
-    /// Its `IRemUnknown`.
     pub(crate) const fn ipid_rem_unknown(&self) -> Guid {
         self.ipid_rem_unknown
     }

@@ -12,7 +12,6 @@ impl Pattern {
         if text == "*" { Self::everything() } else { Self { text: Some(lower_case(text)) } }
     }
 
-    /// All there is.
     pub(super) const fn everything() -> Self {
         Self { text: None }
     }

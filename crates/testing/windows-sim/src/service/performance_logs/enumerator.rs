@@ -43,7 +43,6 @@ impl<T: Part> Parts for (Vec<Shared<T>>, T::Owner) {
     }
 }
 
-/// The object.
 #[derive(Clone)]
 pub(super) struct Enumerator {
     parts: Arc<dyn Parts>,

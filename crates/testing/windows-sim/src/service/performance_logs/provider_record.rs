@@ -33,7 +33,6 @@ impl Provider {
         provider
     }
 
-    /// Overwrites all properties.
     pub(super) fn fill(&mut self, mut record: TraceDataProvider) {
         let maps = [
             (MapOf::Level, ValueMapType::INDEX, record.level.take()),

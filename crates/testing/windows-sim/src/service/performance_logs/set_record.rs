@@ -50,7 +50,6 @@ impl Set {
         set
     }
 
-    /// Overwrites all properties.
     pub(super) fn fill(&mut self, mut record: DataCollectorSet) {
         replace(&self.collectors, Collector::take_all(&mut record));
         replace(&self.schedules, std::mem::take(&mut record.schedules));

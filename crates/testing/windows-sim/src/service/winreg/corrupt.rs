@@ -9,14 +9,11 @@ const TOO_MUCH: u32 = 0x7FFF_FFF8;
 
 /// Where `HeaderLength` of `PERF_DATA_BLOCK` is.
 const HEADER_LENGTH: usize = 24;
-/// Fields of `PERF_OBJECT_TYPE`.
 const DEFINITION_LENGTH: usize = 4;
 const OBJECT_NAME: usize = 12;
 const COUNTER_COUNT: usize = 32;
 const INSTANCE_COUNT: usize = 40;
-/// Of `PERF_COUNTER_DEFINITION`.
 const COUNTER_OFFSET: usize = 36;
-/// Of `PERF_INSTANCE_DEFINITION`.
 const NAME_LENGTH: usize = 20;
 
 /// Makes one length of the object with this index wrong. Does nothing to an object that has not such a length.

@@ -89,7 +89,6 @@ pub struct RegistryService {
 /// Keys that one group may hold open.
 const KEYS_MAX: usize = 256;
 
-/// An open key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Key {
     /// The root of performance data.

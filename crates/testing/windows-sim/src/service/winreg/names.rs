@@ -14,7 +14,6 @@ pub(super) const LANGUAGES: [u16; 2] = [ENGLISH, GERMAN];
 const ENGLISH: u16 = 0x009;
 const GERMAN: u16 = 0x007;
 
-/// Texts by index.
 type Texts = BTreeMap<u32, &'static str>;
 
 /// The table `kind` in a language, or nothing where the host has none in it. What is not translated is missing.

@@ -12,7 +12,6 @@ use windows_sim::service::objects::{ComClass, ComInterface, ComObject, Program, 
 use wire::{Guid, HResult};
 
 rpc::interface! {
-    /// A lamp.
     pub orpc interface ILamp: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd60") -> HResult {
         /// Says how bright it is.
         3 => GetBrightness() -> (brightness: u32);
@@ -21,7 +20,6 @@ rpc::interface! {
 rpc::interface! {
     /// Something with a switch.
     pub orpc interface ISwitch: IUnknown("0a74ef1c-41a4-4e06-83ae-dc74fb1cdd61") -> HResult {
-        /// Switches.
         3 => Toggle();
     }
 }

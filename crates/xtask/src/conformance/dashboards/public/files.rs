@@ -30,7 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A query of a panel or of a variable.
 struct Asked {
     place: String,
-    /// With variables.
     expression: String,
 }
 

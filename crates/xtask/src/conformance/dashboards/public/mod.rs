@@ -116,9 +116,7 @@ fn absences(dashboard: &Value, prometheus: SocketAddr) -> Result<()> {
 /// An exporter with a simulated host, probed by a Prometheus, which calls the host its `instance`.
 struct Scraped {
     prometheus: Running,
-    /// Where Prometheus listens.
     address: SocketAddr,
-    /// Dropped last.
     _others: (Running, Running),
 }
 

@@ -50,18 +50,15 @@ impl Default for Choices {
 /// The `reserved` field of OBJREF_CUSTOM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserved {
-    /// Bytes of `pObjectData`.
     DataSize,
     /// Bytes of `pObjectData` and eight more, as some implementations write it.
     DataSizeAndEight,
-    /// Always this number.
     Number(u32),
 }
 
 /// How a number that is not tracked is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untracked {
-    /// 0xFFFFFFFF
     AllOnes,
     /// The property is missing.
     Omitted,

@@ -1,15 +1,14 @@
 //! Writes tracker events, for servers and tests. Reading never depends on this module.
 
 mod choices;
-mod model;
 
 use wire::{EncodeError, EncodeResult, Guid, WriteCursor, encode_utf16};
 
 use super::layout::{CollectionType, OBJREF_CUSTOM, SIGNATURE, VERSION, vt};
 use crate::comt::ids;
+use crate::comt::tracking::entry::ApplicationType;
 
 pub use self::choices::{Choices, EmptyText, Reserved, Untracked};
-pub use self::model::{Component, Container, Process};
 
 /// The OBJREF_CUSTOM of an event.
 ///
@@ -38,7 +37,6 @@ struct Writer<'a> {
     choices: &'a Choices,
 }
 
-/// A property's value.
 enum Value<'a> {
     Text(String),
     Number(Option<u32>),
@@ -170,7 +168,6 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A LengthPrefixedName.
     fn text(&mut self, text: &str) -> EncodeResult<()> {
         let mut bytes = encode_utf16(text);
         if self.choices.is_terminated && !text.is_empty() {
@@ -201,4 +198,66 @@ const fn names_of(collection_type: CollectionType) -> &'static [&'static str] {
 
 fn count(context: &'static str, field: &'static str, count: usize) -> EncodeResult<u32> {
     u32::try_from(count).map_err(|_| EncodeError::new(context, field, "does not fit into 32 bits"))
+}
+
+/// A process with its containers; the properties are those of [`crate::comt::tracking::Process`].
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Process {
+    pub process_id: Option<u32>,
+    pub exe_name: String,
+    pub is_paused: bool,
+    pub is_recycling: bool,
+    pub is_service: bool,
+    pub containers: Vec<Container>,
+}
+
+/// An instance container with its components; the properties are those of [`crate::comt::tracking::Container`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Container {
+    pub application_id: Guid,
+    pub container_id: Guid,
+    pub application_type: ApplicationType,
+    pub partition_id: Guid,
+    pub name: String,
+    pub components: Vec<Component>,
+}
+
+impl Default for Container {
+    fn default() -> Self {
+        let nil = Guid::from_u128(0);
+        Self {
+            application_id: nil,
+            container_id: nil,
+            application_type: ApplicationType::SERVER,
+            partition_id: nil,
+            name: String::new(),
+            components: Vec::new(),
+        }
+    }
+}
+
+/// A component; the properties are those of [`crate::comt::tracking::Component`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    pub clsid: Guid,
+    pub name: String,
+    pub objects: Option<u32>,
+    pub activated: Option<u32>,
+    pub pooled: Option<u32>,
+    pub in_call: Option<u32>,
+    pub call_time_ms: Option<u32>,
+}
+
+impl Default for Component {
+    fn default() -> Self {
+        Self {
+            clsid: Guid::from_u128(0),
+            name: String::new(),
+            objects: None,
+            activated: None,
+            pooled: None,
+            in_call: None,
+            call_time_ms: None,
+        }
+    }
 }

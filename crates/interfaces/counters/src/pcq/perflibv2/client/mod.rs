@@ -1,8 +1,9 @@
-mod buffer;
-mod limits;
-mod query;
+//! What a client of PerflibV2 does beyond single calls.
+
 mod registration;
 mod room;
+
+use core::ops::Range;
 
 use dcerpc::Channel;
 use rpc::ndr::{ConformantBytes, WideString};
@@ -11,17 +12,14 @@ use wire::{DecodeError, DecodeResult, Guid, Win32Error};
 
 use crate::pcq::Error;
 use crate::pcq::perflibv2::Change;
-use crate::pcq::perflibv2::client::buffer::Buffer;
 use crate::pcq::perflibv2::client::room::{Growth, Room, is_too_small, with_slack};
 use crate::pcq::perflibv2::methods::{
     BUFFER_OFFSET, CloseQueryHandleRequest, EnumerateCountersetInstancesRequest, EnumerateCountersetsRequest,
     OpenQueryHandleRequest, PerflibV2, QueryCounterDataRequest, QueryCounterInfoRequest, SizedRequest,
     ValidateCountersRequest,
 };
-use crate::pcq::wire::{CounterIdentifier, InstanceInfo, Layout, QueryData};
-
-pub use self::limits::Limits;
-pub use self::query::{CounterData, Query};
+use crate::pcq::types::QueryHandle;
+use crate::pcq::wire::{CounterIdentifier, DataHeader, InstanceInfo, Layout, QueryData, Reading};
 
 /// What is done with the methods of [`PerflibV2`], on a channel that is bound to [`crate::pcq::SYNTAX_ID`] at PKT_PRIVACY.
 ///
@@ -47,7 +45,6 @@ impl<C: Channel> PerflibV2Client<C> {
         self
     }
 
-    /// The channel below.
     pub const fn channel(&mut self) -> &mut C {
         self.client.channel()
     }
@@ -219,5 +216,106 @@ fn same_count(answered: Vec<CounterIdentifier>, asked: usize) -> DecodeResult<Ve
         let (context, reason) =
             (ValidateCountersRequest::METHOD.name, "not as many identifiers as were sent");
         Err(DecodeError::invalid_field(context, "lpData", 0, reason))
+    }
+}
+
+/// What a [`PerflibV2Client`](crate::pcq::perflibv2::client::PerflibV2Client) accepts from a server. What is above is an error before memory is taken for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Maximum calls of one method whose buffer is too small.
+    pub retries_max: u32,
+    /// Bytes in one buffer.
+    pub reply_bytes_max: u32,
+    /// Counters in one counterset, and counters in one query.
+    pub counters_max: u32,
+    /// Instances of one counterset.
+    pub instances_max: u32,
+    /// Room offered in the first call of a method, in bytes; saves the second call mostly.
+    pub first_reply_bytes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            retries_max: 4,
+            reply_bytes_max: 64 << 20,
+            counters_max: 1 << 13,
+            instances_max: 1 << 17,
+            first_reply_bytes: 64 << 10,
+        }
+    }
+}
+
+/// A method's buffer, still in its stub.
+#[derive(Clone, Debug)]
+struct Buffer {
+    method: &'static Method,
+    stub: Vec<u8>,
+    // INVARIANT: within the stub.
+    data: Range<usize>,
+}
+
+impl Buffer {
+    fn bytes(&self) -> &[u8] {
+        &self.stub[self.data.clone()]
+    }
+
+    fn decode<T, E: core::error::Error + 'static>(
+        &self,
+        decode: impl FnOnce(&[u8]) -> DecodeResult<T>,
+    ) -> Result<T, Error<E>> {
+        decode(self.bytes()).map_err(|source| Error::Buffer { method: self.method, source })
+    }
+}
+
+/// A query that is open at the server. It dies with the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Query {
+    handle: QueryHandle,
+    /// Room for the next data, so that a steady poll is one call.
+    data_bytes: u32,
+    layout: Layout,
+}
+
+impl Query {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn handle(&self) -> QueryHandle {
+        self.handle
+    }
+
+    /// What the data so far proved about how the host lays them out.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The same query, for a host whose earlier data proved `layout`.
+    #[must_use]
+    pub const fn with_layout(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
+}
+
+/// The reply of `PerflibV2QueryCounterData`, owned; the data are read in place.
+#[derive(Clone, Debug)]
+pub struct CounterData {
+    buffer: Buffer,
+    // INVARIANT: what `QueryData::parse_with` found in the buffer; so with the reading.
+    header: DataHeader,
+    reading: Reading,
+}
+
+impl CounterData {
+    /// The clocks, and the blocks.
+    #[must_use]
+    pub fn data(&self) -> QueryData<'_> {
+        QueryData::parsed_before(self.header, self.reading, self.buffer.bytes())
+    }
+
+    /// The bytes as they came.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.buffer.bytes()
     }
 }

@@ -3,8 +3,8 @@ use wire::{Decode, Guid, ReadCursor};
 
 use crate::pcq::Error;
 use crate::pcq::perflibv2::RegistrationRequest;
+use crate::pcq::perflibv2::client::Buffer;
 use crate::pcq::perflibv2::client::PerflibV2Client;
-use crate::pcq::perflibv2::client::buffer::Buffer;
 use crate::pcq::perflibv2::methods::QueryCountersetRegistrationInfoRequest;
 use crate::pcq::perflibv2::registration::{decode_guid, decode_text};
 use crate::pcq::types::{CounterId, Lcid};

@@ -1,8 +1,10 @@
+//! One block of a reply, where documents do not specify its padding.
+
 use wire::{Decode, DecodeError, DecodeResult, ReadCursor, Win32Error};
 
 use crate::pcq::types::BlockType;
-use crate::pcq::wire::query_data::advance::Advance;
-use crate::pcq::wire::query_data::frames::narrowed;
+use crate::pcq::wire::query_data::Advance;
+use crate::pcq::wire::query_data::narrowed;
 use crate::pcq::wire::query_data::values::Extent;
 use crate::pcq::wire::{
     ALIGNMENT, CounterHeader, Instances, MultiCounters, MultiInstances, RawValue, Values,
@@ -15,7 +17,6 @@ pub struct Block<'a> {
     pub index: u32,
     /// How the query of this block went. [`Win32Error::ERROR_NO_DATA`]: no such instance now.
     pub status: Win32Error,
-    /// The values.
     pub body: Body<'a>,
 }
 
@@ -30,7 +31,6 @@ pub enum Body<'a> {
     SingleCounter(RawValue<'a>),
     /// Several counters of the instance that the identifier names.
     MultiCounters {
-        /// Which counters.
         counters: MultiCounters<'a>,
         /// Their values, in the same order.
         values: Values<'a>,
@@ -39,7 +39,6 @@ pub enum Body<'a> {
     MultiInstances(Instances<'a>),
     /// Several counters of several instances.
     CounterSet {
-        /// Which counters.
         counters: MultiCounters<'a>,
         /// The instances with the counters' values, in the same order.
         instances: Instances<'a>,

@@ -1,9 +1,11 @@
+//! Where the parts of a block are, and which padding is tolerated.
+
 use wire::{Decode, ReadCursor};
 
 use crate::pcq::types::BlockType;
-use crate::pcq::wire::query_data::advance::Advance;
+use crate::pcq::wire::query_data::Advance;
+use crate::pcq::wire::query_data::Frames;
 use crate::pcq::wire::query_data::block::{Listed, counter_set, multi_counters};
-use crate::pcq::wire::query_data::frames::Frames;
 use crate::pcq::wire::{ALIGNMENT, CounterHeader};
 
 /// Where the host's replies put what follows a structure whose size is no multiple of 8, as far as they proved it.

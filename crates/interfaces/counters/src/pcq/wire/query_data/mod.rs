@@ -1,8 +1,6 @@
 //! [MS-PCQ] 3.1.4.1.6: the buffer of `PerflibV2QueryCounterData`, read in place and written.
 
-mod advance;
 mod block;
-mod frames;
 mod layout;
 mod values;
 mod writer;
@@ -13,11 +11,9 @@ pub(crate) use self::layout::Reading;
 pub use self::values::{InstanceValues, Instances, Values};
 pub use self::writer::{Clocks, QueryDataWriter};
 
-use wire::{Decode, DecodeResult, ReadCursor};
+use wire::{Decode, DecodeError, DecodeResult, ReadCursor};
 
-use self::advance::Advance;
-use self::frames::{Frames, narrowed};
-use crate::pcq::wire::{DataHeader, checked_size};
+use crate::pcq::wire::{ALIGNMENT, CounterHeader, DataHeader, checked_size};
 
 /// One reply of `PerflibV2QueryCounterData`, borrowed and without allocations.
 ///
@@ -104,3 +100,87 @@ impl<'a> Iterator for Blocks<'a> {
 }
 
 impl core::iter::FusedIterator for Blocks<'_> {}
+
+/// How a reader advances past a structure whose size is no multiple of 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Advance {
+    /// By the size alone.
+    BySize,
+    /// To the next multiple of 8, counted from the beginning of the structure.
+    OverPadding,
+}
+
+impl Advance {
+    /// Bytes to pass over behind a structure of `size` bytes.
+    const fn gap(self, size: usize) -> usize {
+        match self {
+            Self::BySize => 0,
+            Self::OverPadding => size.next_multiple_of(ALIGNMENT) - size,
+        }
+    }
+}
+
+/// Iterates over the blocks of a reply without looking into them: header, and what follows it up to the block's end.
+///
+/// Where a size cannot be believed, or the next block cannot be found for certain, the error is the last item.
+#[derive(Clone, Debug)]
+struct Frames<'a> {
+    src: ReadCursor<'a>,
+    left: u32,
+    advance: Option<Advance>,
+    /// Where the size of a block is behind which nothing is certain.
+    undecided_at: Option<usize>,
+}
+
+impl<'a> Frames<'a> {
+    /// The `count` blocks that begin at `src`.
+    const fn new(src: ReadCursor<'a>, count: u32, advance: Option<Advance>) -> Self {
+        Self { src, left: count, advance, undecided_at: None }
+    }
+
+    fn frame(&mut self) -> DecodeResult<(CounterHeader, ReadCursor<'a>)> {
+        if let Some(offset) = self.undecided_at {
+            let reason = "the next block may begin here or behind padding, and nothing says which";
+            return Err(DecodeError::invalid_field(CounterHeader::NAME, "dwSize", offset, reason));
+        }
+        let start = self.src.pos();
+        let mut body = self.src;
+        let header = CounterHeader::decode(&mut body)?;
+        let size = header.block_size();
+        let body = narrowed(&body, size - CounterHeader::FIXED_PART_SIZE);
+        self.src.read_slice(size);
+        if !size.is_multiple_of(ALIGNMENT) {
+            match self.advance {
+                // Behind the last block the padding may be missing.
+                Some(advance) => {
+                    self.src.read_slice(advance.gap(size).min(self.src.len()));
+                }
+                None => self.undecided_at = Some(start + CounterHeader::SIZE_OFFSET),
+            }
+        }
+        Ok((header, body))
+    }
+}
+
+impl<'a> Iterator for Frames<'a> {
+    type Item = DecodeResult<(CounterHeader, ReadCursor<'a>)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        let frame = self.frame();
+        if frame.is_err() {
+            self.left = 0;
+        }
+        Some(frame)
+    }
+}
+
+/// A cursor at the same place whose buffer ends `size` bytes behind it. The caller checked that they are there.
+fn narrowed<'a>(src: &ReadCursor<'a>, size: usize) -> ReadCursor<'a> {
+    let mut inner = ReadCursor::new(&src.buffer()[..src.pos() + size]);
+    inner.read_slice(src.pos());
+    inner
+}

@@ -158,7 +158,6 @@ pub struct InstanceValues<'a> {
     pub instance_id: InstanceId,
     /// Its name; empty where the identifier names the instance.
     pub name: WideStr<'a>,
-    /// Its values.
     pub values: Values<'a>,
 }
 

@@ -13,7 +13,6 @@ pub struct Clocks {
     pub perf_time_stamp: u64,
     /// Ticks of the performance clock in a second.
     pub perf_freq: u64,
-    /// The wall clock.
     pub perf_time_100ns: FileTime,
 }
 

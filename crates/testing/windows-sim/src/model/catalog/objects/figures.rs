@@ -20,12 +20,10 @@ impl<'a> Figures<'a> {
         Self { machine, at, processors: OnceCell::new(), processes: OnceCell::new() }
     }
 
-    /// `Processor Information`.
     pub(super) fn processors(&self) -> &[Sample] {
         self.processors.get_or_init(|| processor::sample(self.machine, self.at))
     }
 
-    /// `Process V2`.
     pub(super) fn processes(&self) -> &[Sample] {
         self.processes.get_or_init(|| process::sample(self.machine, self.at))
     }
