@@ -10,6 +10,7 @@ mod group;
 mod http;
 mod peers;
 mod process;
+mod quick;
 mod report;
 mod scraped;
 mod soak;

