@@ -3,7 +3,7 @@
 //! One [`Catalog`] per process gives each metric name one meaning. One [`Scope`] per target knows which series
 //! the target has, over all its plugin instances, and holds its limits. One [`Store`] per plugin instance is the
 //! [`InstanceSink`](plugin_abi::InstanceSink) that the instance sends into; after each collection it publishes
-//! a [`Snapshot`](crate::model::Snapshot).
+//! a [`Snapshot`].
 //!
 //! ```
 //! use std::sync::Arc;

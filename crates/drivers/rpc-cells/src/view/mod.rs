@@ -1,7 +1,7 @@
 //! What is made of cells: the tables that Windows' tool `dbgrpc` prints, the same as JSON, one cell in full, and the way of
 //! a call from process to process.
 //!
-//! All of it works on [`Snapshot`](crate::Snapshot)s, one for each file; a process may have several. The options are
+//! All of it works on [`Snapshot`]s, one for each file; a process may have several. The options are
 //! those of `dbgrpc`:
 //!
 //! | option | here |

@@ -155,7 +155,7 @@ pub trait NdrEncode {
     fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()>;
 }
 
-/// How an [`Enum`](crate::ndr::Enum) stands in a stub: [`Reader::with_enums`](crate::ndr::Reader::with_enums),
+/// How an [`Enum`] stands in a stub: [`Reader::with_enums`](crate::ndr::Reader::with_enums),
 /// [`Writer::with_enums`](crate::ndr::Writer::with_enums).
 ///
 /// C706 14.2.5 gives it 16 bits. The marshaler of type libraries, which dual interfaces of objects may have, gives it 32.
