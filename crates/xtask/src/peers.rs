@@ -10,8 +10,8 @@ pub(crate) mod wine;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::Outcome;
 use crate::Result;
-use crate::report::Outcome;
 use crate::workspace::{Workspace, run};
 
 /// An environment of Python packages, and what is in it.

@@ -5,8 +5,8 @@ use std::process::Command;
 use clap::{Args, ValueEnum};
 
 use crate::Result;
-use crate::report::{Outcome, Report};
 use crate::workspace::{self, Workspace, cargo};
+use crate::{Outcome, Report};
 use crate::{check, conformance, peers, process, quick, third_party};
 
 /// How a run of the tests treats peers.

@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use crate::Outcome;
 use crate::Result;
 use crate::peers::{self, Peer};
-use crate::report::Outcome;
 use crate::workspace::{Workspace, capture, run};
 
 pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use plugin_abi::Event;
 
-use super::text::shortened;
+use super::shortened;
 
 /// What is said of an alert: `summary`, which is the event's sentence, and the fields that do not identify it.
 ///

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use plugin_abi::{Alert, Event, Level};
 
-use super::origin::Origin;
-use super::text::shortened;
+use super::Origin;
+use super::shortened;
 
 /// What identifies an alert for receivers, by name.
 ///

@@ -20,7 +20,6 @@ mod labels;
 mod metrics;
 mod notifier;
 mod options;
-mod origin;
 pub mod parsers;
 mod payload;
 mod plan;
@@ -28,7 +27,6 @@ mod receiver;
 mod registry;
 mod sender;
 mod state;
-mod text;
 mod webhook;
 
 pub use self::alert::Alert;
@@ -36,10 +34,35 @@ pub use self::counts::{AllCounts, Counts, Last, Loss};
 pub use self::metrics::{AlertMetrics, METRICS};
 pub use self::notifier::Notifier;
 pub use self::options::{AlertOptions, ReceiverKind, ReceiverOptions, UrlSource};
-pub use self::origin::Origin;
 pub use self::payload::alertmanager_body;
 pub use self::plan::{Next, Plan};
 pub use self::registry::{Feed, Registry};
 pub use self::sender::{Connect, Verdict};
 pub use self::state::{OpenAlert, ReceiverId, View};
 pub use self::webhook::webhook_body;
+use std::sync::Arc;
+
+/// Where the alerts of a feed come from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub target: Arc<str>,
+    pub module: Arc<str>,
+    pub plugin: Arc<str>,
+    pub labels: Vec<(String, String)>,
+}
+
+/// The first bytes of a text, to the end of a character.
+pub(crate) fn shortened(text: &str, bytes_max: usize) -> String {
+    text[..text.floor_char_boundary(bytes_max)].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        assert_eq!(shortened("aé", 2), "a");
+        assert_eq!(shortened("aé", 3), "aé");
+    }
+}

@@ -9,11 +9,11 @@ use plugin_abi::{self as abi, AlertState, Event, Outcome};
 use tokio::sync::watch;
 use tracing::warn;
 
+use super::Origin;
 use super::alert::Alert;
 use super::annotations::annotations;
 use super::counts::Counts;
 use super::labels::labels;
-use super::origin::Origin;
 use super::state::{Heard, Key, OpenAlert, ReceiverId, State, View};
 
 /// Which alerts are open, and which closed ones a receiver has not taken yet.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::Origin;
 use super::alert::Alert;
 use super::counts::{Counts, Loss};
-use super::origin::Origin;
 
 /// Names a receiver in the registry; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

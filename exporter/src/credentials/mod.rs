@@ -15,20 +15,173 @@
 //!   hash of the secret. Without it, a restart tries a refused secret once more, and one host can withhold an accepted
 //!   one again: run it with one where a supervisor restarts the process.
 
-mod addresses;
 mod broker;
-mod clock;
 mod guard;
 mod metrics;
-mod salt;
 mod verdicts;
 
-pub use self::addresses::{Resolved, Resolver};
 pub use self::broker::{Broker, IdentityState};
-pub use self::clock::{Clock, Moment, SystemClock};
 pub use self::guard::{
     Change, Decision, Fingerprint, Guard, Host, Outcome, Refusal, Refused, Remembered, Scope, State, Withheld,
 };
 pub(crate) use self::metrics::METRICS;
-pub use self::salt::Salt;
 pub use self::verdicts::{Stored, VerdictFile};
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use hmac::{Hmac, KeyInit, Mac};
+use parking_lot::Mutex;
+use plugin_abi::Waiter;
+use sha2::Sha256;
+
+/// Two clocks: monotonic for what happens in this process, the wall's for what outlives it.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    pub mono: Instant,
+    pub unix_s: u64,
+}
+
+/// Where the broker takes its time from.
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Moment;
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Moment {
+        let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Moment { mono: Instant::now(), unix_s: unix.as_secs() }
+    }
+}
+
+/// How long a resolved name is cached.
+const FRESH: Duration = Duration::from_secs(10);
+/// When this number of names is cached, expired ones are removed.
+const NAMES_MAX: usize = 4096;
+
+/// The addresses of a name, at least one; or the reason why there is none.
+pub type Resolved = Result<Vec<IpAddr>, String>;
+
+/// Resolves names without blocking the caller.
+pub trait Resolver: Send + Sync {
+    /// Starts to resolve `host` and calls `done` from any thread.
+    fn resolve(&self, host: &str, done: Box<dyn FnOnce(Resolved) + Send>);
+}
+
+/// The addresses of names that networks of `allow_hosts` are asked about.
+struct AddressBook {
+    resolver: Arc<dyn Resolver>,
+    clock: Arc<dyn Clock>,
+    names: Arc<Mutex<HashMap<String, Addresses>>>,
+}
+
+#[derive(Default)]
+struct Addresses {
+    /// What was found, and when; nothing before the first answer.
+    found: Option<(Resolved, Instant)>,
+    waiters: Vec<Waiter>,
+}
+
+impl AddressBook {
+    fn new(resolver: Arc<dyn Resolver>, clock: Arc<dyn Clock>) -> Self {
+        Self { resolver, clock, names: Arc::default() }
+    }
+
+    /// The addresses of a name, if they are known now; else they are being looked up and `waiter` is woken.
+    fn find(&self, host: &str, waiter: &Waiter, now: Instant) -> Option<Resolved> {
+        let key = host.to_lowercase();
+        let mut names = self.names.lock();
+        let is_fresh = |(_, at): &(Resolved, Instant)| now.saturating_duration_since(*at) < FRESH;
+        if names.len() >= NAMES_MAX && !names.contains_key(&key) {
+            names.retain(|_, known| !known.waiters.is_empty() || known.found.as_ref().is_some_and(is_fresh));
+        }
+        let entry = names.entry(key.clone()).or_default();
+        if let Some(found) = entry.found.as_ref().filter(|found| is_fresh(found)) {
+            return Some(found.0.clone());
+        }
+        let is_first = entry.waiters.is_empty();
+        entry.waiters.push(waiter.clone());
+        drop(names);
+        if is_first {
+            let (names, clock) = (Arc::clone(&self.names), Arc::clone(&self.clock));
+            let done = move |found| {
+                let known = Addresses { found: Some((found, clock.now().mono)), waiters: Vec::new() };
+                let before = names.lock().insert(key, known);
+                before.into_iter().flat_map(|before| before.waiters).for_each(|waiter| waiter.wake());
+            };
+            self.resolver.resolve(host, Box::new(done));
+        }
+        None
+    }
+}
+
+/// Rounds that make a guess at a stored fingerprint expensive.
+const STORED_ROUNDS: u32 = 100_000;
+
+/// Random bytes that make fingerprints of this process, or of one state file, incomparable with others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Salt(pub [u8; 32]);
+
+impl Salt {
+    /// A new one from the kernel.
+    ///
+    /// # Errors
+    /// When the kernel's device cannot be read.
+    pub fn random() -> std::io::Result<Self> {
+        let mut salt = [0; 32];
+        fs::File::open("/dev/urandom")?.read_exact(&mut salt)?;
+        Ok(Self(salt))
+    }
+
+    /// Cheap: for comparing within this process.
+    #[must_use]
+    pub fn fingerprint(&self, secret: &[u8]) -> Fingerprint {
+        Fingerprint(self.mac(&[secret]))
+    }
+
+    /// Slow on purpose, since it is written to disk: PBKDF2-HMAC-SHA256 (RFC 8018) of one block, with the secret as
+    /// the password.
+    #[must_use]
+    pub fn stored_fingerprint(&self, secret: &[u8]) -> Fingerprint {
+        let keyed = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes a key of any length");
+        let round = |input: &[u8], counter: &[u8]| -> [u8; 32] {
+            let mut mac = keyed.clone();
+            mac.update(input);
+            mac.update(counter);
+            mac.finalize().into_bytes().into()
+        };
+        let mut last = round(&self.0, &1_u32.to_be_bytes());
+        let mut sum = last;
+        for _ in 1..STORED_ROUNDS {
+            last = round(&last, &[]);
+            sum.iter_mut().zip(last).for_each(|(sum, byte)| *sum ^= byte);
+        }
+        Fingerprint(sum)
+    }
+
+    fn mac(&self, parts: &[&[u8]]) -> [u8; 32] {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
+        parts.iter().for_each(|part| mac.update(part));
+        mac.finalize().into_bytes().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stored_fingerprint_is_pbkdf2() {
+        // Witness: Python, hashlib.pbkdf2_hmac('sha256', b'hunter2', bytes(range(32)), 100000).hex()
+        let salt = Salt(std::array::from_fn(|index| u8::try_from(index).unwrap()));
+        let found: String =
+            salt.stored_fingerprint(b"hunter2").0.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(found, "d269d79fd465c708599b3114850e6a20bb8cb90c8fbba32574954ab158d23a7c");
+    }
+}

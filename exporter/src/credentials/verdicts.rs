@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use support::input::file;
 
+use super::Salt;
 use super::guard::{Fingerprint, Host, Refusal, Refused, Remembered, Scope};
-use super::salt::Salt;
 
 const FILE_NAME: &str = "credentials.json";
 const FILE_BYTES_MAX: usize = 16 << 20;

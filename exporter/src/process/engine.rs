@@ -15,7 +15,7 @@ use tracing::error;
 use super::living::{Difference, Living};
 use super::plugins::{Libraries, source_of, storing_config};
 use super::probe::Probes;
-use super::scope::{reporter_of, scope_of};
+use super::{reporter_of, scope_of};
 use crate::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};
 use crate::targets::{
     AlertLines, Costs, JobObserver, PluginCollector, Reporter, TargetRegistry, TargetState, TimedStore,

@@ -9,7 +9,6 @@ mod compat;
 mod engine;
 mod explain;
 mod init;
-mod library_cache;
 mod living;
 mod metrics;
 mod online;
@@ -21,9 +20,7 @@ mod probe;
 mod reload;
 mod reload_counts;
 mod reloadable;
-mod resolver;
 mod rpc_state;
-mod scope;
 mod secrets;
 mod serve;
 mod signals;
@@ -32,14 +29,32 @@ mod systemd;
 mod targets;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
+use ::otlp::push::EventRouter;
 use clap::error::ErrorKind;
+use config::{Config, Problem, Target, plugin_file};
+use plugin_host::{Host, Library};
+use series::model;
+use series::pipeline::{Catalog, Limits, Normalize, Scope};
+use support::input::file::Stamp;
+use support::telemetry::log;
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+use tracing::info;
+use transport::resolver::{LookupError, Resolver as Names};
 
 use self::cli::{Cli, Command, PluginCommand};
 use self::output::errln;
+use crate::credentials::{Resolved, Resolver};
+use crate::process::plugins::Libraries;
+use crate::targets::Reporter;
 
 pub use self::metrics::own_metrics;
 
@@ -125,4 +140,132 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// The scope of a target, and the rules of each of its modules. `named` is the target without its labels.
+fn scope_of(
+    catalog: &Arc<Catalog>,
+    config: &Config,
+    target: &Target,
+    named: model::Target,
+) -> (Arc<Scope>, Vec<Normalize>) {
+    let labels = target.labels.iter();
+    let labelled = labels.fold(named, |labelled, (name, value)| labelled.with_label(name, value));
+    let normalize: Vec<Normalize> =
+        target.modules.iter().map(|module| config.normalize(target, module)).collect();
+    let widest = normalize.iter().map(|normalize| &normalize.profile).find(|profile| profile.is_utf8());
+    let limits = Limits {
+        series_max: target.max_series as usize,
+        keeps_stale: !target.stale_after.is_zero(),
+        ..Limits::default()
+    };
+    let scope =
+        Scope::with_profile(Arc::clone(catalog), labelled, limits, widest.cloned().unwrap_or_default());
+    (scope, normalize)
+}
+
+/// Tells these collectors what comes from a plugin.
+fn reporter_of(event_router: &Arc<EventRouter>, libraries: &Libraries, plugin: &str) -> Reporter {
+    let version = libraries.get(plugin).map_or("", |library| &library.info().version);
+    Reporter {
+        event_router: Arc::clone(event_router),
+        scope: Arc::new(::otlp::encode::Scope::new(plugin, version)),
+    }
+}
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Finds the addresses of names. Clones share look-ups and their limit.
+#[derive(Clone, Debug, Default)]
+struct Lookups(Names);
+
+impl Lookups {
+    /// Those that go by other files than this machine's.
+    #[cfg(test)]
+    fn by(names: Names) -> Self {
+        Self(names)
+    }
+
+    /// The addresses of a name; never none. Gives up at `deadline`, or earlier.
+    async fn find(&self, host: &str, deadline: Instant) -> Result<Vec<IpAddr>, LookupError> {
+        self.0.lookup(host, deadline.min(Instant::now() + TIMEOUT)).await
+    }
+}
+
+/// Resolves names for the broker.
+struct SystemResolver {
+    runtime: Handle,
+    lookups: Lookups,
+}
+
+impl SystemResolver {
+    fn new(runtime: Handle, lookups: Lookups) -> Self {
+        Self { runtime, lookups }
+    }
+}
+
+impl Resolver for SystemResolver {
+    fn resolve(&self, host: &str, done: Box<dyn FnOnce(Resolved) + Send>) {
+        let (host, lookups) = (host.to_owned(), self.lookups.clone());
+        self.runtime.spawn(async move {
+            let found = lookups.find(&host, Instant::now() + TIMEOUT).await;
+            done(found.map_err(|error| error.to_string()));
+        });
+    }
+}
+
+/// Every plugin that was loaded, for the life of the process: a library is never closed, so one that a configuration
+/// names again is the one that is there.
+struct LibraryCache {
+    host: Host,
+    libraries: BTreeMap<String, Loaded>,
+}
+
+struct Loaded {
+    library: Library,
+    file: PathBuf,
+    stamp: Option<Stamp>,
+}
+
+impl LibraryCache {
+    fn new(host: Host) -> Self {
+        Self { host, libraries: BTreeMap::new() }
+    }
+
+    /// The plugins of `config`, loaded where they are new. What was loaded stays loaded even if the rest fails.
+    fn load(&mut self, config: &Config) -> Result<Libraries, Vec<Problem>> {
+        let folder = config.plugins.folder();
+        plugins::load_by(config, |name| {
+            if let Some(known) = self.libraries.get(name) {
+                return Ok(known.library.clone());
+            }
+            let file = plugin_file(&folder, name);
+            // Before it is opened: what is written in between is seen as a change.
+            let stamp = Stamp::look(&file, SystemTime::now());
+            // On the disk before anything of the plugin runs.
+            info!(plugin = name, file = %file.display(), "Loading plugin");
+            log::flush();
+            let library = self.host.load(&file)?;
+            let plugin = library.info();
+            info!(plugin = name, version = plugin.version, abi = %plugin.abi, "Plugin loaded");
+            let loaded = Loaded { library: library.clone(), file, stamp };
+            self.libraries.insert(name.to_owned(), loaded);
+            Ok(library)
+        })
+    }
+
+    /// The plugins of `config` whose file is another one by now than was loaded.
+    fn replaced(&self, config: &Config) -> Vec<&str> {
+        let folder = config.plugins.folder();
+        let known = self
+            .libraries
+            .iter()
+            .filter(|(name, _)| config.plugins.load.iter().any(|one| one.name == **name));
+        let replaced = known.filter(|(name, loaded)| {
+            let file = plugin_file(&folder, name);
+            let now = Stamp::look(&file, SystemTime::now());
+            file != loaded.file || Stamp::was_replaced(loaded.stamp.as_ref(), now.as_ref())
+        });
+        replaced.map(|(name, _)| name.as_str()).collect()
+    }
 }

@@ -16,8 +16,8 @@ use support::telemetry::log::{self, DEFAULT_FILTER};
 use support::telemetry::unix_seconds;
 use tracing::{info, warn};
 
+use super::LibraryCache;
 use super::engine::Changes;
-use super::library_cache::LibraryCache;
 use super::otlp::{SnapshotSupply, own_telemetry, stop_telemetry};
 use super::plugins::{self, Libraries};
 use super::reload_counts::ReloadCounts;

@@ -6,7 +6,6 @@
 //! what their values cost, over all targets in [`Costs`].
 
 mod account;
-mod changes;
 mod collector;
 mod costs;
 mod health;
@@ -18,7 +17,6 @@ mod sink;
 
 pub use self::account::{Down, JobStatus, StageCost, ending};
 pub(crate) use self::account::{help, next_step};
-pub use self::changes::{CHANGES_MAX, Change, Turn};
 pub use self::collector::PluginCollector;
 pub(crate) use self::collector::{begin, failure_of};
 pub(crate) use self::costs::METRICS as COST_METRICS;
@@ -30,3 +28,49 @@ pub use self::metrics::{PluginSource, Plugins};
 pub use self::observer::{AlertLines, JobObserver, Reporter};
 pub use self::registry::{TargetRegistry, TargetState, TargetStatus};
 pub use self::sink::TimedStore;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+/// Maximum of changes that are kept, over all targets.
+pub const CHANGES_MAX: usize = 200;
+
+/// A target's state became another.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub target: String,
+    pub at: Instant,
+    pub turn: Turn,
+}
+
+/// What a target's state became.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It is down, or down for another reason.
+    Down(Down),
+    /// It is partial, or partial for another reason; nothing where a module matches nothing.
+    Partial(Option<Down>),
+    /// It is up again.
+    Up,
+}
+
+/// The last [`CHANGES_MAX`] changes.
+#[derive(Debug, Default)]
+struct Changes(Mutex<VecDeque<Arc<Change>>>);
+
+impl Changes {
+    fn push(&self, target: &str, turn: Turn) {
+        let change = Arc::new(Change { target: target.to_owned(), at: Instant::now(), turn });
+        let mut changes = self.0.lock();
+        if changes.len() == CHANGES_MAX {
+            changes.pop_front();
+        }
+        changes.push_back(change);
+    }
+
+    fn newest_first(&self) -> Vec<Arc<Change>> {
+        self.0.lock().iter().rev().cloned().collect()
+    }
+}

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use exposition::{CodedPage, Coding, Format};
 use hyper::body::{Body, Frame, SizeHint};
 
+use super::ProbePermit;
 use super::download::Download;
 use super::page_permits::PagePermit;
-use super::probe_permits::ProbePermit;
 use super::scrapes::{PageOf, Scrape, ScrapeOutcome, Scrapes};
 
 /// What is answered: a few bytes that are there, a page that is made as it is sent, or a file that is read as it is sent.

@@ -7,8 +7,8 @@ use hyper::header::{HOST, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{Request, Response, StatusCode, Uri};
 
+use super::NotReloaded;
 use super::body::Answer;
-use super::reloader::NotReloaded;
 use super::site::Site;
 
 pub(super) async fn reload<B>(site: &Arc<Site>, request: &Request<B>) -> Response<Answer> {

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use prometheus_client::registry::Registry;
 
+use super::ProbePermits;
+use super::Reloader;
+use super::SiteSettings;
 use super::page_permits::PagePermits;
 use super::page_state::{Kept, PageState};
-use super::probe_permits::ProbePermits;
 use super::prober::Prober;
-use super::reloader::Reloader;
 use super::scrapes::Scrapes;
-use super::settings::SiteSettings;
 use crate::targets::TargetRegistry;
 
 /// What a site is made of. Each part is there for one or a few routes, which say what they need of it.

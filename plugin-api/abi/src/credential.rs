@@ -10,7 +10,7 @@ use crate::raw::{
 use crate::reason::GeneralReason;
 use zeroize::Zeroizing;
 
-use crate::target::TargetInfo;
+use crate::TargetInfo;
 
 /// A request for a secret.
 #[derive(Clone, Copy, Debug)]

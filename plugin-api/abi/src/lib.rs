@@ -20,8 +20,6 @@ pub mod raw;
 mod reason;
 mod setting;
 mod sink;
-mod socket;
-mod target;
 
 pub use self::batch::{Batch, BatchOutcome, Column};
 pub use self::completion::{CollectionId, Completion, Outcome, StageReport};
@@ -41,5 +39,36 @@ pub use self::problem::{Problem, Selects};
 pub use self::reason::{GeneralReason, Stage};
 pub use self::setting::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
 pub use self::sink::{InstanceSink, LibraryLog};
-pub use self::socket::{ListeningSockets, NoSockets};
-pub use self::target::TargetInfo;
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// Which target an instance is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TargetInfo {
+    /// The target's unique name in the exporter.
+    pub name: String,
+    /// Host name or address.
+    pub host: String,
+    /// The port, if it is configured.
+    pub port: Option<u16>,
+    /// The name of the identity to use; empty for none.
+    pub identity: String,
+}
+
+/// Keeps listening sockets for plugins. The exporter implements it.
+pub trait ListeningSockets: Send + Sync {
+    /// Another descriptor, close-on-exec and non-blocking, of the plugin's socket with this name; `None` if it has
+    /// none.
+    ///
+    /// # Errors If there are no descriptors left.
+    fn socket(&self, plugin: &str, name: &str) -> io::Result<Option<OwnedFd>>;
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSockets;
+
+impl ListeningSockets for NoSockets {
+    fn socket(&self, _plugin: &str, _name: &str) -> io::Result<Option<OwnedFd>> {
+        Ok(None)
+    }
+}

@@ -34,7 +34,6 @@ mod table;
 mod thread_pool;
 mod tokens;
 mod trial;
-mod trial_run;
 mod violation;
 
 pub use plugin_abi::raw::EntryFn;
@@ -52,8 +51,13 @@ pub use self::options::HostOptions;
 pub use self::run::RunningCommand;
 pub use self::state::{InstanceConfig, InstanceState, QuarantineCause};
 pub use self::trial::Trial;
-pub use self::trial_run::run_trial;
 pub use self::violation::{Violation, Violations};
+use std::path::Path;
+
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+
+use crate::image::Image;
+use crate::trial::{LOADED, REFUSED};
 
 /// A sink that keeps everything, for tests of dependent crates; [`check`] uses it, too.
 pub mod testing {
@@ -71,4 +75,16 @@ pub fn monotonic_ns() -> u64 {
         .unwrap_or(0)
         .saturating_mul(1_000_000_000)
         .saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+/// Loads the library at `path` and ends the process. The program of a [`crate::Trial`] calls it for the process
+/// `parent`.
+pub fn run_trial(parent: &str, path: &Path) -> ! {
+    // A hanging library must not outlive the parent, which may have ended before this call.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    if getppid().is_none_or(|now| now.as_raw_nonzero().to_string() != parent) {
+        exit::leave(REFUSED);
+    }
+    let loaded = Host::new(HostOptions::default()).load_image(Image::InPlace(path.to_owned()), path);
+    exit::leave(if loaded.is_ok() { LOADED } else { REFUSED })
 }

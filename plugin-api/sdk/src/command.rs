@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use plugin_abi::raw::{OUTPUT_ERR, OUTPUT_OUT, OUTPUT_PROGRESS};
 
+use crate::Target;
 use crate::credential::{self, Credential};
 use crate::failure::Failure;
 use crate::host;
-use crate::target::Target;
 use crate::token::Signal;
 use plugin_abi::FamilyDef;
 

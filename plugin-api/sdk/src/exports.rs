@@ -12,6 +12,7 @@ use plugin_abi::raw::{
     write_text,
 };
 
+use crate::Target;
 use crate::caught::caught;
 use crate::command;
 use crate::declared::Tables;
@@ -22,7 +23,6 @@ use crate::plugin::{Plugin, PluginDef};
 use crate::slot::NO_INSTANCE;
 use crate::source::{End, EndReason, Setup};
 use crate::state::State;
-use crate::target::Target;
 use plugin_abi::{FamilyKey, Problem, Selects};
 
 /// The entry of a plugin. Called by the code that [`crate::export_plugin`] generates.

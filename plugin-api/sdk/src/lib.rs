@@ -74,8 +74,6 @@ mod slot;
 mod socket;
 mod source;
 mod state;
-mod storage;
-mod target;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod token;
@@ -100,8 +98,9 @@ pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::{parse as parse_settings, pointer_token};
 pub use self::socket::listening_socket;
 pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Setup, Source};
-pub use self::storage::Storage;
-pub use self::target::Target;
+use std::path::PathBuf;
+
+use serde::Deserialize;
 
 /// Makes a crate a plugin: declares its sources and commands, and settings of the whole library if there are any
 /// (`settings: SettingsEntry::of::<MySettings>()`), and exports the entry function.
@@ -178,4 +177,32 @@ macro_rules! __export_symbol {
 #[macro_export]
 macro_rules! __export_symbol {
     () => {};
+}
+
+/// Where a source keeps the files of its target: the member `storage` of the settings of a source with
+/// [`Source::KEEPS_FILES`](crate::Source::KEEPS_FILES). It is missing if no directory is configured, in the settings of
+/// commands, and for instances on demand, which must not write what another instance writes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Storage {
+    /// An absolute path. It may not exist yet; the directory above it does. Sources of one target share it.
+    pub directory: PathBuf,
+    /// How often the target is collected, in milliseconds: files get no more records.
+    #[serde(default)]
+    pub interval_ms: Option<u64>,
+}
+
+/// The target of an instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// Its unique name in the exporter.
+    pub name: String,
+    /// Host name or address.
+    pub host: String,
+    /// The port, if it is configured.
+    pub port: Option<u16>,
+    /// The identity to use; empty for none.
+    pub identity: String,
+    /// Whether the instance collects when somebody asks, such as for a probe, and not on a schedule: then leave nothing on the
+    /// target that is there for later collections, and write no files.
+    pub is_on_demand: bool,
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use plugin_abi::raw::{MODE_ASYNC, MODE_BLOCKING};
 use tokio::runtime::Runtime;
 
+use crate::Target;
 use crate::arguments::{self, CommandOption};
 use crate::command::{Command, Exit, Run};
 use crate::failure::DeclaredReason;
@@ -14,7 +15,6 @@ use crate::settings::{checked, parse, problems};
 use crate::slot::{AsyncSlot, BlockingSlot};
 use crate::source::{BlockingSource, LibrarySettings, Setup, Source};
 use crate::state::{Cancel, Slot, State};
-use crate::target::Target;
 use plugin_abi::{FamilyKey, Problem, Selects};
 
 /// The trait that [`crate::export_plugin`] implements for a crate.

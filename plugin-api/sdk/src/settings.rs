@@ -8,7 +8,7 @@ use serde::forward_to_deserialize_any;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-use crate::target::Target;
+use crate::Target;
 use plugin_abi::Problem;
 
 /// Reads `T`, or returns the problem with its place.

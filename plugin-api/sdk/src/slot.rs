@@ -11,6 +11,7 @@ use plugin_abi::raw::{
 };
 use plugin_abi::{GeneralReason, Stage};
 
+use crate::Target;
 use crate::caught::{caught, caught_future};
 use crate::collection::{Collection, Stages};
 use crate::failure::{Coverage, Failure};
@@ -21,7 +22,6 @@ use crate::output::Output;
 use crate::settings::checked;
 use crate::source::{BlockingSource, End, Setup, Source};
 use crate::state::{Cancel, CancelEntry, CollectionTask, Slot, State};
-use crate::target::Target;
 use plugin_abi::Problem;
 
 /// The source and its buffers; no source after a panic.

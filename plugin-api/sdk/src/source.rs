@@ -6,11 +6,11 @@ use std::time::Instant;
 use plugin_abi::{FamilyKey, Problem, Selects};
 use serde::de::DeserializeOwned;
 
+use crate::Target;
 use crate::collection::Collection;
 use crate::failure::{Coverage, DeclaredReason, Failure};
 use crate::handle::Handle;
 use crate::schema::Transport;
-use crate::target::Target;
 
 /// The end of an instance.
 #[derive(Clone, Copy, Debug)]

@@ -1,21 +1,19 @@
 //! All alerts of a target, and how they are judged on the host's samples.
 
 mod alert;
-mod bound;
-mod by_name;
 mod row;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use counter_poll::Pace;
-use counter_poll::paths::Frame;
+use counter_poll::paths::{CountersetFrame, Frame};
 
-pub(crate) use self::alert::{Fired, Place, Watched};
-use self::by_name::ByName;
-pub(crate) use self::row::{AlertRow, OF_ROWS};
 use crate::counters::{Found, Kinds, Paths};
 use crate::model::Set;
+
+pub(crate) use self::alert::{Fired, Place, Watched};
+pub(crate) use self::row::{AlertRow, OF_ROWS};
 
 /// The alerts of one target, in the order of their sets.
 #[derive(Debug, Default)]
@@ -132,3 +130,37 @@ impl Board {
 
 /// Instances of all alerts of a target that are judged; what is above is not.
 pub(crate) const INSTANCES_MAX: usize = 20_000;
+
+/// The instances of each counterset by their names in one case, made as they are needed.
+#[derive(Debug, Default)]
+struct ByName(HashMap<usize, OfCounterset>);
+
+#[derive(Debug, Default)]
+struct OfCounterset {
+    version: u64,
+    places: HashMap<String, Vec<usize>>,
+}
+
+impl ByName {
+    /// The places of the instances of a counterset that have this name.
+    async fn places(
+        &mut self,
+        counterset: usize,
+        frame: &CountersetFrame,
+        name: &str,
+        pace: &mut Pace,
+    ) -> &[usize] {
+        let of_counterset = self.0.entry(counterset).or_default();
+        if of_counterset.version != frame.version() {
+            of_counterset.places.clear();
+            for (place, instance) in frame.instances().iter().enumerate() {
+                let name = instance.as_ref().map_or("", |instance| &instance.name);
+                of_counterset.places.entry(name.to_lowercase()).or_default().push(place);
+                pace.step(1).await;
+            }
+            // Not before: the collection may end within the loop.
+            of_counterset.version = frame.version();
+        }
+        of_counterset.places.get(&name.to_lowercase()).map_or(&[], Vec::as_slice)
+    }
+}

@@ -2,16 +2,15 @@
 
 mod fetch;
 mod found;
-mod kinds;
 mod listing;
-mod paths;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use counter_poll::Stalls;
 use counter_poll::classic::Questions;
 use counter_poll::over_host::{PcqError, PerflibSession as _, PipeChannel, error_of_classic, registry};
 use counter_poll::paths::{ClassicQuery, Frame, OpenPath, PathPlan, PathQuery, PathSearch};
+use counter_poll::{Provider, Stalls};
 use counter_types::CounterPath;
 use counters::pcq::perflibv2::CounterData;
 use host_session::SessionError;
@@ -20,10 +19,9 @@ use plugin_session::{Backoff, OpenSession, Pause};
 use tokio::time::Instant;
 use wire::Guid;
 
+use crate::REGISTRY;
+
 pub(crate) use self::found::{Found, Meaning, Pick};
-pub(crate) use self::kinds::Kinds;
-pub(crate) use self::paths::Paths;
-use crate::session::REGISTRY;
 
 /// The connection with the query that is open over it.
 pub(crate) type Open = OpenSession<PathQuery>;
@@ -313,3 +311,65 @@ impl Counters {
 /// Pipes for classic objects in one collection: all objects are asked for together, then one by one until some hang. The search
 /// for those goes on in the next collection.
 const TRIES_MAX: u32 = 5;
+
+/// The paths that are asked for, each once. Alerts and logs refer to them by their places.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    list: Vec<CounterPath>,
+    places: HashMap<CounterPath, usize>,
+    /// By path: whether hosts may lack what it means, for all that ask for it.
+    are_optional: Vec<bool>,
+}
+
+impl Paths {
+    /// The place of a path of this host, which may lack what an optional one means.
+    pub(crate) fn add(&mut self, path: &CounterPath, is_optional: bool) -> usize {
+        let path = CounterPath { machine: None, ..path.clone() };
+        let place = *self.places.entry(path).or_insert_with_key(|path| {
+            self.list.push(path.clone());
+            self.are_optional.push(true);
+            self.list.len() - 1
+        });
+        self.are_optional[place] &= is_optional;
+        place
+    }
+
+    /// All of them, and which are optional.
+    pub(crate) fn into_list(self) -> (Vec<CounterPath>, Vec<bool>) {
+        (self.list, self.are_optional)
+    }
+}
+
+/// Which of the two replies have the values of counters: each is a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kinds {
+    /// That of a query, for counters of version 2.
+    pub(crate) version_2: bool,
+    /// That of the registry, for classic ones.
+    pub(crate) classic: bool,
+}
+
+impl Kinds {
+    /// What a counterset needs.
+    pub(crate) const fn of(provider: Provider) -> Self {
+        match provider {
+            Provider::V2(_) => Self { version_2: true, classic: false },
+            Provider::V1(_) => Self { version_2: false, classic: true },
+        }
+    }
+
+    /// Whether there is any.
+    pub(crate) const fn any(self) -> bool {
+        self.version_2 || self.classic
+    }
+
+    /// Both these and others.
+    pub(crate) const fn or(self, other: Self) -> Self {
+        Self { version_2: self.version_2 || other.version_2, classic: self.classic || other.classic }
+    }
+
+    /// Whether all `others` are among these.
+    pub(crate) const fn have(self, others: Self) -> bool {
+        (self.version_2 || !others.version_2) && (self.classic || !others.classic)
+    }
+}

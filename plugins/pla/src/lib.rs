@@ -11,7 +11,6 @@
 //! | `files` | exported sets |
 //! | `host`, `reasons` | sets of the host itself, over DCOM; what failures of theirs mean |
 //! | `sets` | the sets while the module runs: files are read again when they change |
-//! | `session` | the services of a host |
 //! | `counters` | the counters of all alerts and logs: found, fetched |
 //! | `logs` | the columns of logs, and their records |
 //! | `runs` | sets that log: when they run, and what becomes of their files |
@@ -41,11 +40,13 @@ mod model;
 mod reasons;
 mod runs;
 mod series;
-mod session;
 mod sets;
 mod source;
 mod threads;
 mod to_rules;
+
+use counter_poll::over_host::{NAMES, PERFLIB_INTERFACES, REGISTRY_INTERFACES, WINREG};
+use plugin_session::Service;
 
 plugin_sdk::export_plugin! {
     name: "pla",
@@ -63,3 +64,11 @@ plugin_sdk::export_plugin! {
     ],
     settings: plugin_sdk::SettingsEntry::of::<runs::LibraryOptions>(),
 }
+
+/// The counters of version 2.
+pub(crate) const PERFLIB: Service =
+    Service { endpoint: WINREG, interfaces: PERFLIB_INTERFACES, names: NAMES };
+
+/// What classic objects are asked of.
+pub(crate) const REGISTRY: Service =
+    Service { endpoint: WINREG, interfaces: REGISTRY_INTERFACES, names: NAMES };

@@ -20,6 +20,7 @@ use plugin_session::{
 use tokio::time::Instant;
 
 use self::host_sets::share;
+use crate::PERFLIB;
 use crate::actions::Actions;
 use crate::board::{Board, Watched};
 use crate::clock::SampleClock;
@@ -31,7 +32,6 @@ use crate::model::Set;
 use crate::reasons::REASONS;
 use crate::runs::{Runs, calendar};
 use crate::series::{self, AlertSeries};
-use crate::session::PERFLIB;
 use crate::sets::{self, LoadedSet};
 
 /// The alerts of one host.

@@ -15,12 +15,12 @@ use crate::host_state::HostState;
 use crate::model::ValueSource;
 use crate::model::data_collector_sets::{DataCollectorSets, SetError, Store};
 use crate::random;
-use crate::recordings::{RecordedCall, Recordings};
 use crate::registry::Registry;
 use crate::remote_registry::RemoteRegistry;
 pub(crate) use crate::remote_registry::Run;
 use crate::rule::{Action, CallKind};
 use crate::service::{self, Endpoint, ServedEndpoint, Service, TcpPort, winreg};
+use crate::{RecordedCall, Recordings};
 
 /// One Windows host: what it counts, who may log on, and how it behaves. Shared by all of its connections.
 pub struct WindowsHost {

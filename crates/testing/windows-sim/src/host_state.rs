@@ -3,13 +3,13 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 
+use crate::Registered;
 use crate::accounts::Accounts;
 use crate::behaviour::Behaviour;
 use crate::dumps::DumpStore;
 use crate::events::EventStore;
 use crate::model::ValueSource;
 use crate::model::data_collector_sets::DataCollectorSets;
-use crate::registered::Registered;
 use crate::registry::{self, Registry};
 
 /// What the services of a host know of it: its values, accounts and behaviour.

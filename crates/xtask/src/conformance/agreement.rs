@@ -8,9 +8,9 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::samba::{Pipes, Samba};
+use crate::Outcome;
 use crate::Result;
 use crate::peers::python;
-use crate::report::Outcome;
 use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::{Workspace, capture};
 

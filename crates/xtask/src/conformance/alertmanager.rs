@@ -11,10 +11,10 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use crate::Outcome;
 use crate::Result;
 use crate::http;
 use crate::process::{Running, free_port, poll};
-use crate::report::Outcome;
 use crate::stage::{Stage, address_in_log};
 use crate::workspace::Workspace;
 

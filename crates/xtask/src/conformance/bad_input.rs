@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
+use crate::Outcome;
 use crate::Result;
 use crate::http;
 use crate::process::{Running, free_port, poll};
-use crate::report::Outcome;
 use crate::stage::Stage;
 use crate::workspace::Workspace;
 

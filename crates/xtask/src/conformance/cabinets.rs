@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
+use crate::Outcome;
 use crate::Result;
 use crate::peers::is_root;
-use crate::report::Outcome;
 use crate::workspace::{Workspace, capture, cargo, run as run_here};
 
 /// Bytes of a block of a cabinet file.

@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
+use crate::Outcome;
 use crate::Result;
 use crate::peers::pandas;
-use crate::report::Outcome;
 use crate::workspace::{Workspace, capture, cargo};
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {

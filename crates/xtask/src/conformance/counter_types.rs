@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::prometheus::{self, Sample};
+use crate::Outcome;
 use crate::Result;
 use crate::process::poll;
-use crate::report::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 

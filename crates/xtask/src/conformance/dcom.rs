@@ -5,9 +5,9 @@ use std::fs;
 use std::process::Command;
 
 use super::ndrdump::{check, unhex};
+use crate::Outcome;
 use crate::Result;
 use crate::peers::python;
-use crate::report::Outcome;
 use crate::workspace::{Workspace, capture, cargo};
 
 /// A stub that Samba's IDL describes as [MS-DCOM] does: its interface, our name and Samba's, the direction, and what stands

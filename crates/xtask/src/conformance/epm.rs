@@ -8,9 +8,9 @@ use std::process::Command;
 use super::impacket::resolver_of;
 use super::ndrdump::{check, unhex};
 use super::samba::{RpcServers, USER};
+use crate::Outcome;
 use crate::Result;
 use crate::peers::python;
-use crate::report::Outcome;
 use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::{Workspace, capture, cargo};
 

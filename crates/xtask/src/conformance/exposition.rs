@@ -9,11 +9,11 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::Outcome;
 use crate::Result;
 use crate::http;
 use crate::peers::{go, python};
 use crate::process::Running;
-use crate::report::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::{Workspace, capture};
 

@@ -7,9 +7,9 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::agreement::{Host, compare_with};
+use crate::Outcome;
 use crate::Result;
 use crate::peers::go::GOMSRPC;
-use crate::report::Outcome;
 use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::{Workspace, capture};
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::go_msrpc::ask;
 use super::impacket::{Subscriber, resolver_of};
+use crate::Outcome;
 use crate::Result;
-use crate::report::Outcome;
 use crate::stage::{ACCOUNT, START_TIMEOUT, Stage};
 use crate::workspace::{Workspace, capture};
 

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use super::go_msrpc::ask;
 use super::impacket::resolver_of;
+use crate::Outcome;
 use crate::Result;
 use crate::peers::go::GOMSRPC;
-use crate::report::Outcome;
 use crate::stage::Stage;
 use crate::workspace::{Workspace, capture, cargo};
 

@@ -10,9 +10,9 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::dashboards::panels;
+use crate::Outcome;
 use crate::Result;
 use crate::peers::grafana_modules;
-use crate::report::Outcome;
 use crate::stage::Stage;
 use crate::workspace::{Workspace, capture};
 

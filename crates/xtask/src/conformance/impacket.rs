@@ -7,10 +7,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::Outcome;
 use crate::Result;
 use crate::peers::python;
 use crate::process::Running;
-use crate::report::Outcome;
 use crate::stage::{ACCOUNT, START_TIMEOUT, Stage};
 use crate::workspace::{Workspace, capture};
 

@@ -4,10 +4,10 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::Outcome;
 use crate::Result;
 use crate::http;
 use crate::process::poll;
-use crate::report::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 

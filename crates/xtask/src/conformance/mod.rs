@@ -5,7 +5,6 @@ mod alertmanager;
 mod bad_input;
 mod browser;
 mod cabinets;
-mod com_plus;
 mod counter_logs;
 mod counter_tables;
 mod counter_types;
@@ -45,10 +44,13 @@ mod web;
 mod wine;
 mod winreg;
 
+use std::fs;
+use std::process::Command;
+
 use crate::Result;
-use crate::peers::{Peer, missing};
-use crate::report::{Outcome, Report};
-use crate::workspace::Workspace;
+use crate::peers::{Peer, missing, python};
+use crate::workspace::{Workspace, capture, cargo};
+use crate::{Outcome, Report};
 
 type Run = fn(&Workspace) -> Result<Outcome>;
 
@@ -67,7 +69,7 @@ const CHECKS: [Check; 62] = [
     ("Samba's ndrdump reads our stubs", &[Peer::Ndrdump], ndrdump::run),
     ("Samba's ndrdump reads our DCOM stubs", &[Peer::Ndrdump], dcom::by_ndrdump),
     ("impacket reads our DCOM structures, and we its", &[Peer::Python], dcom::by_impacket),
-    ("impacket reads our COM+ messages, and we its", &[Peer::Python], com_plus::by_impacket),
+    ("impacket reads our COM+ messages, and we its", &[Peer::Python], by_impacket),
     ("Samba's ndrdump reads our endpoint mapper and management stubs", &[Peer::Ndrdump], epm::by_ndrdump),
     ("our client at Samba's endpoint mapper and sealed TCP RPC", &[Peer::Samba], epm::samba),
     ("the exporter shows Samba's RPC servers", &[Peer::Samba, Peer::Curl], rpc_endpoints::at_samba),
@@ -168,4 +170,27 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report, only: &str, with_p
             None => run(workspace),
         });
     }
+}
+
+pub(crate) fn by_impacket(workspace: &Workspace) -> Result<Outcome> {
+    let folder = tempfile::tempdir()?;
+    let [ours, theirs, recoded] = ["ours", "theirs", "recoded"].map(|name| folder.path().join(name));
+    let impacket = || {
+        let mut command = Command::new(python(workspace));
+        command.arg(workspace.root.join("crates/xtask/peers/impacket_com_plus.py"));
+        command
+    };
+    fs::write(&ours, example(workspace, None)?)?;
+    fs::write(&theirs, capture(impacket().arg("write"))?)?;
+    let file = theirs.to_str().ok_or("the temporary folder has no name in UTF-8")?;
+    fs::write(&recoded, example(workspace, Some(file))?)?;
+    let compared = capture(impacket().arg("check").args([&ours, &theirs, &recoded]))?;
+    Ok(Outcome::Ran(compared.trim().to_owned()))
+}
+
+/// What the example prints; with a file of stubs, those as the crates write them.
+fn example(workspace: &Workspace, file: Option<&str>) -> Result<String> {
+    let mut example = cargo();
+    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "com"]);
+    capture(example.args(["--example", "com_plus_stubs", "--"]).args(file))
 }

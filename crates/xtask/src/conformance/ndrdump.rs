@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use crate::Outcome;
 use crate::Result;
-use crate::report::Outcome;
 use crate::workspace::{Workspace, capture, cargo};
 
 /// The method's name in the IDL, its name in Samba's, and what stands in Samba's words of the request and of the response.

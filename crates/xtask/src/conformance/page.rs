@@ -10,11 +10,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::browser::Browser;
+use crate::Outcome;
 use crate::Result;
 use crate::http;
 use crate::peers;
 use crate::process::poll;
-use crate::report::Outcome;
 use crate::stage::{self, Stage};
 use crate::workspace::Workspace;
 

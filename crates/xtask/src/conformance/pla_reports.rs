@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use super::browser::Browser;
+use crate::Outcome;
 use crate::Result;
 use crate::peers;
-use crate::report::Outcome;
 use crate::workspace::{Workspace, capture, cargo};
 
 const DATA: &str = "crates/logs/pla-report/tests/data";

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::Outcome;
 use crate::Result;
 use crate::peers::go;
-use crate::report::Outcome;
 use crate::stage::{self, Stage};
 use crate::workspace::{Workspace, capture};
 

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::prometheus::{query, start_with};
+use crate::Outcome;
 use crate::Result;
 use crate::http;
 use crate::process::{Running, poll};
-use crate::report::Outcome;
 use crate::stage::Stage;
 use crate::workspace::Workspace;
 

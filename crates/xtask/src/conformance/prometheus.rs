@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::Outcome;
 use crate::Result;
 use crate::http;
 use crate::process::{Running, free_port, poll};
-use crate::report::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 

@@ -10,11 +10,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::prometheus::{percent_encoded, query, start_program};
+use crate::Outcome;
 use crate::Result;
 use crate::http;
 use crate::peers::go;
 use crate::process::poll;
-use crate::report::Outcome;
 use crate::scraped::{Labels, Page};
 use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use regex::Regex;
 
+use crate::Outcome;
 use crate::Result;
 use crate::compare::{CONFIGURATION, PROGRAMS, World, compare};
-use crate::report::Outcome;
 use crate::workspace::Workspace;
 
 /// Of a family that each exporter has.

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::Outcome;
 use crate::Result;
 use crate::peers::python;
-use crate::report::Outcome;
 use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::{Workspace, capture};
 

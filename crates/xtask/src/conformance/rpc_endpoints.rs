@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use super::samba::{DOMAIN, RpcServers, USER};
+use crate::Outcome;
 use crate::Result;
 use crate::process::{Running, poll};
-use crate::report::Outcome;
 use crate::stage::{FIRST_COLLECTION_TIMEOUT, START_TIMEOUT, Stage, address_in_log};
 use crate::workspace::{Workspace, capture};
 

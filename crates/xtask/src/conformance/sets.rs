@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use crate::Outcome;
 use crate::Result;
 use crate::peers::python;
-use crate::report::Outcome;
 use crate::workspace::{Workspace, capture, cargo, run as run_here};
 
 /// Sets with the shapes of exports: a file, and a folder of some.

@@ -4,8 +4,8 @@
 use std::net::SocketAddr;
 
 use super::samba::{Pipes, Samba};
+use crate::Outcome;
 use crate::Result;
-use crate::report::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::impacket::Subscriber;
 use super::samba::{self, Pipes, Samba, USER};
+use crate::Outcome;
 use crate::Result;
 use crate::peers::is_root;
 use crate::process::{Running, poll};
-use crate::report::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::{Workspace, capture};
 

@@ -7,10 +7,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::prometheus::query;
+use crate::Outcome;
 use crate::Result;
 use crate::peers::go;
 use crate::process::{Running, free_port, poll};
-use crate::report::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 

@@ -7,9 +7,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::prometheus;
+use crate::Outcome;
 use crate::Result;
 use crate::process::poll;
-use crate::report::Outcome;
 use crate::stage::Stage;
 use crate::workspace::Workspace;
 

@@ -7,9 +7,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::samba::{Pipes, Samba, USER};
+use crate::Outcome;
 use crate::Result;
 use crate::peers::python;
-use crate::report::Outcome;
 use crate::workspace::{Workspace, capture};
 
 /// Enough that the reply takes several fragments.

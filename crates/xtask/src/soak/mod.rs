@@ -26,10 +26,10 @@ use self::collector::MODES;
 use self::trend::{At, Trend};
 use self::usage::Usage;
 use self::world::{HEALTHY_TARGETS, World};
+use crate::Outcome;
 use crate::Result;
 use crate::http;
 use crate::process::{end_children_on_signal, poll};
-use crate::report::Outcome;
 use crate::scraped::Page;
 use crate::workspace::Workspace;
 

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use config::Identity;
 use plugin_abi::CredentialRequest;
 
-use super::super::addresses::Resolved;
+use super::super::Resolved;
 use super::Identities;
 
 /// The requested identity, if the configuration allows `request`; `Err` is the reason as a sentence. Names are not

@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 
 use super::Identities;
 use super::words::account_name;
+use crate::credentials::Salt;
 use crate::credentials::guard::{Fingerprint, Remembered, Scope};
-use crate::credentials::salt::Salt;
 use crate::credentials::verdicts::{Stored, VerdictFile};
 
 /// Secrets whose slow hash is remembered.

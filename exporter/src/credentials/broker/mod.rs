@@ -24,11 +24,11 @@ use zeroize::Zeroizing;
 use self::allowed::{allowed, refused_addresses};
 use self::memory::{Memory, Recalled};
 use self::words::{account_name, left_out, log_change, withheld};
-use super::addresses::{AddressBook, Resolver};
-use super::clock::{Clock, Moment};
+use super::Salt;
 use super::guard::{Decision, Guard, Host, Outcome, Scope, Withheld};
-use super::salt::Salt;
 use super::verdicts::VerdictFile;
+use super::{AddressBook, Resolver};
+use super::{Clock, Moment};
 
 pub use self::state::IdentityState;
 

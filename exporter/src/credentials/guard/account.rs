@@ -5,7 +5,7 @@ use plugin_abi::Waiter;
 
 use super::ledger::Ledger;
 use super::{Fingerprint, Host};
-use crate::credentials::clock::Moment;
+use crate::credentials::Moment;
 
 /// Secrets of one account that are remembered: two identities may stand for it with a secret each, and a secret that
 /// was refused stays refused when another one was tried meanwhile.

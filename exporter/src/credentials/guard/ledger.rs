@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use plugin_abi::LeaseId;
 
 use super::{Change, Decision, Host, Refusal, Refused, Remembered, State, Withheld};
-use crate::credentials::clock::Moment;
+use crate::credentials::Moment;
 
 /// Maximum time that a trial without a verdict delays the others.
 const TRIAL_MAX: Duration = Duration::from_secs(30);

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 
 use crate::credentials::{Broker, SystemClock, VerdictFile};
 use crate::process::output::errln;
-use crate::process::resolver::{Lookups, SystemResolver};
+use crate::process::{Lookups, SystemResolver};
 
 /// Leases the secrets of the [`Broker`], and prints why a request was denied, because a plugin gets only the
 /// reason.

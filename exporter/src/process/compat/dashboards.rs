@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use super::found::{Found, titled};
 use super::promql;
+use super::{Found, titled};
 
 /// Reads a dashboard, as Grafana exports or provisions it. Returns whether it is one.
 ///

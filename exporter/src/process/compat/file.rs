@@ -5,7 +5,7 @@ use std::path::Path;
 use config::{Entry, Node, Value};
 use support::input::file;
 
-use super::found::Found;
+use super::Found;
 use super::{dashboards, rules};
 
 /// Maximum bytes of a file.

@@ -12,7 +12,6 @@
 mod configured;
 mod dashboards;
 mod file;
-mod found;
 mod print;
 mod promql;
 mod report;
@@ -21,6 +20,7 @@ mod variables;
 mod verdict;
 mod view;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use config::BUILT_IN_PROFILES;
@@ -31,6 +31,7 @@ use self::view::View;
 use super::cli::{CompatFormat, CompatOptions};
 use super::output::{errln, outln};
 use super::{FAILED, OK, USAGE, output};
+use crate::process::compat::promql::Reference;
 
 /// `compat`: the exit code. `config` stood before the command.
 pub(super) fn compat(options: &CompatOptions, config: Option<&Path>) -> u8 {
@@ -80,4 +81,71 @@ pub(super) fn said_of(bytes: &[u8]) -> (String, serde_json::Value) {
     let read = [("file".to_owned(), file::parse(bytes))];
     let report = Report::new("a profile".to_owned(), true, vec![View::of_profile(&map)], &read);
     (print::text(&report), print::json(&report))
+}
+
+/// Maximum expressions of one file.
+const EXPRESSIONS_MAX: usize = 10_000;
+/// Maximum bytes of the title of a panel, or the name of a rule, that are kept.
+const TITLE_BYTES_MAX: usize = 100;
+
+/// What a file reads and records.
+#[derive(Debug, Default)]
+struct Found {
+    /// Each expression with its place.
+    reads: Vec<(String, BTreeSet<Reference>)>,
+    /// Each expression that is no PromQL: its place, and what the parser says.
+    unreadable: Vec<(String, String)>,
+    /// The names that recording rules make.
+    recorded: BTreeSet<String>,
+    count: usize,
+}
+
+impl Found {
+    /// Adds an expression that was read at a place.
+    fn add(&mut self, place: &str, references: Result<BTreeSet<Reference>, String>) {
+        match references {
+            Ok(references) => self.reads.push((place.to_owned(), references)),
+            Err(error) => self.unreadable.push((place.to_owned(), error)),
+        }
+    }
+
+    /// Counts an expression before it is read.
+    ///
+    /// # Errors
+    /// When there are too many.
+    fn count(&mut self) -> Result<(), String> {
+        self.count += 1;
+        self.check_count()
+    }
+
+    /// Whether there was no expression at all, not even one that cannot be read.
+    fn is_empty(&self) -> bool {
+        self.count == 0 && self.unreadable.is_empty()
+    }
+
+    /// Adds what was found in a part of the file.
+    ///
+    /// # Errors
+    /// When there are too many expressions.
+    fn add_part(&mut self, part: &str, found: Self) -> Result<(), String> {
+        let at = |place: String| format!("{part}: {place}");
+        self.reads.extend(found.reads.into_iter().map(|(place, references)| (at(place), references)));
+        self.unreadable.extend(found.unreadable.into_iter().map(|(place, why)| (at(place), why)));
+        self.recorded.extend(found.recorded);
+        self.count += found.count;
+        self.check_count()
+    }
+
+    fn check_count(&self) -> Result<(), String> {
+        if self.count > EXPRESSIONS_MAX {
+            return Err(format!("has more than {EXPRESSIONS_MAX} expressions, which is the limit"));
+        }
+        Ok(())
+    }
+}
+
+fn titled(what: &str, title: &str) -> String {
+    let end = (0..=TITLE_BYTES_MAX.min(title.len())).rev().find(|end| title.is_char_boundary(*end));
+    let (shown, rest) = title.split_at(end.unwrap_or_default());
+    format!("{what} \"{shown}{}\"", if rest.is_empty() { "" } else { "…" })
 }

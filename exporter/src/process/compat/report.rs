@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::found::Found;
+use super::Found;
 use super::promql::Reference;
 use super::verdict::{Judge, Judgement, Verdict};
 use super::view::View;

@@ -2,7 +2,7 @@
 
 use config::{Node, Value};
 
-use super::found::{Found, titled};
+use super::{Found, titled};
 use super::{dashboards, promql};
 
 /// Whether it is a rule file of Prometheus or of Grafana, an object of Kubernetes with such rules, or a mere list of rules.

@@ -8,7 +8,7 @@ use plugin_abi::{DeclaredReason, GeneralReason, Reason};
 use tokio::time::Instant;
 use transport::resolver::{LookupError, LookupErrorKind};
 
-use crate::process::resolver::Lookups;
+use crate::process::Lookups;
 use crate::web::ProbeRefused;
 
 /// Where a host leads to.

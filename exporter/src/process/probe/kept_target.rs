@@ -21,9 +21,9 @@ use super::permits::{Permit, Reachability};
 use super::probe_targets::ProbeTargets;
 use super::view::Views;
 use super::{Dependencies, Shared};
+use crate::process::Lookups;
 use crate::process::plugins::{Libraries, instance_config, source_of};
-use crate::process::resolver::Lookups;
-use crate::process::scope::{reporter_of, scope_of};
+use crate::process::{reporter_of, scope_of};
 use crate::targets::{TargetHealth, TargetState, TimedStore, begin, failure_of};
 use crate::web::ProbeRefused;
 

@@ -1,17 +1,18 @@
-mod denials;
 mod recoveries;
 mod state;
 mod status;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use config::target_files::FileState;
 use config::{Config, PasswordFiles, Shown};
 use parking_lot::Mutex;
+use plugin_abi::GeneralReason;
 
-use self::denials::Denials;
 use self::recoveries::Recoveries;
-use super::changes::{Change, Changes};
+use super::{Change, Changes};
+use crate::targets::account::Down;
 
 pub use self::state::TargetState;
 pub use self::status::TargetStatus;
@@ -86,4 +87,49 @@ impl TargetRegistry {
         *self.config_shown.lock() = config.shown.clone();
         self.password_files.lock().add(&config.identities);
     }
+}
+
+/// How many targets are down for each reason, by identity and details. The details of a host outside of `allow_hosts`
+/// name that host, so that it is counted apart.
+#[derive(Debug, Default)]
+struct Denials(Mutex<HashMap<(String, String), usize>>);
+
+impl Denials {
+    /// Counts one more target of `identity`; answers how many there are.
+    fn enter(&self, identity: &str, down: &Down) -> usize {
+        let mut counts = self.0.lock();
+        let count = counts.entry((identity.to_owned(), down.message.clone())).or_default();
+        *count += 1;
+        *count
+    }
+
+    fn leave(&self, identity: &str, down: &Down) {
+        let mut counts = self.0.lock();
+        let key = (identity.to_owned(), down.message.clone());
+        let Some(count) = counts.get_mut(&key) else { return };
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(&key);
+        }
+    }
+}
+
+/// Whether a target may be down because its identity's credential is not given to it. The message is then the same for all
+/// that do not get it; that of a host that refused it is the host's own.
+fn is_denial(down: &Down) -> bool {
+    DENIALS.iter().any(|reason| down.reason == reason.as_str())
+}
+
+/// What targets say that do not get a credential: they are not allowed it, or somebody was refused with it.
+const DENIALS: [GeneralReason; 5] = [
+    GeneralReason::CredentialsWithheld,
+    GeneralReason::WrongCredentials,
+    GeneralReason::AccountLocked,
+    GeneralReason::AccountDisabled,
+    GeneralReason::PasswordExpired,
+];
+
+/// Whether a line is due when the count comes to this: at 1, 10, 100 and so on.
+fn is_milestone(count: usize) -> bool {
+    count.checked_ilog10().is_some_and(|exponent| 10_usize.pow(exponent) == count)
 }

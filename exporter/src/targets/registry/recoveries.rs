@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use plugin_abi::Stage;
 
-use super::denials::is_milestone;
+use super::is_milestone;
 
 /// Why targets are down or partial: stage and reason.
 pub(super) type Cause = (Stage, String);

@@ -11,8 +11,8 @@ use tokio::sync::Notify;
 
 use super::Groups;
 use super::status::{Place, TargetStatus};
+use crate::targets::Changes;
 use crate::targets::account::Now;
-use crate::targets::changes::Changes;
 use crate::targets::health::TargetHealth;
 use crate::targets::identity::{Identity, OperatingSystem};
 

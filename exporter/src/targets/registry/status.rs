@@ -6,10 +6,10 @@ use plugin_abi::Stage;
 use tracing::{info, warn};
 
 use super::Groups;
-use super::denials::{is_denial, is_milestone};
 use super::recoveries::{Cause, Recovery};
+use super::{is_denial, is_milestone};
+use crate::targets::Turn;
 use crate::targets::account::{Down, JobStatus, help};
-use crate::targets::changes::Turn;
 use crate::targets::health::TargetHealth;
 
 /// What is known of a target now.

@@ -27,21 +27,16 @@ mod chart;
 mod config;
 mod counters;
 mod error;
-mod fleet;
 mod frame;
 mod grid;
 mod groups;
 mod html;
 mod instances;
 mod logs;
-mod offered;
 mod overview;
-mod parts;
 mod plugins;
 mod promql;
 mod rpc_state;
-mod search;
-mod signs;
 mod target;
 mod troubles;
 mod values;
@@ -51,18 +46,19 @@ mod wanted;
 use std::sync::Arc;
 
 use ::config::PasswordFiles;
+use http_server::{Caller, typed};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY};
 use hyper::{Request, Response, StatusCode};
 
 use self::assets::Asset;
-pub(super) use self::error::error_page;
 use self::frame::{Frame, Section};
 use self::html::{Html, Query, Url, decode};
 use super::body::Answer;
 use super::site::Site;
-use crate::targets::TargetState;
-use http_server::Caller;
-use http_server::typed;
+use crate::targets::{TargetHealth, TargetState};
+use crate::web::pages::amount::count;
+
+pub(super) use self::error::error_page;
 
 /// A status page, or an asset of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,6 +241,62 @@ impl Paging {
 
 /// A target's state as the registry has it.
 type Entry = Arc<TargetState>;
+
+/// A sign that is shown before the state's name. Each state has another shape.
+const fn sign(state: TargetHealth) -> &'static str {
+    match state {
+        TargetHealth::Down => "✕",
+        TargetHealth::Partial => "◐",
+        TargetHealth::Waiting => "○",
+        TargetHealth::Up => "✓",
+    }
+}
+
+/// The title of a state's count.
+const fn title(state: TargetHealth) -> &'static str {
+    match state {
+        TargetHealth::Down => "Down",
+        TargetHealth::Partial => "Partial",
+        TargetHealth::Waiting => "Waiting",
+        TargetHealth::Up => "Up",
+    }
+}
+
+/// A figure with its name. `class` is that of a state, or `plain`.
+fn tile(html: &mut Html, class: &'static str, sign: &'static str, figure: &str, label: &'static str) {
+    html.ours("<li class=\"tile ").ours(class).ours("\"><span class=\"figure\">");
+    if !sign.is_empty() {
+        html.ours("<span class=\"sign\" aria-hidden=\"true\">").ours(sign).ours("</span>");
+    }
+    html.text(figure).ours("</span> <span class=\"label\">").ours(label).ours("</span></li>");
+}
+
+/// A part of a page with its heading, and how many rows it has.
+fn section(html: &mut Html, title: &'static str, rows: usize, write: impl FnOnce(&mut Html)) {
+    html.ours("<section").attr("aria-label", title).ours("><h2>").ours(title);
+    if rows > 0 {
+        html.ours(" <span class=\"of\">").text(count(rows as u64)).ours("</span>");
+    }
+    html.ours("</h2>");
+    write(html);
+    html.ours("</section>\n");
+}
+
+/// Begins a table whose rows become cards on a phone. Of each column the name and the class.
+fn head(html: &mut Html, caption: &'static str, columns: impl Iterator<Item = (&'static str, &'static str)>) {
+    html.ours("<table class=\"cards state-rows\" role=\"table\"><caption class=\"unseen\">").ours(caption);
+    html.ours("</caption><thead role=\"rowgroup\"><tr role=\"row\">");
+    for (name, class) in columns {
+        html.ours("<th role=\"columnheader\" scope=\"col\"").attr("class", class).ours(">").ours(name);
+        html.ours("</th>");
+    }
+    html.ours("</tr></thead><tbody role=\"rowgroup\">\n");
+}
+
+/// A short text in such a table.
+fn cell(html: &mut Html, name: &'static str, text: impl std::fmt::Display) {
+    html.ours("<td role=\"cell\" class=\"near\"").attr("data-label", name).ours(">").text(text).ours("</td>");
+}
 
 #[cfg(test)]
 mod tests;

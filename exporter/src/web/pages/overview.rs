@@ -8,15 +8,13 @@ use hyper::Response;
 use support::telemetry::ProcessUsage;
 
 use super::amount::{bytes, count, span, took};
-use super::fleet::Fleet;
 use super::frame::{Frame, Section};
 use super::groups::Groups;
 use super::html::{Html, Url};
-use super::signs::{sign, title};
 use super::troubles::{changes, failure, state, trouble};
 use super::wanted::{Cause, Wanted};
-use super::{Entry, Paging, Query, hidden_from, respond, target_url};
-use crate::targets::{Down, TargetHealth, TargetStatus};
+use super::{Entry, Paging, Query, hidden_from, respond, sign, target_url, title};
+use crate::targets::{Down, JobStatus, TargetHealth, TargetStatus};
 use crate::web::ScrapeOutcome;
 use crate::web::body::Answer;
 use crate::web::site::Site;
@@ -280,4 +278,50 @@ fn own_figures(html: &mut Html, site: &Site) {
         figure("Points pushed", format!("{} to {}", count(push.accepted()), push.name()));
     }
     html.ours("</dl>");
+}
+
+/// The counts of the whole fleet, and the targets that a reader asked for.
+pub(super) struct Fleet {
+    /// Targets by state, in the order of [`TargetHealth::ALL`].
+    pub(super) counts: [usize; TargetHealth::ALL.len()],
+    pub(super) series: usize,
+    pub(super) collections: u64,
+    /// Indexes of the requested targets: the failing ones first, then in the order of the configuration.
+    pub(super) wanted: Vec<(TargetHealth, usize)>,
+    /// The failures of these targets, grouped.
+    pub(super) groups: Groups,
+}
+
+impl Fleet {
+    pub(super) fn look(entries: &[Entry], wanted: &Wanted) -> Self {
+        let mut fleet = Self {
+            counts: [0; TargetHealth::ALL.len()],
+            series: 0,
+            collections: 0,
+            wanted: Vec::new(),
+            groups: Groups::default(),
+        };
+        let needle = wanted.text.to_lowercase();
+        for (index, entry) in entries.iter().enumerate() {
+            entry.read(|status| {
+                let state = status.health();
+                fleet.counts[state as usize] += 1;
+                fleet.series += status.series();
+                fleet.collections += status.jobs.iter().map(JobStatus::collections).sum::<u64>();
+                let is_wanted = wanted.state.is_none_or(|wanted| wanted == state);
+                if is_wanted && wanted.has_cause(status) && wanted.has_text(&needle, entry, status) {
+                    fleet.wanted.push((state, index));
+                    if let Some(down) = status.trouble() {
+                        fleet.groups.enter(state, down, index);
+                    }
+                }
+            });
+        }
+        fleet.wanted.sort_unstable();
+        fleet
+    }
+
+    pub(super) fn count(&self, state: TargetHealth) -> usize {
+        self.counts[state as usize]
+    }
 }

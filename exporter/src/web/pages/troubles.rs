@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::amount::{count, span};
 use super::html::{Html, Url};
-use super::signs::sign;
+use super::sign;
 use crate::targets::{Change, Down, TargetHealth, Turn};
 
 /// Maximum names that are shown of targets with the same change or failure.

@@ -15,8 +15,8 @@ use plugin_abi::raw::{
 use plugin_abi::{DisplayRule, GeneralReason, Stage};
 
 pub(super) use self::cells::set as set_cells;
-use super::seen::{FakeCompletion, FakeOutcome, SeenSeries, SeenValue};
-use super::world::change;
+use super::change;
+use super::{FakeCompletion, FakeOutcome, SeenSeries, SeenValue};
 use crate::failure::{Failure, Reason};
 use crate::output::Stamp;
 

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use plugin_sdk::{Command, Exit, Run};
-use plugin_session::command::{CommandError, HostAccess};
+use plugin_session::command::{AuditRecord, AuditedAttempt, CommandError, HostAccess, audit_field, user};
 use tokio::time::Instant;
 
 use super::access::{SetObject, WayArguments, check_name};
-use super::audit::attempt;
 use crate::config::Settings;
-use crate::host::{CategoryWord, Order, control};
+use crate::host::{AUDIT, CategoryWord, Order, control};
 
 /// Starts a data collector set of a host.
 #[derive(Debug)]
@@ -116,3 +115,53 @@ const fn done(order: Order) -> &'static str {
 
 /// How long the host may take: it answers when all data collectors of the set have begun, or ended.
 const CONTROL_MAX: Duration = Duration::from_secs(120);
+
+/// Control of a set, as the log records it.
+#[derive(Debug)]
+pub(super) struct Record {
+    user: String,
+    identity: String,
+    target: String,
+    set: String,
+    order: &'static str,
+}
+
+/// An attempt to control a set.
+pub(super) fn attempt(access: &HostAccess, set: &str, order: Order) -> AuditedAttempt<Record> {
+    AuditedAttempt::new(Record {
+        user: user(),
+        identity: audit_field(access.identity()),
+        target: audit_field(access.host()),
+        set: audit_field(set),
+        order: order.as_str(),
+    })
+}
+
+impl AuditRecord for Record {
+    fn requested(&self) {
+        let Self { user, identity, target, set, order } = self;
+        tracing::warn!(
+            audit = AUDIT,
+            user,
+            identity,
+            target,
+            set,
+            order,
+            "Control of a data collector set requested"
+        );
+    }
+
+    fn ended(&self, outcome: &str) {
+        let Self { user, identity, target, set, order } = self;
+        tracing::warn!(
+            audit = AUDIT,
+            user,
+            identity,
+            target,
+            set,
+            order,
+            outcome,
+            "Control of a data collector set ended"
+        );
+    }
+}

@@ -11,7 +11,7 @@ use rpc::Pause;
 use tokio::time::Instant;
 
 use super::{Counters, Fetched, Kinds, Open, TRIES_MAX};
-use crate::session::REGISTRY;
+use crate::REGISTRY;
 
 impl Counters {
     /// Fetches the values of all paths of these kinds: one call for the counters of version 2, and one for classic objects.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use wire::Guid;
 
 use super::{Counters, Open};
-use crate::session::REGISTRY;
+use crate::REGISTRY;
 
 impl Counters {
     /// The host's countersets. If there are more than the 256 that PCQ can list, those that its registry lists.

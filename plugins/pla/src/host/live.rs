@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use self::known::Room;
 use self::reader::Reader;
-use super::category::CategoryWord;
+use super::CategoryWord;
 use super::host_set::{HostSet, Size};
 use crate::model::Set;
 

@@ -12,9 +12,9 @@ use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use plugin_session::Backoff;
 use tokio::time::Instant;
 
+use crate::REGISTRY;
 use crate::counters::Open;
 use crate::model;
-use crate::session::REGISTRY;
 
 /// The offset of the host's local time, read now and then over the second pipe, which classic counters use, too.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use counter_poll::Pace;
 use counter_poll::paths::{Columns, Frame};
 use counter_types::{CounterType, Reading};
 
-use super::instances::{Paths, is_text, key, wants};
+use super::{Paths, is_text, key, wants};
 use crate::counters::{Found, Kinds, Meaning};
 
 /// A column while it is sampled.

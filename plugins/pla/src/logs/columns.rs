@@ -8,8 +8,8 @@ use counter_poll::paths::{CountersetFrame, Frame};
 use counter_types::{CounterPath, InstanceIndex};
 
 use super::bound::Slot;
-use super::instances::{Paths, is_text, key, wants};
 use super::raw::time_base;
+use super::{Paths, is_text, key, wants};
 use crate::counters::{Found, Meaning};
 use crate::model::COLUMNS_MAX;
 

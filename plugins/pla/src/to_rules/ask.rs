@@ -17,9 +17,9 @@ use plugin_session::command::{CommandError, HostAccess};
 use tokio::time::Instant;
 use wire::Guid;
 
-use super::document::Document;
+use super::Document;
 use super::host::Host;
-use crate::session::PERFLIB;
+use crate::PERFLIB;
 
 /// A counterset with the instances that there are now.
 type Surveyed = (survey::Counterset, Vec<InstanceInfo>);

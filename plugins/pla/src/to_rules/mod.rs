@@ -2,7 +2,6 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `document` | sets as they stand in files |
 //! | `host`, `ask` | which counters a host has, as `discover` printed them or as it answers |
 //! | `matchers` | instances as matchers of labels |
 //! | `expression` | what Windows shows of a counter, in PromQL |
@@ -10,26 +9,78 @@
 //! | `yaml`, `text` | the file, in which any text may be |
 
 mod ask;
-mod document;
 mod expression;
 mod host;
 mod matchers;
 mod rules;
+
+/// A set as it stands in a file.
+#[derive(Debug)]
+struct Document {
+    /// The file, for people.
+    file: String,
+    /// What the set is called.
+    name: String,
+    set: DataCollectorSet,
+    /// Where the set begins.
+    position: Position,
+    /// Where its alert data collectors begin, and the thresholds of each.
+    collectors: Vec<(Position, Vec<Position>)>,
+}
+
+impl Document {
+    /// Reads the XML; `stem` is the set's name if it has none.
+    ///
+    /// # Errors
+    /// When it is no set; the text has file, line and column.
+    fn read(file: &str, stem: &str, bytes: &[u8]) -> Result<Self, String> {
+        let read = || -> Result<_, Error> {
+            let set = DataCollectorSet::read_each(bytes, &Limits::default())?;
+            Ok((set, Element::read(bytes, &Limits::default())?))
+        };
+        let (set, root) = read().map_err(|error| {
+            let path = if error.path.is_empty() { String::new() } else { format!("`{}` ", error.path) };
+            format!("{}{path}{}", at(file, error.position), error.reason)
+        })?;
+        let own = [&set.name, &set.display_name].into_iter().flatten();
+        let name = own.map(|name| name.trim()).find(|name| !name.is_empty()).unwrap_or(stem);
+        Ok(Self {
+            file: file.to_owned(),
+            name: if name.is_empty() { "data collector set".to_owned() } else { name.to_owned() },
+            position: root.position,
+            collectors: root
+                .elements()
+                .filter(|element| element.local_name() == AlertDataCollector::ELEMENT)
+                .map(|collector| {
+                    let alerts = collector.elements().filter(|element| element.local_name() == "Alert");
+                    (collector.position, alerts.map(|alert| alert.position).collect())
+                })
+                .collect(),
+            set,
+        })
+    }
+}
+
+fn at(file: &str, position: Position) -> String {
+    format!("{file}:{}:{}: ", position.line, position.column)
+}
+
 #[cfg(test)]
 mod tests;
 mod text;
 mod translate;
 mod yaml;
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
+use ms_pla::xml::{AlertDataCollector, DataCollectorSet, Element, Error, Limits, Position};
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
 
-use self::document::Document;
 use self::host::Host;
 use self::matchers::Matcher;
 use self::translate::{Setting, translate};

@@ -2,7 +2,7 @@
 
 use ms_pla::xml::Position;
 
-use super::document::at;
+use super::at;
 use super::text::one_line;
 
 #[derive(Debug, Default)]

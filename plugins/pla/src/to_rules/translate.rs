@@ -7,7 +7,7 @@ use counter_types::{CounterPath, InstancePath};
 use ms_pla::xml::{AlertDataCollector, Position};
 use pla_engine::{Comparison, Threshold};
 
-use super::document::Document;
+use super::Document;
 use super::expression::{Names, Window, cooked};
 use super::host::{Counter, Counterset, Host};
 use super::matchers::{Instances, Matcher};

@@ -14,7 +14,7 @@ use super::com_plus::{self, ComProcess};
 use super::object::{NameIndexes, PerfObject};
 use super::population::SECOND;
 use super::schema::{Counterset, Sample};
-use super::source::{Hardware, PAGE_FILE_BYTES, ValueSource};
+use super::{Hardware, PAGE_FILE_BYTES, ValueSource};
 
 /// What a host of the model is like.
 #[derive(Clone, Debug)]

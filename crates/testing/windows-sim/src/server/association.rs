@@ -11,7 +11,7 @@ use tracing::debug;
 use wire::NtStatus;
 
 use super::bind;
-use super::reply::{LateAnswer, Reply, Then};
+use super::{LateAnswer, Reply, Then};
 use crate::behaviour::RpcSecurity;
 use crate::host::{Run, WindowsHost};
 use crate::rule::Action;

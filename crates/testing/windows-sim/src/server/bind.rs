@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use dcerpc::pdu::{BindNak, Body, Fault, PacketType, Pdu, PfcFlags, encode_pdu};
 
-use super::reply::{Reply, Then};
+use super::{Reply, Then};
 use crate::behaviour::Behaviour;
 use crate::service::{BindRefusal, BindRequest, Service};
 

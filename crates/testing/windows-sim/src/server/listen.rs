@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use dcerpc::{EndpointState, Transport};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
-use super::listening::Listening;
 use super::serve_named_pipe;
+use super::serve_tcp_of;
 use super::smb::serve_smb_of;
-use super::tcp::serve_tcp_of;
 use crate::host::WindowsHost;
-use crate::service::TcpPort;
+use crate::service::{Endpoint, TcpPort};
 
 /// Limits of one listener.
 #[derive(Clone, Copy, Debug)]
@@ -169,5 +169,44 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         self.0.counts().open_connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Endpoints of a host that take associations until this is dropped, as its observers see it.
+pub(super) struct Listening {
+    host: Arc<WindowsHost>,
+    transport: Transport,
+    names: Vec<String>,
+}
+
+impl Listening {
+    fn at_port(host: &Arc<WindowsHost>, number: u16) -> Self {
+        Self::new(host, Transport::Tcp, vec![number.to_string()])
+    }
+
+    fn at_pipes(host: &Arc<WindowsHost>) -> Self {
+        Self::new(host, Transport::NamedPipe, host.pipes())
+    }
+
+    fn at_pipe(host: &Arc<WindowsHost>, name: &'static str) -> Self {
+        Self::new(host, Transport::NamedPipe, vec![Endpoint::NamedPipe(name).to_string()])
+    }
+
+    fn new(host: &Arc<WindowsHost>, transport: Transport, names: Vec<String>) -> Self {
+        let listening = Self { host: Arc::clone(host), transport, names };
+        listening.tell(EndpointState::Listening);
+        listening
+    }
+
+    fn tell(&self, state: EndpointState) {
+        for name in &self.names {
+            self.host.observers().endpoint(self.transport, name, state);
+        }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.tell(EndpointState::Closed);
     }
 }

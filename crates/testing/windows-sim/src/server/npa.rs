@@ -10,8 +10,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::sleep;
 use transport::Stream;
 
+use super::Then;
 use super::association::Association;
-use super::reply::Then;
 use crate::host::WindowsHost;
 
 const MAGIC: [u8; 4] = *b"NPAM";

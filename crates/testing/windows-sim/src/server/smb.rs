@@ -13,7 +13,7 @@ use transport::Stream;
 use wire::NtStatus;
 
 use super::association::Association;
-use super::reply::{Reply, Then};
+use super::{Reply, Then};
 use crate::host::WindowsHost;
 use crate::random;
 

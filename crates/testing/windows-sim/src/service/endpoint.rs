@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::{Handler, RpcCounts, Service};
 use crate::host_state::HostState;
-use crate::registered::{Place, Registered};
+use crate::{Place, Registered};
 
 /// Where clients reach a service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

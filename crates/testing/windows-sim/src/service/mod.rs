@@ -3,7 +3,6 @@
 //! A new service is a folder here with an implementation of [`Service`] and of [`Handler`], and a line in [`standard`].
 //! Nothing in [`crate::server`] knows any of them.
 
-mod bindings;
 mod endpoint;
 pub mod endpoint_mapper;
 pub mod event_system;
@@ -14,24 +13,28 @@ pub mod performance_logs;
 pub mod process_dump;
 mod refused;
 pub mod resolver;
-mod rpc_counts;
 pub mod tracker;
 pub mod winreg;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use com::dcom::types::{AuthenticationService, ProtocolSequence};
+use com::dcom::wire::{DualStringArray, SecurityBinding, StringBinding};
 use dcerpc::pdu::BindNakReason;
 use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
+use endpoints::mgmt::types::Statistics;
 use rpc::CallInfo;
 use wire::Guid;
 
+use self::objects::{ComClass, ObjectTable};
+use crate::behaviour::{Behaviour, ObjectBindings, RpcSecurity};
+use crate::host_state::HostState;
+use crate::registry::netbios_name;
+use crate::rule::{Action, CallKind};
+
 pub use self::endpoint::{Endpoint, TcpPort};
 pub(crate) use self::endpoint::{Group, ServedEndpoint, registered};
-use self::objects::{ComClass, ObjectTable};
-pub(crate) use self::rpc_counts::RpcCounts;
-use crate::behaviour::Behaviour;
-use crate::host_state::HostState;
-use crate::rule::{Action, CallKind};
 
 /// The services of a Windows host that counts: one line each.
 #[must_use]
@@ -188,4 +191,83 @@ pub enum BindRefusal {
     /// The end of the connection.
     Drop,
     Silence,
+}
+
+/// The addresses of the resolver, without a port. Windows writes the host's short name first, and no pipe: see the conversation in
+/// `tests/it/dcom/golden.rs` of `com`.
+fn resolver_bindings(host: &HostState) -> DualStringArray {
+    let address = host.exporter_address().map(|address| address.ip().to_string());
+    let name = address.is_some().then(|| netbios_name(host.name()));
+    DualStringArray::tcp(name.into_iter().chain(address), security(host))
+}
+
+/// The addresses of the program with the host's objects; `None` while it does not listen. Clients cannot use the first one.
+fn exporter_bindings(host: &HostState) -> Option<DualStringArray> {
+    let address = host.exporter_address()?;
+    let (ip, port, name) = (address.ip(), address.port(), netbios_name(host.name()));
+    let addresses = match host.behaviour().object_bindings {
+        ObjectBindings::Reachable => vec![format!("{name}[{port}]"), format!("{ip}[{port}]")],
+        ObjectBindings::Unroutable => vec![format!("192.0.2.1[{port}]")],
+        ObjectBindings::Blocked => vec![format!("{ip}[9]")],
+        ObjectBindings::NoTcp => Vec::new(),
+    };
+    let mut bindings = DualStringArray::tcp(addresses, security(host));
+    let address = format!(r"\\{name}[\PIPE\objects]");
+    bindings.strings.insert(0, StringBinding { protocol: ProtocolSequence::NAMED_PIPE, address });
+    Some(bindings)
+}
+
+fn security(host: &HostState) -> Vec<SecurityBinding> {
+    let services: &[_] = match host.behaviour().rpc_security {
+        RpcSecurity::Both | RpcSecurity::SecretlyNtlm => {
+            &[AuthenticationService::GSS_NEGOTIATE, AuthenticationService::WINNT]
+        }
+        RpcSecurity::Ntlm => &[AuthenticationService::WINNT],
+        RpcSecurity::Neither => &[AuthenticationService(16)],
+    };
+    services.iter().map(|&service| SecurityBinding { service, principal: String::new() }).collect()
+}
+
+/// What the RPC run time of a program counts over all of its associations, since the host was made. All of them wrap.
+#[derive(Debug, Default)]
+pub(crate) struct RpcCounts {
+    calls_in: AtomicU32,
+    calls_out: AtomicU32,
+    packets_in: AtomicU32,
+    packets_out: AtomicU32,
+}
+
+impl RpcCounts {
+    pub(crate) fn call_received(&self) {
+        self.calls_in.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn call_sent(&self) {
+        self.calls_out.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn packets_received(&self, count: u64) {
+        self.packets_in.fetch_add(low_half(count), Ordering::Relaxed);
+    }
+
+    pub(crate) fn packets_sent(&self, count: u64) {
+        self.packets_out.fetch_add(low_half(count), Ordering::Relaxed);
+    }
+
+    /// As a client of the program reads them.
+    pub(crate) fn statistics(&self) -> Statistics {
+        let read = |count: &AtomicU32| count.load(Ordering::Relaxed);
+        Statistics {
+            calls_in: read(&self.calls_in),
+            calls_out: read(&self.calls_out),
+            packets_in: read(&self.packets_in),
+            packets_out: read(&self.packets_out),
+        }
+    }
+}
+
+/// What is added to a count that wraps.
+#[expect(clippy::cast_possible_truncation, reason = "the count has 32 bits and wraps")]
+const fn low_half(count: u64) -> u32 {
+    count as u32
 }

@@ -10,9 +10,9 @@ use std::process::Command;
 
 use self::server::Server;
 use self::transcript::Transcript;
+use crate::Outcome;
 use crate::Result;
 use crate::process::Running;
-use crate::report::Outcome;
 use crate::stage::{START_TIMEOUT, Stage};
 use crate::workspace::{Workspace, capture};
 

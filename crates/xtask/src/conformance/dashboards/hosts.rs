@@ -8,11 +8,11 @@ use std::process::Command;
 
 use super::answers;
 use super::panels::{self, Chosen, Query};
+use crate::Outcome;
 use crate::Result;
 use crate::conformance::prometheus::{start_program, start_with};
 use crate::peers::go;
 use crate::process::{Running, poll};
-use crate::report::Outcome;
 use crate::stage::{self, ACCOUNT, COUNTERSETS, Stage};
 use crate::workspace::Workspace;
 

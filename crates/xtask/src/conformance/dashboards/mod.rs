@@ -19,10 +19,10 @@ use self::answers::{TIMEOUT, ask};
 use self::panels::{Chosen, Query};
 use self::world::World;
 use super::prometheus::start_program;
+use crate::Outcome;
 use crate::Result;
 use crate::peers::go;
 use crate::process::poll;
-use crate::report::Outcome;
 use crate::stage::Stage;
 use crate::workspace::{Workspace, capture};
 

@@ -13,9 +13,9 @@ use std::fs;
 use self::blocks::{Block, What};
 use self::fixture::HostPorts;
 use self::scene::{Counts, Scene};
+use crate::Outcome;
 use crate::Result;
 use crate::process::free_port;
-use crate::report::Outcome;
 use crate::stage::Stage;
 use crate::workspace::Workspace;
 

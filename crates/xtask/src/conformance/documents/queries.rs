@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::blocks::{Block, What};
 use super::pages;
-use crate::report::Outcome;
+use crate::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::{Workspace, capture};
 use crate::{Result, http};

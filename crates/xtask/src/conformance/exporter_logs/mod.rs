@@ -3,7 +3,6 @@
 //! logs. pandas, psql and sqlite3 find the same values in all of them, each record once.
 
 mod host;
-mod rows;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,16 +11,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use self::rows::Counts;
 use super::counter_tables::server::Server;
-use crate::Result;
-use crate::http;
 use crate::peers::pandas;
 use crate::process::poll;
-use crate::report::Outcome;
 use crate::scraped::Page;
 use crate::stage::Stage;
 use crate::workspace::{Workspace, capture};
+use crate::{Outcome, Result, http};
 
 const SETS: [&str; 8] = ["Csv", "Tsv", "Parquet", "Exported", "Timed", "Sized", "Lite", "Warehouse"];
 /// Those whose logs are files in segments.
@@ -61,16 +57,16 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     drop(exporter);
     fs::write(stage.path("killed.page"), &figures.page)?;
     capture(Command::new("cp").arg("-a").arg(stage.path("files")).arg(stage.path("killed")))?;
-    rows::save(&stage, &server, "killed")?;
-    let mut at_kill = rows::in_tables(&stage, &server)?;
-    at_kill.append(&mut rows::in_files(&stage.path("killed"))?);
+    save(&stage, &server, "killed")?;
+    let mut at_kill = in_tables(&stage, &server)?;
+    at_kill.append(&mut in_files(&stage.path("killed"))?);
 
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
     let waited = outage(address, &mut server).map_err(|error| exporter.complaint(&error.to_string()))?;
     let counted = poll("as many records as the metrics say", TIMEOUT, || {
         let before = Figures::of(address)?;
-        let mut found = rows::in_tables(&stage, &server)?;
-        found.append(&mut rows::in_files(&stage.path("files"))?);
+        let mut found = in_tables(&stage, &server)?;
+        found.append(&mut in_files(&stage.path("files"))?);
         for (set, records) in &mut found {
             *records = records.saturating_sub(at_kill[set]);
         }
@@ -78,7 +74,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     });
     let counted = counted.map_err(|error| exporter.complaint(&error.to_string()))?;
     exporter.end()?;
-    rows::save(&stage, &server, "ended")?;
+    save(&stage, &server, "ended")?;
     server.end()?;
 
     let reports = reports(&stage.path("files/sim"))?;
@@ -179,4 +175,62 @@ impl Figures {
     fn serial_number(&self, set: &str) -> u32 {
         self.number("run_serial_number", set).try_into().unwrap_or(u32::MAX)
     }
+}
+
+const JOIN: &str = "SELECT i.GUID, i.MinutesToUTC, i.TimeZoneName, c.RecordIndex, c.CounterDateTime, d.ObjectName, d.InstanceName, \
+     d.CounterName, c.CounterValue FROM CounterData c INNER JOIN CounterDetails d ON c.CounterID = d.CounterID \
+     INNER JOIN DisplayToID i ON i.GUID = c.GUID WHERE i.DisplayString = 'sim: {set}' \
+     ORDER BY i.LogStartTime, c.RecordIndex, c.CounterID";
+const COUNT: &str = "SELECT count(DISTINCT RecordIndex) FROM CounterData \
+     WHERE GUID IN (SELECT GUID FROM DisplayToID WHERE DisplayString = 'sim: {set}')";
+
+type Counts = BTreeMap<&'static str, usize>;
+
+/// Writes the rows of both databases to files for pandas.
+fn save(stage: &Stage<'_>, server: &Server, name: &str) -> Result<()> {
+    for set in IN_TABLES {
+        fs::write(stage.path(&format!("{name}.{set}")), ask(stage, server, set, JOIN)?)?;
+    }
+    Ok(())
+}
+
+/// How many records the tables have. A log of a set has the records of all of its runs.
+fn in_tables(stage: &Stage<'_>, server: &Server) -> Result<Counts> {
+    let count = |set| Ok((set, ask(stage, server, set, COUNT)?.trim().parse()?));
+    IN_TABLES.into_iter().map(count).collect()
+}
+
+/// How many records the text files below a directory have.
+fn in_files(directory: &Path) -> Result<Counts> {
+    let of_text = IN_FILES.into_iter().filter(|set| *set != "Parquet");
+    of_text.map(|set| Ok((set, lines(&directory.join("sim").join(set))?))).collect()
+}
+
+fn ask(stage: &Stage<'_>, server: &Server, set: &str, sql: &str) -> Result<String> {
+    let sql = sql.replace("{set}", set);
+    if set == "Warehouse" {
+        server.psql("perf", &sql)
+    } else {
+        let file = stage.path("files/sim/archive.db");
+        capture(Command::new("sqlite3").args(["-readonly", "-list"]).arg(file).arg(sql))
+    }
+}
+
+/// Lines with values in the files of all segments.
+fn lines(set: &Path) -> Result<usize> {
+    let mut count = 0;
+    for run in fs::read_dir(set)? {
+        let run = run?.path();
+        // The state of the set is beside them.
+        if !run.is_dir() {
+            continue;
+        }
+        for file in fs::read_dir(run)? {
+            let file = file?.path();
+            if file.extension().is_some_and(|ending| ending == "csv" || ending == "tsv") {
+                count += fs::read_to_string(file)?.lines().skip(1).count();
+            }
+        }
+    }
+    Ok(count)
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
+use super::Owner;
 use super::collector::Receiver;
-use super::json::Owner;
 use super::points::{Kind, Point};
 use super::{POINTS_MIN, STILL, TIMEOUT};
 use crate::Result;

@@ -10,12 +10,12 @@ use super::certificates::Certificates;
 use super::collector::{self, Receiver};
 use super::points::{HistogramPoint, Kind};
 use super::{TIMEOUT, nothing_is_lost};
+use crate::Outcome;
 use crate::Result;
 use crate::conformance::exposition::read_every_form;
 use crate::conformance::prometheus::{query, start_program};
 use crate::peers::go;
 use crate::process::poll;
-use crate::report::Outcome;
 use crate::stage::{self, Stage};
 use crate::workspace::Workspace;
 

@@ -8,7 +8,6 @@ mod certificates;
 mod collector;
 mod compare;
 mod histograms;
-mod json;
 mod moving;
 mod points;
 mod records;
@@ -19,16 +18,18 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use self::certificates::Certificates;
 use self::collector::{Receiver, Rotel};
-pub(crate) use self::histograms::run as histograms;
-use crate::Result;
-use crate::http;
+use crate::Outcome;
 use crate::process::{Running, poll};
-use crate::report::Outcome;
-use crate::scraped::Page;
-use crate::stage::{self, ACCOUNT, Stage};
+use crate::scraped::{Labels, Page};
+use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::Workspace;
+use crate::{Result, http, stage};
+
+pub(crate) use self::histograms::run as histograms;
 
 /// A host whose clock stands still, so that its values do, too, and one whose counters move.
 const STILL: &str = "still";
@@ -229,4 +230,40 @@ fn nothing_is_lost(exporter: SocketAddr) -> Result<()> {
     };
     let lost: Vec<&str> = page.lines().filter(is_loss).collect();
     if lost.is_empty() { Ok(()) } else { Err(format!("something was lost: {}", lost.join(", ")).into()) }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Owner {
+    resource: Labels,
+    scope: String,
+}
+
+impl Owner {
+    fn target(&self) -> &str {
+        self.resource.get("service.instance.id").map_or("", String::as_str)
+    }
+}
+
+/// Unix nanoseconds; 0 is "unknown". JSON has integers of 64 bits as text.
+fn nanoseconds(value: &Value) -> Result<u64> {
+    match value.as_str() {
+        Some(text) => Ok(text.parse()?),
+        None => Ok(0),
+    }
+}
+
+/// Attributes: texts and integers.
+fn labels(attributes: &Value) -> Labels {
+    let value = |value: &Value| {
+        value["intValue"].as_str().map_or_else(|| text_of(&value["stringValue"]), str::to_owned)
+    };
+    list(attributes).map(|pair| (text_of(&pair["key"]), value(&pair["value"]))).collect()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }

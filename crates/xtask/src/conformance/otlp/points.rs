@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::json::{Owner, labels, list, nanoseconds, text_of};
+use super::{Owner, labels, list, nanoseconds, text_of};
 use crate::Result;
 use crate::scraped::Labels;
 

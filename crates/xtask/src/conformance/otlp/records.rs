@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::json::{Owner, labels, nanoseconds, text_of};
+use super::{Owner, labels, nanoseconds, text_of};
 use crate::Result;
 use crate::scraped::Labels;
 

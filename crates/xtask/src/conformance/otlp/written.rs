@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::json::{Owner, labels, list, text_of};
 use super::points::{self, HistogramPoint, Point};
 use super::records::{Event, Span};
+use super::{Owner, labels, list, text_of};
 use crate::Result;
 
 /// A collector's file, as far as it was read: everything in the order in which it came.

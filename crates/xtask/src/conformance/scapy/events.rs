@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{STANDING, ask, figures, list, script};
+use crate::Outcome;
 use crate::Result;
 use crate::conformance::impacket::{at_resolver, resolver_of};
 use crate::process::Running;
-use crate::report::Outcome;
 use crate::stage::{START_TIMEOUT, Stage};
 use crate::workspace::{Workspace, capture};
 

@@ -11,10 +11,10 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::impacket::resolver_of;
+use crate::Outcome;
 use crate::Result;
 use crate::peers::scapy;
 use crate::process::Running;
-use crate::report::Outcome;
 use crate::stage::{ACCOUNT, START_TIMEOUT, Stage};
 use crate::workspace::{Workspace, capture};
 

@@ -17,10 +17,10 @@ use std::time::Duration;
 
 use self::programs::Programs;
 use self::transcripts::Transcripts;
+use crate::Outcome;
 use crate::Result;
 use crate::peers::is_root;
 use crate::process::Running;
-use crate::report::Outcome;
 use crate::workspace::{Workspace, capture};
 
 const START_TIMEOUT: Duration = Duration::from_secs(30);

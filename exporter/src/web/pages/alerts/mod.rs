@@ -6,7 +6,6 @@ mod chart;
 mod open;
 mod receivers;
 mod series;
-mod states;
 mod value;
 mod watched;
 
@@ -21,8 +20,8 @@ use super::amount::{count, span};
 use super::catalogue::Taken;
 use super::frame::{Frame, Section};
 use super::html::{Html, Query, Url};
-use super::parts::{cell, head, section, tile};
 use super::{Entry, Paging, respond};
+use super::{cell, head, section, tile};
 use crate::web::body::Answer;
 use crate::web::site::Site;
 
@@ -140,4 +139,34 @@ fn ago(now: SystemTime, then: SystemTime) -> String {
 /// Clocks may go back.
 fn since(now: SystemTime, then: SystemTime) -> Duration {
     now.duration_since(then).unwrap_or_default()
+}
+
+/// A state, and how it is shown.
+#[derive(Debug)]
+struct State {
+    /// The value of the label; empty for those that this page does not know.
+    word: &'static str,
+    /// The title of its count.
+    title: &'static str,
+    /// What it means for a reader.
+    class: &'static str,
+    /// Each has another shape.
+    sign: &'static str,
+}
+
+static STATES: [State; 8] = [
+    State { word: "firing", title: "Firing", class: "down", sign: "✕" },
+    State { word: "pending", title: "Pending", class: "partial", sign: "◐" },
+    State { word: "no_data", title: "No data", class: "partial", sign: "∅" },
+    State { word: "unresolved", title: "Unresolved", class: "partial", sign: "?" },
+    State { word: "unsupported", title: "Unsupported", class: "partial", sign: "≠" },
+    State { word: "", title: "Other", class: "waiting", sign: "·" },
+    State { word: "waiting", title: "Waiting", class: "waiting", sign: "○" },
+    State { word: "ok", title: "OK", class: "up", sign: "✓" },
+];
+const OTHER: usize = 5;
+
+/// The place of a state in [`STATES`].
+fn place_of(word: &str) -> usize {
+    STATES.iter().position(|state| state.word == word).unwrap_or(OTHER)
 }

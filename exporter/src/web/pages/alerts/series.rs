@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use series::model::{Family, Point};
 
-use super::states::place_of;
+use super::place_of;
 use crate::web::page_state::Seen;
 use crate::web::pages::Entry;
 use crate::web::pages::catalogue::{Counter, Taken, is_common};

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use super::series::{Figures, Row, Source, figures, state_of};
-use super::states::{STATES, place_of};
 use super::value::Compared;
 use super::{ROWS_MAX, cell, head, labels, since, target};
+use super::{STATES, place_of};
 use crate::web::pages::Paging;
 use crate::web::pages::amount::{count, span};
 use crate::web::pages::catalogue::instance;

@@ -9,8 +9,8 @@ use crate::storage::{Run, RunFile};
 use crate::web::files::is_page;
 use crate::web::pages::Paging;
 use crate::web::pages::amount::{bytes, count, moment, span};
+use crate::web::pages::head;
 use crate::web::pages::html::{Html, Url};
-use crate::web::pages::parts::head;
 use crate::web::pages::wanted::contains;
 
 /// Runs of one page.

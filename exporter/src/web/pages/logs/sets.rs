@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::series::{SETS_MAX, Set};
 use crate::web::pages::amount::{bytes, count, moment, number, span};
 use crate::web::pages::html::{Html, Url};
-use crate::web::pages::parts::{cell, head, section};
+use crate::web::pages::{cell, head, section};
 
 /// Writes the table, or what to do to have one.
 pub(super) fn table(html: &mut Html, sets: &[Set], now: SystemTime) {

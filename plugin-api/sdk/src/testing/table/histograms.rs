@@ -3,7 +3,7 @@
 
 use plugin_abi::raw::{FULL, HistogramBatch, INVALID, OK};
 
-use super::super::world::change;
+use super::super::change;
 use super::column;
 use crate::output::Stamp;
 

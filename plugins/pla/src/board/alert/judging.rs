@@ -6,7 +6,7 @@ use counter_poll::Pace;
 use counter_poll::paths::{CountersetFrame, Frame, Instance};
 use pla_engine::{AlertState, Trigger};
 
-use super::super::by_name::ByName;
+use super::super::ByName;
 use super::{Place, Watched};
 use crate::counters::{Found, Pick};
 use crate::model::SampleInterval;

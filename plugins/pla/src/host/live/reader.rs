@@ -13,10 +13,10 @@ use plugin_session::{
 };
 use tokio::time::Instant;
 
-use super::super::category::CategoryWord;
+use super::super::CategoryWord;
+use super::super::collection_service;
 use super::super::list::{Which, list};
 use super::super::progress::Progress;
-use super::super::service::collection_service;
 use super::known::{Known, Room};
 use crate::model::clean;
 use crate::reasons::SET_NOT_READ;

@@ -10,7 +10,7 @@ use plugin_abi::FamilyDef;
 use series::model::Target;
 use series::pipeline::{Normalize, metric_name};
 
-use super::document::Document;
+use super::Document;
 use super::host::Host;
 use super::matchers::Matcher;
 use super::rules::{Remark, Translated};

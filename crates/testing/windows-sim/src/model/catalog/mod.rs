@@ -3,7 +3,6 @@
 pub mod aggregates;
 pub mod counter_types;
 mod disk;
-mod duplicates;
 pub(crate) mod german;
 mod gpu;
 mod http;
@@ -15,11 +14,16 @@ pub(crate) mod synthetic;
 mod thermal;
 mod updates;
 
-use super::clock::Moment;
-use super::schema::{Counterset, Provider, Sample};
+use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
 use self::aggregates::AggregateForm;
+use super::clock::Moment;
+use super::schema::{Counterset, Provider, Sample};
+use crate::model::clock::scale;
+use crate::model::population::SECOND;
+use crate::model::schema::Counter;
+
 pub(crate) use self::disk::FILE_SYSTEM_DISK_ACTIVITY;
 pub(crate) use self::process::{PROCESS_V2, Usage, row as process_row};
 pub(crate) use self::processor::{PROCESSOR_INFORMATION, Times, row as processor_row, with_totals};
@@ -59,7 +63,7 @@ pub(crate) static CATALOG: [Entry; 17] = [
     (&aggregates::GLOBAL_AGGREGATE, aggregates::sample_global),
     (&aggregates::MULTIPLE_AGGREGATE, aggregates::sample_named),
     (&aggregates::GLOBAL_AGGREGATE_HISTORY, aggregates::sample_history),
-    (&duplicates::DUPLICATES, duplicates::sample),
+    (&DUPLICATES, sample),
     (&oddities::ODDITIES, oddities::sample),
     (&UPDATES, updates::sample),
 ];
@@ -71,3 +75,42 @@ static COUNTERS_PROVIDER: Provider =
 /// The provider of all other countersets. The GUID is ours: none is public.
 static SIM_PROVIDER: Provider =
     Provider { guid: Guid::from_u128(0xa7cb18a7_c20b_4335_a4a3_1f19502dbcca), name: "Windows-Sim" };
+
+/// The GUID is ours. Instances share names, which Windows does not prevent ([MS-PCQ] <3>).
+pub(crate) static DUPLICATES: Counterset = Counterset {
+    guid: Guid::from_u128(0x53e7b2a5_5c02_4f6d_9f6c_30ed2ff2a004),
+    name: "Duplicates",
+    explain: "Instances that share names: some differ by their number, some by case, two by nothing.",
+    german: Some("Doppelte"),
+    provider: &SIM_PROVIDER,
+    detail: DetailLevel::NOVICE,
+    instances: InstanceType::MULTIPLE,
+    counters: &COUNTERS,
+};
+
+static COUNTERS: [Counter; 2] = [
+    Counter::new(1, T::PERF_COUNTER_BULK_COUNT, "Events/sec", "Events of the instance."),
+    Counter::new(2, T::PERF_COUNTER_RAWCOUNT, "Place", "The instance's place among all, from 1."),
+];
+
+const INSTANCES: [(&str, u32); 7] = [
+    ("worker", 1),
+    ("worker", 2),
+    ("Worker", 3),
+    ("worker", 4),
+    ("idle", 1),
+    // Nothing tells these two apart.
+    ("twin", 7),
+    ("twin", 7),
+];
+
+/// With t the uptime in seconds, the instance in place j has made 100 · j · t events.
+fn sample(_: Machine, at: &Moment) -> Vec<Sample> {
+    (1..)
+        .zip(INSTANCES)
+        .map(|(place, (name, id))| {
+            let numbers = [scale(at.uptime_100ns(), 100 * place, SECOND), place];
+            Sample::of_numbers(&DUPLICATES, name, id, &numbers)
+        })
+        .collect()
+}

@@ -1,8 +1,7 @@
 //! The endpoint mapper of a host (C706 appendix O, [MS-RPCE] 2.2.1.2): where its interfaces are.
 
-mod map;
-
 use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use dcerpc::{FaultStatus, SyntaxId};
@@ -11,6 +10,7 @@ use endpoints::epm::ept::{
     EptMapRequest, EptServer,
 };
 use endpoints::epm::types::Entry;
+use endpoints::epm::wire::{Binding, Tower};
 use rpc::ndr::ContextHandle;
 use rpc::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
 use wire::Guid;
@@ -18,8 +18,8 @@ use wire::Guid;
 use super::refused::refused;
 use super::{Call, Endpoint, Handler, Service, TcpPort};
 use crate::host_state::HostState;
-use crate::random;
 use crate::rule::Action;
+use crate::{Place, Registered, random};
 
 /// The name of the mapper in rules, counts and recordings.
 pub const NAME: &str = "epm";
@@ -61,7 +61,7 @@ impl Calls {
             let rest = self.lookups.remove(&request.entry_handle.uuid);
             return rest.ok_or(FaultStatus::NCA_S_FAULT_CONTEXT_MISMATCH.into());
         }
-        let mut entries = map::entries(&self.host);
+        let mut entries = entries(&self.host);
         let mut refusal = None;
         entries.retain(|entry| {
             request.selects(entry).unwrap_or_else(|status| {
@@ -115,7 +115,7 @@ impl EptServer for Calls {
 
     fn ept_map(&mut self, request: &EptMapRequest) -> ServerResult<EptMapReply, ErrorStatus> {
         let wanted = request.wanted()?;
-        let entries = map::entries(&self.host);
+        let entries = entries(&self.host);
         let served = entries.iter().filter(|entry| request.is_served_by(entry, &wanted));
         let answer = request.answer(served.map(|entry| &entry.tower));
         answer.map_err(|_| ErrorStatus::EPT_S_CANT_PERFORM_OP.into())
@@ -128,4 +128,35 @@ impl EptServer for Calls {
         self.lookups.remove(&request.entry_handle.uuid);
         Ok(EptLookupHandleFreeReply { entry_handle: ContextHandle::NULL, status: ErrorStatus::RPC_S_OK })
     }
+}
+
+/// What the host's programs have registered, in the order of its services.
+fn entries(host: &HostState) -> Vec<Entry> {
+    let of_interface = |&Registered { interface, place, annotation }: &Registered| {
+        bindings(host, place).into_iter().map(move |binding| Entry {
+            object: None,
+            tower: Tower::ndr(interface, binding),
+            annotation: annotation.to_owned(),
+        })
+    };
+    host.registered().iter().flat_map(of_interface).collect()
+}
+
+/// Where it is now. A program with a port has an endpoint within the host, too. There are no towers of IPv6.
+fn bindings(host: &HostState, place: Place) -> Vec<Binding> {
+    match place {
+        Place::NamedPipe(pipe) => {
+            vec![Binding::NamedPipe { host: format!(r"\\{}", host.name()), pipe: format!(r"\PIPE\{pipe}") }]
+        }
+        Place::Objects => match host.exporter_address().map(|at| (at, at.ip())) {
+            Some((at, IpAddr::V4(address))) => vec![Binding::Tcp { address, port: at.port() }, local(at)],
+            Some((at, IpAddr::V6(_))) => vec![local(at)],
+            None => Vec::new(),
+        },
+    }
+}
+
+/// The name of a program within the host, in the form of Windows.
+fn local(address: SocketAddr) -> Binding {
+    Binding::Local { endpoint: format!("LRPC-{:018x}", address.port()) }
 }

@@ -21,8 +21,8 @@ use super::subscription::SubscriptionObject;
 use crate::events::{Column, Run, Subscription};
 use crate::host_state::HostState;
 use crate::service::Call;
-use crate::service::bindings::resolver_bindings;
 use crate::service::objects::{ComClass, ComInterface, ComObject, Program, Refusing};
+use crate::service::resolver_bindings;
 
 /// The class of collections, which is made up: nobody activates one.
 const COLLECTION: Guid = Guid::from_u128(0xc0_11ec_7104);

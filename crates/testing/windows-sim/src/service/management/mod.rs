@@ -11,8 +11,8 @@ use endpoints::mgmt::management::{
 use endpoints::mgmt::types::AuthenticationService;
 use rpc::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
 
+use super::RpcCounts;
 use super::refused::refused;
-use super::rpc_counts::RpcCounts;
 use super::{Call, Endpoint, Handler, Service};
 use crate::host_state::HostState;
 use crate::rule::Action;

@@ -19,7 +19,7 @@ use super::class::{Refusing, RefusingDispatch};
 use super::table::ObjectTable;
 use crate::host_state::HostState;
 use crate::rule::Action;
-use crate::service::bindings::resolver_bindings;
+use crate::service::resolver_bindings;
 use crate::service::{Call, Endpoint, Handler, Service, TcpPort};
 
 /// References that come with an interface where the client does not say how many it wants.

@@ -1,10 +1,8 @@
 //! The Performance Counter Query Protocol over a [`ValueSource`]: one [`PerflibService`] for each association group.
 
 mod corrupt;
-mod pattern;
 mod query;
 mod registration;
-mod small_buffer;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,11 +19,12 @@ use wire::{Guid, Win32Error};
 
 use self::query::Query;
 use super::{Call, Endpoint, Handler, Service, winreg};
-use crate::choices::{Choices, IndexAnswer, OddAnswer};
+use crate::choices::{Choices, IndexAnswer, OddAnswer, SmallBuffer};
 use crate::host_state::HostState;
 use crate::model::{Counterset, Moment, ValueSource};
 use crate::random;
 use crate::rule::{Action, CallKind};
+use crate::service::pcq::corrupt::returns_buffer;
 
 /// The name of the service in rules, counts and recordings.
 pub const NAME: &str = "pcq";
@@ -95,7 +94,7 @@ impl PerflibService {
         if odd == OddAnswer::TruncatedStub {
             response.truncate(response.len() / 2);
         }
-        small_buffer::answer(self.choices.small_buffer, opnum, &mut response);
+        answer(self.choices.small_buffer, opnum, &mut response);
         Ok(response)
     }
 
@@ -165,7 +164,7 @@ impl Handler for PerflibService {
             Action::Status(status) => corrupt::refuse(call.opnum, status, call.stub, response),
             Action::Grow(percent) => {
                 corrupt::outgrow(call.opnum, percent, call.stub, response);
-                small_buffer::answer(self.choices.small_buffer, call.opnum, response);
+                answer(self.choices.small_buffer, call.opnum, response);
             }
             _ => {}
         }
@@ -264,5 +263,17 @@ impl PerflibV2Service for PerflibService {
             identifier.index = query.index_of(identifier).unwrap_or(0);
         }
         Ok(())
+    }
+}
+
+/// Replaces `ERROR_NOT_ENOUGH_MEMORY` about the client's buffer by the status that the host chooses.
+pub(crate) fn answer(choice: SmallBuffer, opnum: u16, response: &mut [u8]) {
+    let status_at = response.len().saturating_sub(4);
+    let says_too_small = response[status_at..] == Win32Error::ERROR_NOT_ENOUGH_MEMORY.0.to_le_bytes();
+    if returns_buffer(opnum) && says_too_small {
+        response[status_at..].copy_from_slice(&choice.status().0.to_le_bytes());
+        if choice == SmallBuffer::MoreData {
+            response[4 /* pdwOutSize */..8].fill(0);
+        }
     }
 }

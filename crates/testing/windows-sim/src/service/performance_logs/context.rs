@@ -14,8 +14,8 @@ use wire::{FileTime, Guid, HResult};
 use crate::choices::{PlaChanges, PlaChoices};
 use crate::host_state::HostState;
 use crate::service::Call;
-use crate::service::bindings::resolver_bindings;
 use crate::service::objects::{ComObject, Program};
+use crate::service::resolver_bindings;
 
 /// What a call knows beside its object.
 #[derive(Clone, Copy)]

@@ -1,8 +1,6 @@
 //! Process dumps [MS-COMT] 3.1.4.2: an object that writes the memory of a process of a COM+ application into a file. Here it
 //! is entered into the host's [list of dumps](crate::DumpStore).
 
-mod directory;
-
 use std::sync::Arc;
 
 use com::comt::{
@@ -104,14 +102,14 @@ impl IProcessDumpServer for DumpCall<'_> {
         let named = request.directory.text().map_err(|_| HResult::E_INVALIDARG)?;
         let directory = match named.as_deref() {
             None | Some("") => OWN_DIRECTORY,
-            Some(directory) => directory::check(directory).map_err(HResult::from_win32)?,
+            Some(directory) => check(directory).map_err(HResult::from_win32)?,
         };
         //= [MS-COMT] <23>
         //# Windows COMT servers do impersonate the client when writing the dump file.
         if self.impersonation < ImpersonationLevel::Impersonate {
             return Err(HResult::from_win32(Win32Error::ERROR_BAD_IMPERSONATION_LEVEL).into());
         }
-        directory::open(directory).map_err(HResult::from_win32)?;
+        open(directory).map_err(HResult::from_win32)?;
         let files_max = if request.files_max == 0 { OWN_FILES_MAX } else { request.files_max };
         let dump = ProcessDump::new(process_id, application_id, directory, self.host.source().moment().time);
         let file = Bstr::new(&dump.path()).map_err(|_| HResult::E_OUTOFMEMORY)?;
@@ -121,3 +119,50 @@ impl IProcessDumpServer for DumpCall<'_> {
 }
 
 impl IProcessDumpServer for Refusing {}
+
+/// [MS-COMT] <20>: `MAX_PATH`, in UTF-16 code units.
+const LEN_MAX: usize = 260;
+/// The drives of each host.
+const DRIVES: [&str; 2] = ["C:", "D:"];
+/// Where the accounts of the simulator may not write.
+const CLOSED: &str = r"C:\System Volume Information";
+/// What no name of a file has. A backslash stands between two names.
+const FORBIDDEN: [char; 7] = ['<', '>', ':', '"', '/', '|', '?'];
+
+/// [MS-COMT] <20>: the syntax, which is a path on a drive or a UNC path.
+fn check(directory: &str) -> Result<&str, Win32Error> {
+    if directory.encode_utf16().count() > LEN_MAX {
+        return Err(Win32Error::ERROR_INVALID_PARAMETER);
+    }
+    let names = match (directory.strip_prefix(r"\\"), directory.split_at_checked(2)) {
+        (Some(share), _) => share.split_once('\\').map(|(_, share)| share),
+        (None, Some((drive, names))) if is_drive(drive) => names.strip_prefix('\\'),
+        _ => None,
+    };
+    let is_name = |name: &str| {
+        !name.contains(|unit: char| unit.is_control() || unit == '*' || FORBIDDEN.contains(&unit))
+    };
+    match names {
+        Some(names) if names.split('\\').all(is_name) => Ok(directory),
+        _ => Err(Win32Error::ERROR_INVALID_NAME),
+    }
+}
+
+/// Whether a file can be written there.
+fn open(directory: &str) -> Result<(), Win32Error> {
+    let begins =
+        |start: &str| directory.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    if directory.starts_with(r"\\") {
+        Err(Win32Error::ERROR_BAD_NETPATH)
+    } else if !DRIVES.into_iter().any(begins) {
+        Err(Win32Error::ERROR_PATH_NOT_FOUND)
+    } else if begins(CLOSED) {
+        Err(Win32Error::ERROR_ACCESS_DENIED)
+    } else {
+        Ok(())
+    }
+}
+
+fn is_drive(text: &str) -> bool {
+    matches!(text.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic())
+}

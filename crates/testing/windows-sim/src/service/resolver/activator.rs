@@ -16,9 +16,9 @@ use super::exporter::AUTHN_HINT;
 use crate::behaviour::ActivationMode;
 use crate::host_state::HostState;
 use crate::rule::Action;
-use crate::service::bindings::{exporter_bindings, resolver_bindings};
 use crate::service::objects::ObjectTable;
 use crate::service::{Call, Endpoint, Handler, Service, TcpPort};
+use crate::service::{exporter_bindings, resolver_bindings};
 
 /// `IRemoteSCMActivator` of a host.
 pub(super) struct Activator {

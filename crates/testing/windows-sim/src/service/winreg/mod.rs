@@ -4,7 +4,28 @@
 mod corrupt;
 mod names;
 mod performance_data;
-mod refusal;
+
+/// The answer of a method that fails with `status`; nothing for a method that cannot.
+fn refused(opnum: u16, request: &[u8], status: Win32Error) -> Option<Vec<u8>> {
+    refused!(opnum, request, status, [
+        OpenLocalMachineRequest OpenPerformanceDataRequest EnumerateRegistryKeyRequest
+        EnumerateRegistryValueRequest OpenRegistryKeyRequest QueryInfoOfRegistryKeyRequest
+        QueryRegistryValueRequest
+    ])
+}
+
+/// The answer to a query for a value that has become larger than its room by so many percent and eight bytes. Performance
+/// data do not say how large they are; here, no value does.
+fn outgrown(opnum: u16, request: &[u8], percent: u32) -> Option<Vec<u8>> {
+    if opnum != QueryRegistryValueRequest::METHOD.opnum {
+        return None;
+    }
+    let request = QueryRegistryValueRequest::from_stub(request).ok()?;
+    let room = u64::from(request.size.as_deref().copied().unwrap_or_default());
+    let larger = usize::try_from(room + room * u64::from(percent) / 100 + 8).ok()?;
+    request.answer_unsized(ValueType::REG_BINARY, vec![0; larger]).to_stub().ok()
+}
+
 #[cfg(test)]
 mod tests;
 mod translation;
@@ -13,7 +34,7 @@ mod tree;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use counters::rrp::types::KeyHandle;
+use counters::rrp::types::{KeyHandle, ValueType};
 use counters::rrp::winreg::{
     CloseRegistryKeyReply, CloseRegistryKeyRequest, EnumerateRegistryKeyReply, EnumerateRegistryKeyRequest,
     EnumerateRegistryValueReply, EnumerateRegistryValueRequest, OpenLocalMachineReply,
@@ -27,13 +48,13 @@ use rpc::{CallInfo, FromStub, Message, Request, ServerResult};
 use wire::{Guid, Win32Error};
 
 use self::performance_data::Query;
-
 use super::{BindRefusal, BindRequest, Call, Endpoint, Handler, Service};
 use crate::behaviour::{Behaviour, RegistryMode};
 use crate::host_state::HostState;
 use crate::random;
 use crate::registry::{KeyContents, RegistryValue};
 use crate::rule::Action;
+use crate::service::refused::refused;
 
 /// The pipe of the remote registry service.
 pub const PIPE: &str = "winreg";
@@ -172,8 +193,8 @@ impl Handler for RegistryService {
 
     fn apply(&mut self, action: &Action, call: &Call<'_>, response: &mut Vec<u8>) {
         let changed = match *action {
-            Action::Status(status) => refusal::refused(call.opnum, call.stub, status),
-            Action::Grow(percent) => refusal::outgrown(call.opnum, call.stub, percent),
+            Action::Status(status) => refused(call.opnum, call.stub, status),
+            Action::Grow(percent) => outgrown(call.opnum, call.stub, percent),
             _ => None,
         };
         if let Some(stub) = changed {

@@ -14,11 +14,11 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::answers::{TIMEOUT, ask};
+use crate::Outcome;
 use crate::Result;
 use crate::conformance::prometheus::{percent_encoded, start_program};
 use crate::peers::go;
 use crate::process::{Running, poll};
-use crate::report::Outcome;
 use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
 

@@ -1,9 +1,9 @@
 use counters::pcq::types::CounterType as T;
 use counters::perflib_v1::write::Data;
 
+use super::super::super::PAGE_FILE_BYTES;
 use super::super::super::clock::scale;
 use super::super::super::object::{PerfCounter as C, PerfObject};
-use super::super::super::source::PAGE_FILE_BYTES;
 use super::figures::{Figures, total};
 
 /// The index is public, as are those of its counters below 1848 and their types.

@@ -14,7 +14,6 @@ mod memory;
 mod network_interface;
 mod numa;
 mod paging_file;
-mod physical_disk;
 pub(crate) mod process;
 pub(crate) mod processor;
 mod redirector;
@@ -27,8 +26,10 @@ mod udp;
 
 use counters::perflib_v1::write::Data;
 
-pub(crate) use self::figures::Figures;
 use super::super::object::PerfObject;
+use crate::model::catalog::objects::disk_io::{DISKS, IO_COUNTERS, Io, volumes};
+
+pub(crate) use self::figures::Figures;
 
 /// An object and how its values are computed.
 pub(crate) type ObjectEntry = (&'static PerfObject, fn(&Figures<'_>) -> Data);
@@ -40,7 +41,7 @@ pub(crate) static OBJECTS: [ObjectEntry; 21] = [
     (&cache::CACHE, cache::data),
     (&process::PROCESS, process::modelled),
     (&thread::THREAD, thread::data),
-    (&physical_disk::PHYSICAL_DISK, physical_disk::data),
+    (&PHYSICAL_DISK, data),
     (&logical_disk::LOGICAL_DISK, logical_disk::data),
     (&processor::PROCESSOR, processor::modelled),
     (&kernel_objects::OBJECTS, kernel_objects::data),
@@ -57,3 +58,23 @@ pub(crate) static OBJECTS: [ObjectEntry; 21] = [
     (&numa::NUMA_NODE_MEMORY, numa::data),
     (&time_service::TIME_SERVICE, time_service::data),
 ];
+
+/// The index is public, as are those of its counters and their types.
+pub(crate) static PHYSICAL_DISK: PerfObject = PerfObject::new(
+    234,
+    "PhysicalDisk",
+    "Each disk, named by number and the letters of its volumes.",
+    &IO_COUNTERS,
+)
+.german("Physikalischer Datentr\u{e4}ger")
+.default_counter(2);
+
+/// A disk does what its volumes do.
+fn data(figures: &Figures<'_>) -> Data {
+    let volumes = volumes(figures);
+    let of = |disk: u32| Io::sum(volumes.iter().filter(|volume| volume.disk == disk).map(|volume| volume.io));
+    let disks: Vec<Io> = (0..).zip(DISKS).map(|(number, _)| of(number)).collect();
+    let total = Io::total(&disks);
+    let named = DISKS.into_iter().zip(&disks).chain([("_Total", &total)]);
+    Data::Instances(named.map(|(name, io)| io.instance(name, figures, [])).collect())
+}

@@ -1,8 +1,8 @@
 use counters::pcq::types::CounterType as T;
 use counters::perflib_v1::write::{Data, Instance};
 
+use super::super::super::PAGE_FILE_BYTES;
 use super::super::super::object::{PerfCounter as C, PerfObject};
-use super::super::super::source::PAGE_FILE_BYTES;
 use super::figures::Figures;
 
 /// The index is public, as are those of its counters and their types.
