@@ -78,7 +78,7 @@ impl ReceiverKind {
     }
 
     /// Whether it hears of alerts that closed.
-    pub(crate) const fn hears_ends(self) -> bool {
+    pub(crate) const fn wants_ends(self) -> bool {
         match self {
             Self::Alertmanager { .. } => true,
             Self::Webhook { send_resolved, .. } => send_resolved,

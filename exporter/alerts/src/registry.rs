@@ -74,7 +74,7 @@ impl Registry {
         let mut state = self.state.lock();
         let number = state.next();
         let module = (Arc::clone(&origin.target), Arc::clone(&origin.module));
-        state.doubt(&module);
+        state.mark_unconfirmed(&module);
         state.feeds.insert(module, Heard { number, is_doubted: true, collected: None });
         drop(state);
         Feed { registry: Arc::clone(self), origin, number }
@@ -197,7 +197,7 @@ impl Registry {
         let mut state = self.state.lock();
         if let Some(heard) = state.heard(&feed.origin, feed.number) {
             heard.is_doubted = true;
-            state.doubt(&(Arc::clone(&feed.origin.target), Arc::clone(&feed.origin.module)));
+            state.mark_unconfirmed(&(Arc::clone(&feed.origin.target), Arc::clone(&feed.origin.module)));
         }
     }
 
@@ -236,8 +236,8 @@ impl Registry {
         for (key, open) in state.of_module(&origin.target, &origin.module) {
             match &mut open.unconfirmed {
                 None => {}
-                Some(doubt) => {
-                    doubt.count(counts, now);
+                Some(unconfirmed) => {
+                    unconfirmed.count(counts, now);
                     if open.is_over(now) { over.push(key.clone()) } else { left += 1 }
                 }
             }

@@ -199,7 +199,7 @@ impl State {
     }
 
     /// Whether the module's alerts are still open is unknown.
-    pub(crate) fn doubt(&mut self, (target, module): &(Arc<str>, Arc<str>)) {
+    pub(crate) fn mark_unconfirmed(&mut self, (target, module): &(Arc<str>, Arc<str>)) {
         self.of_module(target, module).for_each(|(_, open)| open.unconfirmed = Some(Doubt::default()));
     }
 
@@ -276,8 +276,8 @@ impl State {
         if self.recent.len() > RECENT_MAX {
             self.recent.pop_front();
         }
-        let hears = self.receivers.iter().filter(|(_, counts)| counts.kind().hears_ends());
-        let waits: BTreeSet<ReceiverId> = hears.map(|(id, _)| *id).collect();
+        let wanting = self.receivers.iter().filter(|(_, counts)| counts.kind().wants_ends());
+        let waits: BTreeSet<ReceiverId> = wanting.map(|(id, _)| *id).collect();
         if waits.is_empty() {
             return;
         }

@@ -20,7 +20,7 @@ use super::plugins::{Plugins, plugins};
 use super::probe::{Probe, probe};
 use super::rpc_state::{RpcState, rpc_state};
 use super::scrape::{Scrape, scrape};
-use super::section::Later;
+use super::section::ReservedKeys;
 use super::shown::{Shown, Tree};
 use super::storage::{Storage, storage};
 use super::target::{self, Target, TargetDefaults};
@@ -99,12 +99,12 @@ impl Config {
     }
 }
 
-const LATER: Later = &["profiles", "sd"];
+const RESERVED: ReservedKeys = &["profiles", "sd"];
 
 /// Reads the document. A wrong value is reported and replaced by its default, so that reading goes on and the next
 /// problem is found too. `base` is the folder that relative paths start from.
 pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
-    let mut top = root.section(LATER)?;
+    let mut top = root.section(RESERVED)?;
     let web = top.get("web").map(|item| web(&item, base)).unwrap_or_default();
     let plugins = top.get("plugins").map(|item| plugins(&item, base)).unwrap_or_default();
     let scrape = top.get("scrape").map(|item| scrape(&item)).unwrap_or_default();

@@ -10,7 +10,7 @@ use support::input::secret::{self, SecretBytes, SecretSource};
 use super::hosts::AllowHosts;
 use super::item::Item;
 use super::node::Position;
-use super::section::{Later, Section, set};
+use super::section::{ReservedKeys, Section, set};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -67,7 +67,7 @@ impl Default for Credentials {
     }
 }
 
-const LATER: Later =
+const RESERVED: ReservedKeys =
     &["principal", "keytab_file", "ccache_file", "realm", "kdc", "delegate", "lockout_guard"];
 const COOLDOWNS: RangeInclusive<Duration> = Duration::from_secs(60)..=Duration::from_secs(30 * 24 * 3600);
 
@@ -82,7 +82,7 @@ pub(super) fn credentials(item: &Item<'_>, base: &Path) -> Credentials {
 
 /// Reads one of `identities:`.
 pub(super) fn identity(item: &Item<'_>, base: &Path) -> Option<Identity> {
-    let mut section = item.section(LATER)?;
+    let mut section = item.section(RESERVED)?;
     if let Some(kind) = section.require("kind", "write `kind: ntlm`") {
         match kind.text() {
             Some("ntlm") | None => {}

@@ -9,14 +9,14 @@ use super::node::{Entry, Position, Value};
 use super::problem::Problems;
 
 /// A key that a later version will understand.
-pub(crate) type Later = &'static [&'static str];
+pub(crate) type ReservedKeys = &'static [&'static str];
 
 /// A mapping that is read key by key; unread keys are errors at the end.
 pub(crate) struct Section<'a> {
     entries: &'a [Entry],
     taken: Vec<bool>,
     asked: Vec<&'a str>,
-    later: Later,
+    reserved: ReservedKeys,
     pub(crate) position: Position,
     pub(crate) path: String,
     pub(crate) problems: &'a Problems,
@@ -24,13 +24,13 @@ pub(crate) struct Section<'a> {
 
 impl<'a> Item<'a> {
     /// The value as a mapping with fixed keys.
-    pub(crate) fn section(&self, later: Later) -> Option<Section<'a>> {
+    pub(crate) fn section(&self, reserved: ReservedKeys) -> Option<Section<'a>> {
         let entries = self.entries()?;
         Some(Section {
             entries,
             taken: vec![false; entries.len()],
             asked: Vec::new(),
-            later,
+            reserved,
             position: self.node.position,
             path: self.path.clone(),
             problems: self.problems,
@@ -88,7 +88,7 @@ impl<'a> Section<'a> {
         self.note_known();
         for (index, entry) in self.entries.iter().enumerate().filter(|(index, _)| !self.taken[*index]) {
             let key = entry.key.as_str();
-            if self.later.contains(&key) {
+            if self.reserved.contains(&key) {
                 let message = format!("`{key}` is not supported yet");
                 let hint = Some("remove it, or use a later version".to_owned());
                 self.problems.push_hint(entry.position, &self.path, message, hint);

@@ -8,7 +8,7 @@ use super::item::Item;
 use super::node::{Entry, Position};
 use super::normalize::{NormalizeSection, normalize};
 use super::scrape::{INTERVALS, SERIES, Scrape, deadline};
-use super::section::Later;
+use super::section::ReservedKeys;
 use super::stale::{StaleAfter, stale_after};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ impl Target {
     }
 }
 
-const LATER: Later = &["probe", "address"];
+const RESERVED: ReservedKeys = &["probe", "address"];
 const NAME_BYTES_MAX: usize = 253;
 /// Maximum modules per target.
 pub(super) const MODULES_MAX: usize = 100;
@@ -109,7 +109,7 @@ pub(super) fn target(
     outer: &NormalizeSection,
     base: &Path,
 ) -> Option<Target> {
-    let mut section = item.section(LATER)?;
+    let mut section = item.section(RESERVED)?;
     let host = section.require("host", "name the host or its address");
     let host = host.and_then(|item| host_name(&item, || None));
     let name = section.get("name").and_then(|item| name_of(&item)).or(host);

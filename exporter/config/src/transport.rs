@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::item::{Item, child};
 use super::node::Node;
 use super::problem::Problems;
-use super::section::{Later, Section, set};
+use super::section::{ReservedKeys, Section, set};
 use super::shown::HIDDEN;
 
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ impl TransportSettings {
     }
 }
 
-const LATER: Later = &["call_timeout", "retries", "max_series", "rpc", "proxy"];
+const RESERVED: ReservedKeys = &["call_timeout", "retries", "max_series", "rpc", "proxy"];
 const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(300);
 const TIMEOUT: &str = "connect_timeout";
 
@@ -146,7 +146,7 @@ pub(super) fn set_declared(
     for (name, transport) in transports {
         let source = transport.source.take();
         let item = source.as_ref().map(|node| Item { node, path: child("transports", name), problems });
-        let mut section = item.as_ref().and_then(|item| item.section(LATER));
+        let mut section = item.as_ref().and_then(|item| item.section(RESERVED));
         if let Some(section) = &mut section {
             // It was read already.
             section.get(TIMEOUT);

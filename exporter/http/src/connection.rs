@@ -49,7 +49,7 @@ const NEW_IN_A_CROWD: Duration = Duration::from_secs(5);
 pub(crate) struct Notices {
     pub(crate) stopped: watch::Receiver<bool>,
     /// How many listeners have no place for another connection.
-    pub(crate) crowded: watch::Receiver<usize>,
+    pub(crate) waiting_listeners: watch::Receiver<usize>,
 }
 
 /// Whether the connection was ended for what its peer did against HTTP/2, such as resetting streams too fast. A peer
@@ -165,10 +165,10 @@ async fn drive(
                 connection.as_mut().ask_to_end();
                 timer.as_mut().reset(Instant::now() + GOODBYE);
             }
-            Ok(()) = notices.crowded.changed(), if !is_ending => timer.as_mut().reset(Instant::now()),
+            Ok(()) = notices.waiting_listeners.changed(), if !is_ending => timer.as_mut().reset(Instant::now()),
             () = &mut timer => {
                 let now = Instant::now();
-                let is_crowded = *notices.crowded.borrow() > 0;
+                let is_crowded = *notices.waiting_listeners.borrow() > 0;
                 let idle_max = if is_crowded { IDLE_IN_A_CROWD } else { limits.idle_timeout };
                 let idle_max = idle_max.min(limits.idle_timeout);
                 let until = match traffic.activity() {

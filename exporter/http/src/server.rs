@@ -70,18 +70,18 @@ impl Server {
         listeners: Vec<TcpListener>,
     ) -> Self {
         let (stop, stopped) = watch::channel(false);
-        let (crowd, crowded) = watch::channel(0);
-        let (conversing, conversations) = mpsc::channel(1);
+        let (waiting_listeners, watched_listeners) = watch::channel(0);
+        let (connection_guard, conversations) = mpsc::channel(1);
         let acceptor = Arc::new(Acceptor {
             app: Arc::clone(app),
             settings: Arc::clone(settings),
             gate: Arc::clone(gate),
             peers: Arc::default(),
             handshakes: Handshakes::default(),
-            crowd,
-            notices: Notices { stopped, crowded },
+            waiting_listeners,
+            notices: Notices { stopped, waiting_listeners: watched_listeners },
             misuses: Throttle::default(),
-            _conversing: conversing,
+            _connection_guard: connection_guard,
         });
         let mut accepting = JoinSet::new();
         for listener in listeners {
@@ -112,12 +112,12 @@ struct Acceptor<A> {
     peers: Arc<PeerLimits>,
     handshakes: Handshakes,
     /// How many listeners have somebody for whom there is no permit.
-    crowd: watch::Sender<usize>,
+    waiting_listeners: watch::Sender<usize>,
     notices: Notices,
     /// Lines about connections that were ended for their peers' misuse of HTTP/2.
     misuses: Throttle,
     /// Held until the last connection ends.
-    _conversing: mpsc::Sender<()>,
+    _connection_guard: mpsc::Sender<()>,
 }
 
 impl<A: App> Acceptor<A> {
@@ -140,7 +140,7 @@ impl<A: App> Acceptor<A> {
                             warn!(%error, next_step, "Connection not accepted");
                         }
                         // Those that idle may give theirs.
-                        let _waiting = Waiting::of(&self.crowd);
+                        let _waiting = Waiting::of(&self.waiting_listeners);
                         tokio::time::sleep(ACCEPT_PAUSE).await;
                     }
                 },
@@ -163,7 +163,7 @@ impl<A: App> Acceptor<A> {
         if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
             return Ok(permit);
         }
-        let _waiting = Waiting::of(&self.crowd);
+        let _waiting = Waiting::of(&self.waiting_listeners);
         permits.acquire_owned().await
     }
 
@@ -275,9 +275,9 @@ impl<A: App> Acceptor<A> {
 struct Waiting<'a>(&'a watch::Sender<usize>);
 
 impl<'a> Waiting<'a> {
-    fn of(crowd: &'a watch::Sender<usize>) -> Self {
-        crowd.send_modify(|waiting| *waiting += 1);
-        Self(crowd)
+    fn of(waiting_listeners: &'a watch::Sender<usize>) -> Self {
+        waiting_listeners.send_modify(|waiting| *waiting += 1);
+        Self(waiting_listeners)
     }
 }
 

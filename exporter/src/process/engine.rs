@@ -12,7 +12,7 @@ use series::model;
 use series::pipeline::Catalog;
 use tracing::error;
 
-use super::living::{Difference, Living};
+use super::active_target::{ActiveTarget, Difference};
 use super::plugins::{Libraries, source_of, storing_config};
 use super::probe::Probes;
 use super::{reporter_of, scope_of};
@@ -34,7 +34,7 @@ pub(super) struct Engine {
     costs: Arc<Costs>,
     event_router: Option<Arc<EventRouter>>,
     alerts: Option<Arc<Registry>>,
-    targets: HashMap<String, Living>,
+    targets: HashMap<String, ActiveTarget>,
     /// Told of all changes.
     probes: Option<Arc<Probes>>,
     ids: u64,
@@ -103,11 +103,11 @@ impl Engine {
         let names: HashSet<&str> = wanted.iter().map(|target| target.name.as_str()).collect();
         let mut changes = Changes::default();
         let mut gone = Vec::new();
-        self.targets.retain(|name, living| {
+        self.targets.retain(|name, active| {
             let stays = names.contains(name.as_str());
             if !stays {
-                living.entry.end();
-                gone.push(living.id);
+                active.entry.end();
+                gone.push(active.id);
                 changes.removed += 1;
             }
             stays
@@ -119,32 +119,32 @@ impl Engine {
         let (mut jobs, mut reconfigured) = (Vec::new(), Vec::new());
         for target in wanted {
             match self.targets.get_mut(&target.name) {
-                Some(living) => {
-                    let difference = living.difference(config, target);
+                Some(active) => {
+                    let difference = active.difference(config, target);
                     let keeps = match &difference {
                         Difference::Nothing => true,
-                        Difference::Settings(places) => living.reconfigure(config, target, places),
+                        Difference::Settings(places) => active.reconfigure(config, target, places),
                         Difference::Other => false,
                     };
                     changes.changed += usize::from(difference != Difference::Nothing);
                     if keeps {
-                        living.keep(config, target);
-                        reconfigured.extend((difference != Difference::Nothing).then_some(living.id));
+                        active.keep(config, target);
+                        reconfigured.extend((difference != Difference::Nothing).then_some(active.id));
                         continue;
                     }
-                    living.entry.end();
-                    gone.push(living.id);
+                    active.entry.end();
+                    gone.push(active.id);
                 }
                 None => changes.added += 1,
             }
-            let living = self.make(config, target, &mut jobs);
-            self.targets.insert(target.name.clone(), living);
+            let active = self.make(config, target, &mut jobs);
+            self.targets.insert(target.name.clone(), active);
         }
         // The old ones of changed targets go when the new ones are there, so that none is missing from a page.
         self.show(wanted);
         if let Some(probes) = &self.probes {
-            let living = wanted.iter().filter_map(|target| self.targets.get(&target.name));
-            let known = living.map(|living| (living.target.clone(), Arc::clone(&living.entry)));
+            let active = wanted.iter().filter_map(|target| self.targets.get(&target.name));
+            let known = active.map(|active| (active.target.clone(), Arc::clone(&active.entry)));
             probes.know(config, &self.libraries, known.collect());
         }
         if !gone.is_empty() {
@@ -162,10 +162,10 @@ impl Engine {
 
     /// Targets whose logon was refused are tried again now: whoever reloads may have mended that.
     pub(super) fn retry_refused(&self) {
-        let is_refused = |living: &&Living| {
-            living.entry.read(|status| status.trouble().is_some_and(|down| down.stage == Stage::Auth))
+        let is_refused = |active: &&ActiveTarget| {
+            active.entry.read(|status| status.trouble().is_some_and(|down| down.stage == Stage::Auth))
         };
-        self.schedule.retry(self.targets.values().filter(is_refused).map(|living| living.id).collect());
+        self.schedule.retry(self.targets.values().filter(is_refused).map(|active| active.id).collect());
     }
 
     /// Closes the alerts of modules that are not asked any more.
@@ -182,12 +182,12 @@ impl Engine {
 
     /// The registry has those of `wanted` that live, in that order.
     fn show(&self, wanted: &[Target]) {
-        let living = wanted.iter().filter_map(|target| self.targets.get(&target.name));
-        self.target_registry.set_targets(living.map(|living| Arc::clone(&living.entry)).collect());
+        let active = wanted.iter().filter_map(|target| self.targets.get(&target.name));
+        self.target_registry.set_targets(active.map(|active| Arc::clone(&active.entry)).collect());
     }
 
     /// A target with a store, an instance and a job for each of its modules.
-    fn make(&mut self, config: &Arc<Config>, target: &Target, jobs: &mut Vec<NewJob>) -> Living {
+    fn make(&mut self, config: &Arc<Config>, target: &Target, jobs: &mut Vec<NewJob>) -> ActiveTarget {
         let id = TargetId(self.next_id());
         let entry = Arc::new(TargetState::new(target, config.port(target)));
         let mut collectors = Vec::new();
@@ -219,7 +219,7 @@ impl Engine {
             let spec = JobSpec { job, target: id, key, interval: target.interval };
             jobs.push(NewJob { spec, collector, deadline: target.deadline });
         }
-        Living { id, target: target.clone(), config: Arc::clone(config), entry, collectors }
+        ActiveTarget { id, target: target.clone(), config: Arc::clone(config), entry, collectors }
     }
 
     /// Where the alerts of a module go.

@@ -1,5 +1,6 @@
 //! The command line, and the life of the process: configuration, plugins, listeners, schedule, signal, drain.
 
+mod active_target;
 mod alerts;
 mod blocking;
 mod check;
@@ -9,7 +10,6 @@ mod compat;
 mod engine;
 mod explain;
 mod init;
-mod living;
 mod metrics;
 mod online;
 mod otlp;

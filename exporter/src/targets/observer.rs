@@ -160,7 +160,7 @@ impl StoreObserver for JobObserver {
         }
     }
 
-    fn stale(&self, row: FailureStreak) {
+    fn stale(&self, streak: FailureStreak) {
         let Some(entry) = self.entry.upgrade() else { return };
         let (expiring, module) = (Weak::clone(&self.entry), self.module);
         self.schedule.later(entry.stale_after, move || {

@@ -18,7 +18,7 @@ pub(crate) struct Calls(pub(crate) PluginApi);
 
 /// Which of the calls that take settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asking {
+pub(crate) enum SettingsCall {
     Validate,
     Create,
     Reconfigure,
@@ -26,7 +26,7 @@ pub(crate) enum Asking {
     Selects,
 }
 
-impl Asking {
+impl SettingsCall {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Validate => "validate",
@@ -40,27 +40,27 @@ impl Asking {
 
 /// Tokens of a call that takes settings.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct SettingsTokens {
     pub(crate) source: u32,
     pub(crate) instance: u64,
     pub(crate) report: u64,
 }
 
 impl Calls {
-    /// Returns the status and the plugin's message. `family` is for [`Asking::Selects`].
+    /// Returns the status and the plugin's message. `family` is for [`SettingsCall::Selects`].
     pub(crate) fn configure(
         &self,
-        asking: Asking,
-        asked: Asked,
+        asking: SettingsCall,
+        asked: SettingsTokens,
         config: &InstanceConfig,
         family: Option<&FamilyKey>,
     ) -> (i32, String) {
         let function = match asking {
-            Asking::Validate => self.0.validate,
-            Asking::Create => self.0.create,
-            Asking::Reconfigure => self.0.reconfigure,
-            Asking::Configure => self.0.configure,
-            Asking::Selects => self.0.selects,
+            SettingsCall::Validate => self.0.validate,
+            SettingsCall::Create => self.0.create,
+            SettingsCall::Reconfigure => self.0.reconfigure,
+            SettingsCall::Configure => self.0.configure,
+            SettingsCall::Selects => self.0.selects,
         };
         let Some(function) = function else { return (UNSUPPORTED, String::new()) };
         let settings = config.settings.to_string();
@@ -140,7 +140,7 @@ impl Calls {
             .zip(&settings)
             .zip(sources)
             .map(|((config, settings), source)| {
-                self.row_of(Asked { source: *source, instance: 0, report: 0 }, config, settings)
+                self.row_of(SettingsTokens { source: *source, instance: 0, report: 0 }, config, settings)
             })
             .collect();
         let request = Run {
@@ -157,7 +157,7 @@ impl Calls {
     }
 
     /// The request for an instance. It points to the target and to `settings`, which must outlive its use.
-    fn row_of(&self, asked: Asked, config: &InstanceConfig, settings: &str) -> Configure {
+    fn row_of(&self, asked: SettingsTokens, config: &InstanceConfig, settings: &str) -> Configure {
         Configure {
             size: struct_size::<Configure>(),
             source: asked.source,

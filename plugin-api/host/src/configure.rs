@@ -8,7 +8,7 @@ use plugin_abi::raw::{INVALID, OK, SOURCE_LIBRARY, UNSUPPORTED};
 use plugin_abi::{FamilyKey, Problem};
 use serde_json::{Map, Value};
 
-use crate::calls::{Asked, Asking, status_name};
+use crate::calls::{SettingsCall, SettingsTokens, status_name};
 use crate::error::ConfigureError;
 use crate::library::LibraryShared;
 use crate::state::InstanceConfig;
@@ -46,7 +46,7 @@ pub(crate) fn library(library: &Arc<LibraryShared>, settings: &Value) -> Result<
     }
     if library.info.has_settings {
         let config = InstanceConfig { settings: settings.clone(), ..InstanceConfig::default() };
-        ask(library, Asking::Configure, SOURCE_LIBRARY, 0, &config)?;
+        ask(library, SettingsCall::Configure, SOURCE_LIBRARY, 0, &config)?;
     }
     *had = Some(settings.clone());
     Ok(())
@@ -61,7 +61,7 @@ pub(crate) fn library_unless_done(shared: &Arc<LibraryShared>) -> Result<(), Con
 /// Calls the plugin on a thread of the library, and waits up to the limit.
 pub(crate) fn ask(
     library: &Arc<LibraryShared>,
-    asking: Asking,
+    asking: SettingsCall,
     source: u32,
     instance: u64,
     config: &InstanceConfig,
@@ -78,14 +78,14 @@ pub(crate) fn ask_selects(
     family: &FamilyKey,
 ) -> Result<(), ConfigureError> {
     let (config, family) = (config.clone(), family.clone());
-    on_thread(library, Asking::Selects, move |library| {
-        ask_about(library, Asking::Selects, source, 0, &config, Some(&family))
+    on_thread(library, SettingsCall::Selects, move |library| {
+        ask_about(library, SettingsCall::Selects, source, 0, &config, Some(&family))
     })
 }
 
 fn on_thread(
     library: &Arc<LibraryShared>,
-    asking: Asking,
+    asking: SettingsCall,
     call: impl FnOnce(&Arc<LibraryShared>) -> Result<(), ConfigureError> + Send + 'static,
 ) -> Result<(), ConfigureError> {
     let waited_ms = library.limits().configure_ms_max;
@@ -108,7 +108,7 @@ fn on_thread(
 /// Calls the plugin on the calling thread.
 pub(crate) fn ask_here(
     library: &Arc<LibraryShared>,
-    asking: Asking,
+    asking: SettingsCall,
     source: u32,
     instance: u64,
     config: &InstanceConfig,
@@ -118,7 +118,7 @@ pub(crate) fn ask_here(
 
 fn ask_about(
     library: &Arc<LibraryShared>,
-    asking: Asking,
+    asking: SettingsCall,
     source: u32,
     instance: u64,
     config: &InstanceConfig,
@@ -128,19 +128,19 @@ fn ask_about(
     let problems_max = library.limits().problems_max as usize;
     let report = Arc::new(Report { library: Arc::clone(library), problems_max, problems: Mutex::default() });
     REPORTS.insert(report_token, Arc::clone(&report));
-    let asked = Asked { source, instance, report: report_token };
+    let asked = SettingsTokens { source, instance, report: report_token };
     let (status, message) = library.calls.configure(asking, asked, config, family);
     REPORTS.remove(report_token);
     let mut problems = std::mem::take(&mut *report.problems.lock());
     match status {
         OK => Ok(()),
         // Plugins need not support checks without an instance.
-        UNSUPPORTED if asking == Asking::Validate => Ok(()),
-        UNSUPPORTED if matches!(asking, Asking::Selects | Asking::Reconfigure) => {
+        UNSUPPORTED if asking == SettingsCall::Validate => Ok(()),
+        UNSUPPORTED if matches!(asking, SettingsCall::Selects | SettingsCall::Reconfigure) => {
             Err(ConfigureError::Unsupported { plugin: library.name(), call: asking.name() })
         }
         INVALID => {
-            if problems.is_empty() && asking != Asking::Selects {
+            if problems.is_empty() && asking != SettingsCall::Selects {
                 let message = if message.is_empty() { "not accepted".to_owned() } else { message };
                 problems.push(Problem { message, ..Problem::default() });
             }

@@ -10,7 +10,7 @@ use plugin_abi::raw::{END_PROCESS, EntryFn, SOURCE_LIBRARY};
 use plugin_abi::{FamilyKey, Problem, Selects};
 use serde_json::Value;
 
-use crate::calls::{Asking, Calls};
+use crate::calls::{Calls, SettingsCall};
 use crate::cells::CellCounts;
 use crate::command::{CommandOutput, CommandRequest};
 use crate::configure;
@@ -220,7 +220,7 @@ impl Library {
     pub fn validate_settings(&self, settings: &Value) -> Result<Vec<Problem>, ConfigureError> {
         if self.0.info.has_settings {
             let config = InstanceConfig { settings: settings.clone(), ..InstanceConfig::default() };
-            return problems_of(configure::ask(&self.0, Asking::Validate, SOURCE_LIBRARY, 0, &config));
+            return problems_of(configure::ask(&self.0, SettingsCall::Validate, SOURCE_LIBRARY, 0, &config));
         }
         let is_empty = settings.as_object().is_some_and(serde_json::Map::is_empty);
         let (pointer, suggestion) = (String::new(), "leave them out".to_owned());
@@ -252,7 +252,7 @@ impl Library {
     /// # Errors If the source is unknown or fails; problems are not an error here.
     pub fn validate(&self, source: &str, config: &InstanceConfig) -> Result<Vec<Problem>, ConfigureError> {
         let source = self.0.source(source)?;
-        problems_of(configure::ask(&self.0, Asking::Validate, source, 0, config))
+        problems_of(configure::ask(&self.0, SettingsCall::Validate, source, 0, config))
     }
 
     /// Says whether settings of a source collect a family. Blocks up to `configure_ms_max`.

@@ -88,7 +88,7 @@ impl<S: Source> AsyncSlot<S> {
     }
 
     async fn run(&self, state: &'static State, request: Collect, cancel: CancelEntry) {
-        let mut owed = Owed::new(&request);
+        let mut owed = PendingCompletion::new(&request);
         let mut work = self.work.lock().await;
         let Work { source, output } = &mut *work;
         let Some(mut running) = source.take() else {
@@ -184,7 +184,7 @@ impl<S: BlockingSource> Slot for BlockingSlot<S> {
         let mut work = self.work.lock();
         let Work { source, output } = &mut *work;
         let Some(mut running) = source.take() else { return PANICKED };
-        let mut owed = Owed::new(&request);
+        let mut owed = PendingCompletion::new(&request);
         let cancel = state.cancel_for(request.collection);
         let taken = std::mem::replace(output, Output::new(request.instance));
         let mut collection = self.common.begin(state, &request, &cancel.cancel, taken);
@@ -233,13 +233,13 @@ impl<S: BlockingSource> Slot for BlockingSlot<S> {
 }
 
 /// A completion that the host waits for. If it is lost (a panic in a destructor), dropping reports a failure.
-struct Owed {
+struct PendingCompletion {
     instance: u64,
     collection: u64,
     done: bool,
 }
 
-impl Owed {
+impl PendingCompletion {
     fn new(request: &Collect) -> Self {
         Self { instance: request.instance, collection: request.collection, done: false }
     }
@@ -283,11 +283,14 @@ impl Owed {
     }
 }
 
-impl Drop for Owed {
+impl Drop for PendingCompletion {
     fn drop(&mut self) {
         if !self.done {
-            let failure =
-                Failure::new(Stage::Plugin, GeneralReason::Panicked, "the collection ended without a word");
+            let failure = Failure::new(
+                Stage::Plugin,
+                GeneralReason::Panicked,
+                "the collection dropped the collection without completing it",
+            );
             self.complete(OUTCOME_FAILED, &[], &[], Some(&failure));
         }
     }

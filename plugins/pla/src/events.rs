@@ -7,7 +7,7 @@ use std::time::Duration;
 use pla_engine::{AlertState as State, Comparison, Judgement, Rule};
 use plugin_sdk::{Alert, AlertState, Event, Handle, Level};
 
-use crate::board::{AlertRow, Watched};
+use crate::alert_table::{AlertRow, WatchedAlert};
 
 /// Reports events, and knows how many alerts are open.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Reporter {
     }
 
     /// Reports what changed with the instances of an alert.
-    pub(crate) fn report(&mut self, alert: &mut Watched, now: Duration) {
+    pub(crate) fn report(&mut self, alert: &mut WatchedAlert, now: Duration) {
         let mut rows = std::mem::take(&mut alert.rows);
         for (instance, row) in &mut rows {
             if self.room == 0 {
@@ -58,7 +58,7 @@ impl Reporter {
     }
 
     /// An alert fires that is not reported.
-    fn tell_full(&mut self, alert: &Watched) {
+    fn tell_full(&mut self, alert: &WatchedAlert) {
         if !std::mem::replace(&mut self.is_full, true) {
             tracing::warn!(
                 set = &*alert.set,
@@ -71,7 +71,7 @@ impl Reporter {
     }
 
     /// An instance that is not known any more fires no more.
-    pub(crate) fn close(&mut self, alert: &Watched, instance: &Arc<str>, row: &mut AlertRow) {
+    pub(crate) fn close(&mut self, alert: &WatchedAlert, instance: &Arc<str>, row: &mut AlertRow) {
         if row.reported.take().is_some() {
             self.open = self.open.saturating_sub(1);
             self.is_full &= self.open > OPEN_MAX / 2;
@@ -86,13 +86,13 @@ impl Reporter {
     }
 
     /// Nobody knows whether an alert still fires.
-    pub(crate) fn close_all(&mut self, alert: &mut Watched) {
+    pub(crate) fn close_all(&mut self, alert: &mut WatchedAlert) {
         let mut rows = std::mem::take(&mut alert.rows);
         rows.iter_mut().for_each(|(instance, row)| self.close(alert, instance, row));
         alert.rows = rows;
     }
 
-    fn send(&mut self, alert: &Watched, instance: &str, judgement: &Judgement, state: AlertState) {
+    fn send(&mut self, alert: &WatchedAlert, instance: &str, judgement: &Judgement, state: AlertState) {
         if state != AlertState::Open {
             self.reported.push((Arc::clone(&alert.set), Arc::clone(&alert.name)));
         }
@@ -131,8 +131,8 @@ impl Reporter {
 /// Set, alert, counter and instance are labels for receivers of alerts.
 const IDENTIFYING_FIELDS: usize = 4;
 
-fn body(alert: &Watched, instance: &str, judgement: &Judgement, state: AlertState) -> String {
-    let Watched { set, name, counter, .. } = alert;
+fn body(alert: &WatchedAlert, instance: &str, judgement: &Judgement, state: AlertState) -> String {
+    let WatchedAlert { set, name, counter, .. } = alert;
     let threshold = &alert.rule().threshold;
     let of_instance = if instance.is_empty() { String::new() } else { format!(" of `{instance}`") };
     let side = match threshold.comparison {
@@ -166,7 +166,7 @@ fn rounded(value: f64) -> String {
 
 /// The name of the alert of an instance. Only the last part may have a slash without a backslash before it, so that no two
 /// have the same; one that is too long ends in a digest.
-fn id(alert: &Watched, instance: &str) -> String {
+fn id(alert: &WatchedAlert, instance: &str) -> String {
     let part = |text: &str| text.replace('\\', r"\\").replace('/', r"\/");
     let mut id = format!("{}/{}/{}/{}", part(&alert.set), part(&alert.name), part(instance), alert.counter);
     id.retain(|c| !c.is_control());
@@ -197,10 +197,10 @@ const DIGEST_BYTES: usize = 17;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Place;
+    use crate::alert_table::Place;
     use crate::model::{Alert, SampleInterval};
 
-    fn alert(set: &str, name: &str) -> Watched {
+    fn alert(set: &str, name: &str) -> WatchedAlert {
         let alert = Alert {
             name: name.to_owned(),
             threshold: r"\Memory\Pages/sec>100".parse().unwrap(),
@@ -211,7 +211,7 @@ mod tests {
             start_set: None,
             is_optional: false,
         };
-        Watched::new(set, &alert, Place::OtherHost)
+        WatchedAlert::new(set, &alert, Place::OtherHost)
     }
 
     #[test]

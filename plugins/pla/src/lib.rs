@@ -15,7 +15,7 @@
 //! | `logs` | the columns of logs, and their records |
 //! | `runs` | sets that log: when they run, and what becomes of their files |
 //! | `clock` | the time of samples |
-//! | `board` | all alerts of a target, and how they are judged |
+//! | `alert_table` | all alerts of a target, and how they are judged |
 //! | `actions` | what follows when an alert fires: tasks, and sets that it starts |
 //! | `events` | what is reported when an alert begins and ends to fire |
 //! | `series` | families, series and values for the exporter |
@@ -25,7 +25,7 @@
 //! | `to_rules` | `pla to-rules` on the command line: alerting rules of Prometheus that say the same |
 
 mod actions;
-mod board;
+mod alert_table;
 mod clock;
 mod commands;
 mod config;

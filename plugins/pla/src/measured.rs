@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tokio::time::Instant;
 
-use crate::board::{Board, Watched};
+use crate::alert_table::{AlertTable, WatchedAlert};
 use crate::config::StorageSettings;
 use crate::counters::{Counters, Kinds, Paths};
 use crate::logs::{HeaderContext, Recorder};
@@ -26,7 +26,7 @@ use crate::runs::{LogFactory, OpenLog};
 /// The alerts of one target.
 #[derive(Debug, Default)]
 pub struct Alerts {
-    board: Board,
+    alert_table: AlertTable,
     counters: Counters,
     recorder: Option<Recorder>,
     log_factory: Option<LogFactory>,
@@ -63,7 +63,7 @@ impl Alerts {
             problems_left_out: 0,
         };
         let mut paths = Paths::default();
-        self.board.select(std::iter::once(&set), &mut paths, |_| true);
+        self.alert_table.select(std::iter::once(&set), &mut paths, |_| true);
         paths.into_list().0
     }
 
@@ -77,7 +77,7 @@ impl Alerts {
         run(self.counters.read(Some((query, data)), false));
         if let Some(found) = self.counters.found() {
             let replied = Kinds { version_2: true, classic: false };
-            let (_, turns) = run(self.board.judge(found, self.counters.frame(), replied, now));
+            let (_, turns) = run(self.alert_table.judge(found, self.counters.frame(), replied, now));
             self.turns = turns;
         }
     }
@@ -159,7 +159,7 @@ impl Alerts {
     /// The samples that fired so far.
     #[must_use]
     pub fn fired(&self) -> u64 {
-        self.board.alerts().iter().map(Watched::triggered).sum()
+        self.alert_table.alerts().iter().map(WatchedAlert::triggered).sum()
     }
 }
 

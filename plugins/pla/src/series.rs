@@ -15,7 +15,7 @@ use self::logs::LogTable;
 use self::sets::SetTable;
 pub(crate) use self::sets::status_word;
 use crate::actions::{Actions, Counts};
-use crate::board::{AlertRow, Watched};
+use crate::alert_table::{AlertRow, WatchedAlert};
 use crate::runs::Run;
 use crate::sets::ShownSet;
 
@@ -57,7 +57,7 @@ impl AlertSeries {
     pub(crate) fn send_sets(
         &mut self,
         sets: &[ShownSet<'_>],
-        alerts: &[Watched],
+        alerts: &[WatchedAlert],
         actions: &Actions,
         output: &mut Output,
     ) {
@@ -77,10 +77,15 @@ impl AlertSeries {
     }
 
     /// Sends what is known of the alerts. Those in `gone` are not any more.
-    pub(crate) fn send_alerts(&mut self, alerts: &mut [Watched], gone: Vec<SeriesId>, output: &mut Output) {
+    pub(crate) fn send_alerts(
+        &mut self,
+        alerts: &mut [WatchedAlert],
+        gone: Vec<SeriesId>,
+        output: &mut Output,
+    ) {
         self.register_families(output);
         let mut gone = gone;
-        gone.extend(alerts.iter_mut().filter_map(Watched::take_outdated_threshold));
+        gone.extend(alerts.iter_mut().filter_map(WatchedAlert::take_outdated_threshold));
         for row in alerts.iter_mut().flat_map(|alert| alert.rows.values_mut()) {
             gone.extend(row.take_outdated_state());
         }
@@ -93,7 +98,7 @@ impl AlertSeries {
             alert.rows.values().for_each(|row| row.push(output));
         }
         if let Some(Some(id)) = self.left_out {
-            output.push_u64(id, alerts.iter().map(Watched::left_out).sum());
+            output.push_u64(id, alerts.iter().map(WatchedAlert::left_out).sum());
         }
     }
 
@@ -113,7 +118,7 @@ impl AlertSeries {
     }
 
     /// Registers the series that are new, all at once.
-    fn register(&mut self, alerts: &mut [Watched], output: &mut Output) {
+    fn register(&mut self, alerts: &mut [WatchedAlert], output: &mut Output) {
         let mut new: Vec<New> = Vec::new();
         for (index, alert) in alerts.iter().enumerate() {
             for (slot, family) in [THRESHOLD, LAG].into_iter().enumerate() {
@@ -183,7 +188,7 @@ fn push(id: Option<SeriesId>, value: f64, output: &mut Output) {
     }
 }
 
-fn labels_of(alert: &Watched) -> Labels {
+fn labels_of(alert: &WatchedAlert) -> Labels {
     vec![
         ("set", alert.set.to_string()),
         ("alert", alert.name.to_string()),
@@ -192,7 +197,7 @@ fn labels_of(alert: &Watched) -> Labels {
 }
 
 /// The ids of all series of an alert that is gone.
-pub(crate) fn ids_of(alert: &Watched) -> impl Iterator<Item = SeriesId> {
+pub(crate) fn ids_of(alert: &WatchedAlert) -> impl Iterator<Item = SeriesId> {
     let own = alert.series.into_iter().flatten().flatten();
     own.chain(alert.rows.values().flat_map(AlertRow::ids))
 }

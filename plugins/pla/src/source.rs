@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use self::host_sets::share;
 use crate::PERFLIB;
 use crate::actions::Actions;
-use crate::board::{Board, Watched};
+use crate::alert_table::{AlertTable, WatchedAlert};
 use crate::clock::SampleClock;
 use crate::config::{self, Module, Settings, StorageSettings};
 use crate::counters::{Counters, Fetched, Kinds, Paths};
@@ -46,7 +46,7 @@ pub(crate) struct PlaSource {
     local_time: LocalTime,
     /// Of the counters, while the host's sets can be read.
     counters_backoff: Backoff,
-    board: Board,
+    alert_table: AlertTable,
     counters: Counters,
     clock: SampleClock,
     reporter: Reporter,
@@ -54,7 +54,7 @@ pub(crate) struct PlaSource {
     runs: Runs,
     series: AlertSeries,
     /// Alerts that the settings do not have any more, and whose series are still there.
-    removed: Vec<Watched>,
+    removed: Vec<WatchedAlert>,
     round: u64,
     /// Whether there were no samples since the last round.
     is_gap: bool,
@@ -110,7 +110,7 @@ impl Source for PlaSource {
             sets: sets::loaded(sets),
             local_time: LocalTime::default(),
             counters_backoff: Backoff::default(),
-            board: Board::default(),
+            alert_table: AlertTable::default(),
             counters: Counters::default(),
             clock: SampleClock::default(),
             reporter: Reporter::new(handle),
@@ -261,9 +261,9 @@ impl PlaSource {
         let sets: Vec<&Set> = self.sets.iter().map(LoadedSet::set).chain(live).collect();
         self.actions.select(&sets);
         let mut paths = Paths::default();
-        self.removed.extend(self.board.select(sets.iter().copied(), &mut paths, is_own));
+        self.removed.extend(self.alert_table.select(sets.iter().copied(), &mut paths, is_own));
         self.runs.select(sets.into_iter(), &mut paths, is_own);
-        self.actions.watch(&mut self.board);
+        self.actions.watch(&mut self.alert_table);
         self.counters.select(paths);
     }
 
@@ -279,7 +279,7 @@ impl PlaSource {
     /// What the alerts and the logs need that are due.
     fn due(&self) -> Kinds {
         let now = self.clock.now();
-        let due = |found| self.board.due(found, now).or(self.runs.due(found, now));
+        let due = |found| self.alert_table.due(found, now).or(self.runs.due(found, now));
         self.counters.found().map_or(Kinds::default(), due)
     }
 }

@@ -343,7 +343,7 @@ impl<I: SeriesIds> Watched<I> {
     /// never fit what it registers is asked now and then, not each time.
     fn notice_exchange(&mut self, now: Duration) {
         self.poller.compare(&self.counterset);
-        if self.poller.has_strangers() && self.exchanged.is_over(now) {
+        if self.poller.has_unregistered_counters() && self.exchanged.is_over(now) {
             self.exchanged.extend(now, Pause::NEVER_THERE);
             self.is_exchanged = true;
         }

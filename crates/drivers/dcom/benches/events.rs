@@ -15,7 +15,7 @@ use com::dcom::resolver::{IObjectExporter, ResolveOxid2Request};
 use com::dcom::types::Oxid;
 use dcerpc::SyntaxId;
 use dcerpc::client::ClientConfig;
-use dcom::callbacks::{Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::callbacks::{AdvertisedAddress, Exporter, Subscriber, SubscriberLimits, Subscribers};
 use dcom::rpc_server::{Deadlines, TcpListeners};
 use host_session::rpc_client::{Association, TcpTransport};
 use rpc::orpc::{ComVersion, ObjectInterface, Proxy};
@@ -54,8 +54,9 @@ async fn race(seconds: u32) -> ExitCode {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let _listeners = TcpListeners::start(&server, vec![listener]).unwrap();
-    let subscribe =
-        |host| subscribers.subscribe([address(host)], Told::new("127.0.0.1", port).unwrap()).unwrap();
+    let subscribe = |host| {
+        subscribers.subscribe([address(host)], AdvertisedAddress::new("127.0.0.1", port).unwrap()).unwrap()
+    };
     let all: Vec<&'static Subscriber> =
         (0..HOSTS).map(|host| &*Box::leak(Box::new(subscribe(host)))).collect();
     for subscriber in &all {

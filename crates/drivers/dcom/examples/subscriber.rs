@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
 
 use com::comt::tracking::{Component, Container, Limits, Process, Visitor, read};
-use dcom::callbacks::{Exporter, SubscriberLimits, Subscribers, Told};
+use dcom::callbacks::{AdvertisedAddress, Exporter, SubscriberLimits, Subscribers};
 use dcom::rpc_server::{Deadlines, TcpListeners};
 use tokio::net::TcpListener;
 
@@ -40,7 +40,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let server = exporter.server(dcom::rpc_server::Limits::default(), Deadlines::default());
     let _listening = TcpListeners::start(&server, vec![listener])?;
     let subscribers = Subscribers::new(exporter, SubscriberLimits::default());
-    let subscriber = subscribers.subscribe([loopback], Told::new(loopback.to_string(), address.port())?)?;
+    let subscriber =
+        subscribers.subscribe([loopback], AdvertisedAddress::new(loopback.to_string(), address.port())?)?;
     println!("listening on {address}");
     let mut reference = String::new();
     for byte in subscriber.objref().to_pointer()?.data.iter() {

@@ -6,7 +6,7 @@ use com::comt::{IComTrackingInfoEvents, OnNewTrackingInfoRequest};
 use com::dcom::remote_unknown::{IRemUnknown, IRemUnknown2, RemQueryInterfaceRequest};
 use com::dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Request, ServerAlive2Request};
 use com::dcom::types::Oxid;
-use dcom::callbacks::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::callbacks::{AdvertisedAddress, EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers};
 use dcom::rpc_server::Call;
 use rpc::orpc::{ComVersion, ObjectInterface, OrpcThis, read_reply, request_stub};
 use rpc::{CallInfo, Direction, FromStub, Interface, Message, Request};
@@ -41,8 +41,8 @@ struct Target {
 
 impl Target {
     fn new(exporter: &Exporter, subscribers: &Subscribers, peer: IpAddr) -> Self {
-        let told = Told::new("192.0.2.7", 5135).expect("an address");
-        let subscriber = subscribers.subscribe([peer], told).expect("the system has random bytes");
+        let address = AdvertisedAddress::new("192.0.2.7", 5135).expect("an address");
+        let subscriber = subscribers.subscribe([peer], address).expect("the system has random bytes");
         let std = *subscriber.objref().std().expect("a standard reference");
         let interfaces = exporter.interfaces();
         let call = |interface: usize, opnum, object, stub: &[u8]| {

@@ -16,7 +16,7 @@ use super::OtlpEndpoint;
 use super::Shared;
 use super::Signal;
 use super::counts::{Counts, Loss};
-use super::fill::{Line, fill};
+use super::fill::{SharedQueue, fill};
 use super::pack;
 use super::queue::Item;
 use super::records::Records;
@@ -41,8 +41,8 @@ pub struct Endpoint {
 impl Endpoint {
     /// Pushes until `stop`, then sends the queued data, each request once.
     pub async fn run(self, stop: watch::Receiver<bool>) {
-        let line = Line::new(&self.settings, &self.counts);
-        let filling = fill(Arc::clone(&line), Arc::clone(&self.settings), self.shared.clone(), stop.clone());
+        let queue = SharedQueue::new(&self.settings, &self.counts);
+        let filling = fill(Arc::clone(&queue), Arc::clone(&self.settings), self.shared.clone(), stop.clone());
         let delivery = Delivery {
             taken: HashMap::new(),
             request_bytes: RequestBytes::new(self.settings.request_bytes as usize),
@@ -53,7 +53,7 @@ impl Endpoint {
         let logs = self.deliver(self.logs.as_ref(), Signal::Logs, &stop);
         let traces = self.deliver(self.traces.as_ref(), Signal::Traces, &stop);
         // The last round comes before the sender may end.
-        tokio::join!(filling, delivery.run(line), logs, traces);
+        tokio::join!(filling, delivery.run(queue), logs, traces);
     }
 
     async fn deliver(&self, records: Option<&Arc<Records>>, signal: Signal, stop: &watch::Receiver<bool>) {
@@ -89,15 +89,15 @@ struct Delivery {
 }
 
 impl Delivery {
-    async fn run(mut self, line: Arc<Line>) {
+    async fn run(mut self, queue: Arc<SharedQueue>) {
         loop {
-            let Some((round, since_unix_nanos)) = line.pop() else {
+            let Some((round, since_unix_nanos)) = queue.pop() else {
                 // The last round is there by the time that this is seen: it is taken when `stop` is.
                 let stopping = self.sender.is_stopping();
-                if stopping && Arc::strong_count(&line) == 1 {
+                if stopping && Arc::strong_count(&queue) == 1 {
                     return;
                 }
-                line.filled.notified().await;
+                queue.filled.notified().await;
                 continue;
             };
             self.send_round(round).await;

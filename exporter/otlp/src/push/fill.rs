@@ -16,13 +16,13 @@ use super::counts::{Counts, Loss};
 use super::queue::{Item, Queue};
 
 /// The queue between the two tasks.
-pub(super) struct Line {
+pub(super) struct SharedQueue {
     queue: Mutex<Queue>,
     pub(super) filled: Notify,
     counts: Arc<Counts>,
 }
 
-impl Line {
+impl SharedQueue {
     pub(super) fn new(settings: &OtlpEndpoint, counts: &Arc<Counts>) -> Arc<Self> {
         let queue = Mutex::new(Queue::new(u64::from(settings.queue_points)));
         Arc::new(Self { queue, filled: Notify::new(), counts: Arc::clone(counts) })
@@ -48,7 +48,7 @@ impl Line {
 
 /// Takes a round at each interval, and one at the end.
 pub(super) async fn fill(
-    line: Arc<Line>,
+    queue: Arc<SharedQueue>,
     settings: Arc<OtlpEndpoint>,
     shared: Shared,
     mut stop: watch::Receiver<bool>,
@@ -62,12 +62,12 @@ pub(super) async fn fill(
         }
         let now = unix_nanos(shared.clock.now());
         let items = shared.supply.items(now);
-        let mut queue = line.queue();
-        let dropped = queue.push(items, now);
-        line.show(&queue);
-        drop(queue);
-        line.counts.of(Signal::Metrics).lose(dropped, Loss::QueueFull);
-        line.filled.notify_one();
+        let mut rounds = queue.queue();
+        let dropped = rounds.push(items, now);
+        queue.show(&rounds);
+        drop(rounds);
+        queue.counts.of(Signal::Metrics).lose(dropped, Loss::QueueFull);
+        queue.filled.notify_one();
     }
 }
 

@@ -164,7 +164,7 @@ impl Footprint {
 /// A hash and its mark in a table that is on average two thirds full.
 const BYTES_PER_HASH: usize = 14;
 
-/// Collections that fail one after the other; another such row is another one.
+/// Collections that fail one after the other; another such streak is another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureStreak(u64);
 
@@ -174,14 +174,14 @@ struct Stale {
     /// How many rows there were.
     rows: u64,
     is_failing: bool,
-    /// Series of this row outlive nothing any more.
+    /// Series of this streak outlive nothing any more.
     is_expired: bool,
     /// The blocks of the layout that the last collection brought all the same.
     covered: Vec<u32>,
 }
 
 impl Stale {
-    /// One more collection failed, but for the blocks `covered`. Answers the row that began, if one did.
+    /// One more collection failed, but for the blocks `covered`. Answers the streak that began, if one did.
     fn fail(&mut self, covered: &[u32]) -> Option<FailureStreak> {
         self.covered.clear();
         self.covered.extend_from_slice(covered);
@@ -196,10 +196,10 @@ impl Stale {
         (self.is_failing, self.is_expired) = (false, false);
     }
 
-    /// Series outlive this row no longer. Answers the blocks that the last collection brought all the same; nothing
-    /// where the row is over.
-    fn expire(&mut self, FailureStreak(row): FailureStreak) -> Option<&[u32]> {
-        if !self.is_failing || self.rows != row {
+    /// Series outlive this streak no longer. Answers the blocks that the last collection brought all the same; nothing
+    /// where the streak is over.
+    fn expire(&mut self, FailureStreak(streak): FailureStreak) -> Option<&[u32]> {
+        if !self.is_failing || self.rows != streak {
             return None;
         }
         self.is_expired = true;

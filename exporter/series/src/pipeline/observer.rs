@@ -17,8 +17,8 @@ pub trait StoreObserver: Send + Sync {
     }
 
     /// A collection failed, the first one in a row, and series outlive it: [`super::Store::expire`] ends them.
-    fn stale(&self, row: FailureStreak) {
-        let _ = row;
+    fn stale(&self, streak: FailureStreak) {
+        let _ = streak;
     }
 
     /// Whether a log record of this level would be kept.

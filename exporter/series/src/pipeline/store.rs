@@ -106,18 +106,18 @@ impl Store {
 
     /// Says that a collection failed before it reached the plugin.
     pub fn fail(&self) {
-        let row = self.state.lock().fail(self);
-        self.report_stale(row);
+        let streak = self.state.lock().fail(self);
+        self.report_stale(streak);
     }
 
-    /// Series that outlived the collections of `row`, which all failed, go now.
-    pub fn expire(&self, row: FailureStreak) {
-        self.state.lock().expire(self, row);
+    /// Series that outlived the collections of `streak`, which all failed, go now.
+    pub fn expire(&self, streak: FailureStreak) {
+        self.state.lock().expire(self, streak);
     }
 
-    fn report_stale(&self, row: Option<FailureStreak>) {
-        if let Some(row) = row {
-            self.observer.stale(row);
+    fn report_stale(&self, streak: Option<FailureStreak>) {
+        if let Some(streak) = streak {
+            self.observer.stale(streak);
         }
     }
 
@@ -173,7 +173,7 @@ impl State {
         store.publish(snapshot);
     }
 
-    /// Answers the row that began, if series outlive it.
+    /// Answers the streak that began, if series outlive it.
     fn fail(&mut self, store: &Store) -> Option<FailureStreak> {
         self.buffers.discard(&mut self.registry);
         let begun = self.stale.fail(&[]);
@@ -204,8 +204,8 @@ impl State {
         begun.filter(|_| keeps)
     }
 
-    fn expire(&mut self, store: &Store, row: FailureStreak) {
-        let Some(covered) = self.stale.expire(row) else { return };
+    fn expire(&mut self, store: &Store, streak: FailureStreak) {
+        let Some(covered) = self.stale.expire(streak) else { return };
         let left = only(&store.snapshot(), covered);
         self.publish(store, left);
     }
@@ -267,7 +267,7 @@ impl InstanceSink for Store {
 
     fn complete(&self, collection: CollectionId, completion: Completion<'_>) {
         let mut state = self.state.lock();
-        let row = match &completion.outcome {
+        let streak = match &completion.outcome {
             Outcome::Full => {
                 state.stale.end();
                 state.commit(self, Inherit::Nothing);
@@ -279,7 +279,7 @@ impl InstanceSink for Store {
             Outcome::Failed(_) => state.fail(self),
         };
         drop(state);
-        self.report_stale(row);
+        self.report_stale(streak);
         self.observer.completed(collection, &completion, self.snapshot().series());
     }
 

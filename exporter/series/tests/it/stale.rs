@@ -17,7 +17,7 @@ use crate::rules::relabel;
 struct Rows(Mutex<Vec<FailureStreak>>);
 
 impl StoreObserver for Rows {
-    fn stale(&self, row: FailureStreak) {
+    fn stale(&self, streak: FailureStreak) {
         self.0.lock().push(row);
     }
 }

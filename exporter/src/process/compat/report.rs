@@ -85,7 +85,7 @@ impl Report {
         judgements.retain(|reference, judgement| is_told(reference, judgement));
         places.retain(|reference, _| judgements.contains_key(reference));
         let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (reference, _) in judgements.iter().filter(|(_, own)| own.verdict == Verdict::There) {
+        for (reference, _) in judgements.iter().filter(|(_, own)| own.verdict == Verdict::Present) {
             for (namespace, objects) in judge.needs(reference) {
                 needs.entry(namespace).or_default().extend(objects);
             }
@@ -135,7 +135,7 @@ impl FileReport {
         let metrics = read.iter().filter(|reference| !matches!(reference, Reference::Labelled(_)));
         let verdicts: Vec<Verdict> = metrics
             .map(|reference| match judgements[reference].verdict {
-                Verdict::There if matches!(reference, Reference::Name(name) if lacking.contains(&**name)) => {
+                Verdict::Present if matches!(reference, Reference::Name(name) if lacking.contains(&**name)) => {
                     Verdict::Obtainable
                 }
                 verdict => verdict,
@@ -145,7 +145,7 @@ impl FileReport {
         Self {
             file: file.to_owned(),
             metrics: count(|verdict| *verdict != Verdict::NotOurs),
-            there: count(|verdict| matches!(verdict, Verdict::There | Verdict::Recorded)),
+            there: count(|verdict| matches!(verdict, Verdict::Present | Verdict::Recorded)),
             unreadable: found.unreadable.len(),
         }
     }

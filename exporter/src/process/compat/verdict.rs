@@ -17,7 +17,7 @@ use crate::process::own_metrics;
 pub(super) enum Verdict {
     /// A recording rule among the files makes it.
     Recorded,
-    There,
+    Present,
     /// It is, under another name.
     Renamed,
     /// It is with another configuration.
@@ -34,7 +34,7 @@ impl Verdict {
     /// The word in JSON.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
-            Self::There => "there",
+            Self::Present => "there",
             Self::Recorded => "recorded",
             Self::Renamed => "renamed",
             Self::Obtainable => "obtainable",
@@ -126,7 +126,7 @@ impl Judge {
     /// What becomes of the series of a metric with these labels; nothing is said where the metric itself is not there.
     fn of_labelled(&self, labelled: &Labelled) -> Judgement {
         let Labelled { metric, label, values } = labelled;
-        let there = || Judgement::new(Verdict::There);
+        let there = || Judgement::new(Verdict::Present);
         if self.recorded.contains(metric) || self.own.contains(metric) {
             return there();
         }
@@ -159,7 +159,7 @@ impl Judge {
             return Judgement::new(Verdict::Recorded);
         }
         if self.own.contains(name) {
-            return Judgement::new(Verdict::There);
+            return Judgement::new(Verdict::Present);
         }
         self.of_views(name)
             .or_else(|| self.renamed(name))
@@ -172,7 +172,7 @@ impl Judge {
         let found = self.views.iter().filter_map(|view| view.has(name)).min_by_key(Collects::rank)?;
         let none = "No module collects everything that it is made of.";
         Some(match found {
-            Collects::Yes => Judgement::new(Verdict::There),
+            Collects::Yes => Judgement::new(Verdict::Present),
             Collects::Unknown => Judgement::because(
                 Verdict::NotChecked,
                 "Only a host can tell whether the module collects what it is made of.",

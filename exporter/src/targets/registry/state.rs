@@ -163,7 +163,7 @@ impl TargetState {
     }
 
     /// Series of a module that outlived a row of failures go.
-    pub(in crate::targets) fn expire(&self, module: usize, row: FailureStreak) {
+    pub(in crate::targets) fn expire(&self, module: usize, streak: FailureStreak) {
         let Some(store) = self.stores[module].get() else { return };
         store.expire(row);
         self.status.lock().jobs[module].series = store.snapshot().series();

@@ -10,7 +10,7 @@ use plugin_abi::{CollectionId, Completion, Failure, GeneralReason, Level, Outcom
 
 use super::data::Data;
 use super::{Flight, INSTANCES, InstanceShared, State};
-use crate::calls::{Asking, status_name};
+use crate::calls::{SettingsCall, status_name};
 use crate::configure;
 use crate::error::CollectError;
 use crate::state::QuarantineCause;
@@ -146,11 +146,17 @@ impl InstanceShared {
             self.sink.reset();
         }
         self.enlist(token);
-        configure::ask_here(&self.library, Asking::Create, self.source, token, &config).map_err(|error| {
-            INSTANCES.remove(token);
-            self.library.forget(token);
-            Failure::new(Stage::Plugin, GeneralReason::Internal, format!("start the instance anew: {error}"))
-        })?;
+        configure::ask_here(&self.library, SettingsCall::Create, self.source, token, &config).map_err(
+            |error| {
+                INSTANCES.remove(token);
+                self.library.forget(token);
+                Failure::new(
+                    Stage::Plugin,
+                    GeneralReason::Internal,
+                    format!("start the instance anew: {error}"),
+                )
+            },
+        )?;
         let mut state = self.state.lock();
         (state.poisoned, state.taken_version) = (false, config_version);
         Ok(())
@@ -165,7 +171,7 @@ impl InstanceShared {
             }
             (state.token, state.config.clone().restored(), state.config_version)
         };
-        match configure::ask_here(&self.library, Asking::Reconfigure, self.source, token, &config) {
+        match configure::ask_here(&self.library, SettingsCall::Reconfigure, self.source, token, &config) {
             Ok(()) => {
                 self.state.lock().taken_version = config_version;
                 Ok(())

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use plugin_abi::raw::END_REMOVED;
 use plugin_abi::{Completion, Failure, GeneralReason, InstanceSink, Outcome, Stage, TargetInfo};
 
-use crate::calls::Asking;
+use crate::calls::SettingsCall;
 use crate::checks::Checks;
 use crate::configure;
 use crate::error::ConfigureError;
@@ -125,7 +125,7 @@ impl InstanceShared {
             me: me.clone(),
         });
         instance.enlist(token);
-        match configure::ask(library, Asking::Create, source, token, config) {
+        match configure::ask(library, SettingsCall::Create, source, token, config) {
             Ok(()) => Ok(instance),
             Err(error) => {
                 // A hanging create may still succeed later: then the instance is destroyed.
@@ -188,7 +188,7 @@ impl InstanceShared {
             // collects, because calls for one instance do not overlap. Until then the source only checks it.
             (state.token, state.poisoned || !self.is_async())
         };
-        let asking = if is_later { Asking::Validate } else { Asking::Reconfigure };
+        let asking = if is_later { SettingsCall::Validate } else { SettingsCall::Reconfigure };
         configure::ask(&self.library, asking, self.source, token, config)?;
         let mut state = self.state.lock();
         state.config = config.into();

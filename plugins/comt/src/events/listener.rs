@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, OnceLock};
 
 use com::dcom::RESOLVER_PORT;
-use dcom::callbacks::{Exporter, Strangers, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::callbacks::{AdvertisedAddress, Exporter, Subscriber, SubscriberLimits, Subscribers, UnknownPeers};
 use dcom::rpc_server::{Deadlines, TcpListeners};
 use plugin_sdk::{Failure, LibrarySettings, Problem, Stage};
 use plugin_session::recorder;
@@ -63,7 +63,9 @@ impl LibrarySettings for LibraryOptions {
             let message = format!("write from 1 to {LISTEN_MAX} addresses");
             problems.push(Problem::new("/events/listen", message).suggest("0.0.0.0:135"));
         }
-        if let Some(Err(error)) = advertise.as_ref().map(|host| Told::new(host.as_str(), RESOLVER_PORT)) {
+        if let Some(Err(error)) =
+            advertise.as_ref().map(|host| AdvertisedAddress::new(host.as_str(), RESOLVER_PORT))
+        {
             problems.push(Problem::new("/events/advertise", error.to_string()));
         }
         if *advertise_port == Some(0) {
@@ -152,7 +154,7 @@ impl Listening {
     ///
     /// # Errors
     /// If this machine has no address towards the host, or a wrong one is configured.
-    pub(crate) fn told(&self, host: IpAddr) -> Result<Told, String> {
+    pub(crate) fn told(&self, host: IpAddr) -> Result<AdvertisedAddress, String> {
         let advertised = match &self.advertise {
             Some(name) => name.clone(),
             None => own_address_towards(host)
@@ -161,24 +163,28 @@ impl Listening {
                 })?
                 .to_string(),
         };
-        Told::new(advertised, self.port).map_err(|error| error.to_string())
+        AdvertisedAddress::new(advertised, self.port).map_err(|error| error.to_string())
     }
 
     /// A subscriber that is called from these addresses.
     ///
     /// # Errors
     /// If the system has no random numbers for its identifiers.
-    pub(crate) fn subscribe(&self, addresses: Vec<IpAddr>, told: Told) -> Result<Subscriber, String> {
+    pub(crate) fn subscribe(
+        &self,
+        addresses: Vec<IpAddr>,
+        told: AdvertisedAddress,
+    ) -> Result<Subscriber, String> {
         self.subscribers.subscribe(addresses, told).map_err(|error| error.to_string())
     }
 
     /// Connections from addresses that are no target's.
-    pub(crate) fn strangers(&self) -> Strangers {
+    pub(crate) fn strangers(&self) -> UnknownPeers {
         self.subscribers.strangers()
     }
 
     /// Name or address, and port, as hosts are told.
-    pub(crate) fn place(&self, told: &Told) -> String {
+    pub(crate) fn place(&self, told: &AdvertisedAddress) -> String {
         format!("{} (ports {RESOLVER_PORT} and {})", told.host(), self.port)
     }
 }

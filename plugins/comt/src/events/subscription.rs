@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use dcom::callbacks::{Event, EventCounts, Subscriber, Told};
+use dcom::callbacks::{AdvertisedAddress, Event, EventCounts, Subscriber};
 use dcom::client::Object;
 use host_session::{Recovery, SessionError, Target};
 use plugin_sdk::{Collection, Coverage, Failure, GeneralReason, Stage};
@@ -328,7 +328,7 @@ impl HostSource for Subscription {
 pub(super) struct Own {
     listening: Arc<Listening>,
     subscriber: Subscriber,
-    told: Told,
+    told: AdvertisedAddress,
     id: SubscriptionId,
 }
 

@@ -33,7 +33,7 @@ use self::problems::Problems;
 use self::process::Program;
 use self::runner::{Job, Runner};
 use self::triggers::Triggers;
-use crate::board::{Board, Fired, Watched};
+use crate::alert_table::{AlertTable, Fired, WatchedAlert};
 use crate::counters::{Found, Kinds};
 use crate::host::may_control;
 use crate::model::links::{self, Links};
@@ -149,11 +149,11 @@ impl Actions {
     }
 
     /// Takes the alerts of these sets.
-    pub(crate) fn watch(&mut self, board: &mut Board) {
-        board.run(|set| self.triggers.is_running(set));
+    pub(crate) fn watch(&mut self, alert_table: &mut AlertTable) {
+        alert_table.run(|set| self.triggers.is_running(set));
         let Self { tasks, counts, .. } = self;
         counts.select(
-            board
+            alert_table
                 .alerts()
                 .iter()
                 .flat_map(|alert| {
@@ -175,26 +175,26 @@ impl Actions {
     }
 
     /// Stops the sets whose time has passed.
-    pub(crate) fn expire(&mut self, board: &mut Board, now: Duration) {
+    pub(crate) fn expire(&mut self, alert_table: &mut AlertTable, now: Duration) {
         if self.triggers.expire(now) {
-            board.run(|set| self.triggers.is_running(set));
+            alert_table.run(|set| self.triggers.is_running(set));
         }
     }
 
     /// Judges what is due, and does what follows. A set that is started is judged at once: it may not last until the next samples.
     pub(crate) async fn judge(
         &mut self,
-        board: &mut Board,
+        alert_table: &mut AlertTable,
         (found, frame, replied): (&Found, &Frame, Kinds),
         moment: Moment,
     ) {
         self.started.retain(|_, at| moment.at.saturating_sub(*at) < PAUSE);
         // Each time but the last one starts a set, and none is started twice.
         loop {
-            let fired = board.judge(found, frame, replied, moment.sample).await;
+            let fired = alert_table.judge(found, frame, replied, moment.sample).await;
             let mut has_started = false;
             for fired in &fired {
-                let alert = &board.alerts()[fired.alert];
+                let alert = &alert_table.alerts()[fired.alert];
                 if fired.is_first {
                     self.start_task(alert, fired, moment);
                 }
@@ -203,12 +203,12 @@ impl Actions {
             if !has_started {
                 return;
             }
-            board.run(|set| self.triggers.is_running(set));
+            alert_table.run(|set| self.triggers.is_running(set));
         }
     }
 
     /// Starts the set that an alert names. Returns whether it is judged from now on.
-    fn start_set(&mut self, alert: &Watched, fired: &Fired, moment: Moment) -> bool {
+    fn start_set(&mut self, alert: &WatchedAlert, fired: &Fired, moment: Moment) -> bool {
         let Some(set) = &alert.start_set else { return false };
         if !self.triggers.has(set) {
             if fired.is_first && self.may_start(set) {
@@ -222,7 +222,7 @@ impl Actions {
     }
 
     /// Has the host start one of its sets. It is asked once for all instances that begin to fire together.
-    fn start_on_host(&mut self, alert: &Watched, set: &str, fired: &Fired, moment: Moment) {
+    fn start_on_host(&mut self, alert: &WatchedAlert, set: &str, fired: &Fired, moment: Moment) {
         let key = key(alert, Action::Trigger);
         let instance = (key.clone(), Arc::clone(&alert.counter), fired.instance.clone());
         let is_recent = self.started.contains_key(&instance);
@@ -264,7 +264,7 @@ impl Actions {
         }
     }
 
-    fn start_task(&mut self, alert: &Watched, fired: &Fired, moment: Moment) {
+    fn start_task(&mut self, alert: &WatchedAlert, fired: &Fired, moment: Moment) {
         let Some(call) = &alert.task else { return };
         let Some(task) = self.tasks.get(&call.name) else { return };
         let key = key(alert, Action::Task);
@@ -349,7 +349,7 @@ impl Actions {
     }
 }
 
-fn key(alert: &Watched, action: Action) -> Key {
+fn key(alert: &WatchedAlert, action: Action) -> Key {
     Key { set: Arc::clone(&alert.set), alert: Arc::clone(&alert.name), action }
 }
 

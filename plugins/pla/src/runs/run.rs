@@ -32,7 +32,7 @@ pub(crate) struct Run {
     /// Where its files are. When its state was read, this keeps other instances out.
     pub(super) folder: Option<SetFolder>,
     /// Not before what is kept of it was read.
-    life: Option<SetRun>,
+    state_machine: Option<SetRun>,
     /// What its life counted while its logs went to other places.
     earlier: RunCounts,
     loading: Option<JoinHandle<Loaded>>,
@@ -100,7 +100,7 @@ impl Run {
             start,
             log_factory,
             folder,
-            life: None,
+            state_machine: None,
             earlier: RunCounts::default(),
             loading: None,
             waits_for: None,
@@ -123,8 +123,8 @@ impl Run {
     }
 
     /// What it does; nothing while that is not known.
-    pub(crate) fn life(&self) -> Option<&SetRun> {
-        self.life.as_ref()
+    pub(crate) fn state_machine(&self) -> Option<&SetRun> {
+        self.state_machine.as_ref()
     }
 
     /// What decides when it runs. Of a set that alerts start, these decide that, and its duration is theirs.
@@ -139,7 +139,7 @@ impl Run {
     /// Its starts since the exporter watches it.
     pub(crate) fn counts(&self) -> RunCounts {
         let earlier = self.earlier;
-        self.life.as_ref().map_or(earlier, |life| earlier.plus(life.counts()))
+        self.state_machine.as_ref().map_or(earlier, |state_machine| earlier.plus(state_machine.counts()))
     }
 
     /// Goes on with the counts of a run of this set, which has stopped because its logs went to other places.
@@ -159,8 +159,8 @@ impl Run {
         while let Ok(event) = self.events.1.try_recv() {
             self.take(event, moment);
         }
-        if let Some(life) = &mut self.life {
-            life.handle_time(moment);
+        if let Some(state_machine) = &mut self.state_machine {
+            state_machine.handle_time(moment);
         }
         self.follow(is_triggered, moment);
     }
@@ -168,7 +168,11 @@ impl Run {
     /// Waits until the data manager is done if a start waits for that, but not longer than until `patience`: a set that runs
     /// always leaves out no sample between two runs. Only a start that needs the limits to hold waits longer.
     pub(super) async fn wait_until_compiled(&mut self, moment: Moment, patience: Instant) {
-        while self.life.as_ref().is_some_and(|life| life.state() == RunState::Queued) {
+        while self
+            .state_machine
+            .as_ref()
+            .is_some_and(|state_machine| state_machine.state() == RunState::Queued)
+        {
             match tokio::time::timeout_at(patience, self.events.1.recv()).await {
                 Ok(Some(event)) => self.take(event, moment),
                 _ if self.needs_check() => return,
@@ -181,10 +185,10 @@ impl Run {
 
     /// Starts what is queued while the data manager still works on the last run.
     fn start_while_compiling(&mut self, moment: Moment) {
-        if let Some(life) = &mut self.life
-            && let Some(serial_number) = life.snapshot(moment).compiling
+        if let Some(state_machine) = &mut self.state_machine
+            && let Some(serial_number) = state_machine.snapshot(moment).compiling
         {
-            life.handle_compiled(serial_number, moment);
+            state_machine.handle_compiled(serial_number, moment);
         }
     }
 
@@ -204,14 +208,14 @@ impl Run {
 
     /// Starts and stops it by what alerts want. One without schedules runs always.
     pub(super) fn follow(&mut self, is_triggered: bool, moment: Moment) {
-        let Some(life) = &mut self.life else { return };
+        let Some(state_machine) = &mut self.state_machine else { return };
         let is_paused = self.retry_at.is_some_and(|at| moment.monotonic < at);
-        let runs = matches!(life.state(), RunState::Running | RunState::Queued);
+        let runs = matches!(state_machine.state(), RunState::Running | RunState::Queued);
         let changed = match self.start {
-            Start::Triggered if is_triggered && !runs && !is_paused => life.handle_start(moment),
-            Start::Triggered if !is_triggered && runs => life.handle_stop(moment),
+            Start::Triggered if is_triggered && !runs && !is_paused => state_machine.handle_start(moment),
+            Start::Triggered if !is_triggered && runs => state_machine.handle_stop(moment),
             Start::Always if !self.logs.is_scheduled() && !runs && !self.is_over && !is_paused => {
-                life.handle_start(moment)
+                state_machine.handle_start(moment)
             }
             _ => Ok(()),
         };
@@ -236,8 +240,8 @@ impl Run {
         collectors.iter_mut().for_each(|one| one.count_on(&mut self.collectors));
         (self.collectors, self.logs, self.start, self.is_over) = (collectors, logs, start, false);
         let definition = self.definition();
-        if let Some(life) = &mut self.life {
-            life.handle_definition(definition, moment);
+        if let Some(state_machine) = &mut self.state_machine {
+            state_machine.handle_definition(definition, moment);
         }
         self.act(moment);
     }
@@ -245,9 +249,9 @@ impl Run {
     /// It ends, and does not start again.
     pub(super) fn stop(&mut self, moment: Moment) {
         self.is_over = true;
-        if let Some(life) = &mut self.life {
+        if let Some(state_machine) = &mut self.state_machine {
             // One that does not run has stopped already.
-            let _ = life.handle_stop(moment);
+            let _ = state_machine.handle_stop(moment);
         }
         self.act(moment);
     }
@@ -258,8 +262,8 @@ impl Run {
             Event::Closed(ended) => self.ended.push(ended),
             Event::Compiled { serial_number, compiled } => {
                 self.compiled.add(compiled);
-                if let Some(life) = &mut self.life {
-                    life.handle_compiled(serial_number, moment);
+                if let Some(state_machine) = &mut self.state_machine {
+                    state_machine.handle_compiled(serial_number, moment);
                 }
             }
             Event::Checked { serial_number, result } => match (result, &mut self.segment) {
@@ -271,8 +275,8 @@ impl Run {
                     tracing::warn!(set, reason, "The data manager of a set does not permit it to run");
                     self.upkeep.end(serial_number);
                     (self.segment, self.retry_at) = (None, Some(moment.monotonic + PAUSE));
-                    if let Some(life) = &mut self.life {
-                        life.handle_start_failed(serial_number, moment);
+                    if let Some(state_machine) = &mut self.state_machine {
+                        state_machine.handle_start_failed(serial_number, moment);
                     }
                 }
             },
@@ -281,7 +285,7 @@ impl Run {
 
     /// Does what the engine wants, and notes the state: it is on the disk before a file of a new segment is.
     fn act(&mut self, moment: Moment) {
-        while let Some(action) = self.life.as_mut().and_then(SetRun::poll_action) {
+        while let Some(action) = self.state_machine.as_mut().and_then(SetRun::poll_action) {
             match action {
                 Action::StartRun { serial_number, .. } => {
                     tracing::info!(set = &*self.name, serial_number, "A set runs");

@@ -182,12 +182,12 @@ async fn sets_begin_and_store_their_states_while_the_folder_of_another_target_ha
 
     hangs.step(|_| false, moment, Instant::now()).await;
     other.step(|_| false, moment, soon()).await;
-    assert!(other.runs[0].life().is_some(), "it has begun");
+    assert!(other.runs[0].state_machine().is_some(), "it has begun");
     hangs.step(|_| false, moment, Instant::now()).await;
-    assert!(hangs.runs[0].life().is_none(), "it waits for its folder");
+    assert!(hangs.runs[0].state_machine().is_none(), "it waits for its folder");
     drop(loads);
     hangs.step(|_| false, moment, soon()).await;
-    assert!(hangs.runs[0].life().is_some());
+    assert!(hangs.runs[0].state_machine().is_some());
 
     let is_stored = |target: &str| at(target).join("Day").join(".run.json").exists();
     let stored = async |target: &str, runs: &mut Runs| {

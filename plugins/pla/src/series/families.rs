@@ -2,7 +2,7 @@
 
 use plugin_sdk::{Display, DisplayRule, FamilyDef, Kind, ValueKind};
 
-use crate::board::OF_ROWS;
+use crate::alert_table::OF_ROWS;
 
 /// The namespace of all of them.
 pub(super) const NAMESPACE: &str = "pla";
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(of_sets, ["Info", "Alerts", "Judged", "Problems"]);
         let of_host = [STATUS, SERIAL_NUMBER, COLLECTORS, NEXT_START].map(|index| items[index]);
         assert_eq!(of_host, ["Status", "Serial Number", "Collectors", "Next Start Timestamp"]);
-        // As rows of the board have them.
+        // As rows of the table have them.
         assert_eq!(items[..OF_ROWS], ["Firing", "State Info", "Value", "Triggered", "Last Change Timestamp"]);
     }
 }

@@ -46,15 +46,15 @@ impl LogTable {
 fn show_run<'a>(run: &'a Run, take: Take<'_, 'a>) {
     let own = |family| Key::of(family, &run.name);
     let with = |family, name, value| own(family).with(name, value);
-    if let Some(life) = run.life() {
+    if let Some(state_machine) = run.state_machine() {
         for state in RunState::ALL {
-            let is_it = f64::from(u8::from(state == life.state()));
+            let is_it = f64::from(u8::from(state == state_machine.state()));
             take(with(families::STATUS, "status", state.as_str()), is_it);
         }
-        if let Some(number) = life.serial_number() {
+        if let Some(number) = state_machine.serial_number() {
             take(own(families::SERIAL_NUMBER), number.into());
         }
-        if let Some(start) = life.next_start() {
+        if let Some(start) = state_machine.next_start() {
             take(own(families::NEXT_START), seconds(start));
         }
     }

@@ -11,7 +11,7 @@ use super::families::{
 use super::real;
 use super::table::{Key, SeriesTable, Take};
 use crate::actions::Actions;
-use crate::board::{Place, Watched};
+use crate::alert_table::{Place, WatchedAlert};
 use crate::host::HostSet;
 use crate::model::{COLLECTOR_KINDS, Origin, ProblemKind, Set};
 use crate::sets::ShownSet;
@@ -38,7 +38,7 @@ impl SetTable {
         &mut self,
         families: &[Option<FamilyId>],
         sets: &[ShownSet<'a>],
-        (alerts, actions): (&[Watched], &Actions),
+        (alerts, actions): (&[WatchedAlert], &Actions),
         output: &mut Output,
     ) {
         self.count(alerts, sets);
@@ -52,7 +52,7 @@ impl SetTable {
         table.send(families, show, output);
     }
 
-    fn count(&mut self, alerts: &[Watched], sets: &[ShownSet<'_>]) {
+    fn count(&mut self, alerts: &[WatchedAlert], sets: &[ShownSet<'_>]) {
         if self.counts.len() > 2 * sets.len() {
             self.counts.clear();
         }

@@ -92,7 +92,7 @@ impl PlaSource {
             ShownSet { lacks_storage, counters_elsewhere, ..ShownSet::from(set) }
         });
         let sets: Vec<ShownSet<'_>> = own.chain(of_host).collect();
-        self.series.send_sets(&sets, self.board.alerts(), &self.actions, collection.output());
+        self.series.send_sets(&sets, self.alert_table.alerts(), &self.actions, collection.output());
         self.series.send_logs(self.runs.all(), collection.output());
     }
 }

@@ -23,7 +23,7 @@ impl PlaSource {
     }
 
     async fn judge(&mut self, fetched: &Fetched, at: Duration) {
-        let Self { counters, board, clock, actions, runs, is_gap, .. } = self;
+        let Self { counters, alert_table, clock, actions, runs, is_gap, .. } = self;
         let replied = fetched.replied();
         let mut is_new_boot = false;
         if replied.any() {
@@ -31,9 +31,9 @@ impl PlaSource {
             is_new_boot = clock.advance(kind, &counters.frame().clocks, at);
         }
         let now = clock.now();
-        actions.expire(board, now);
+        actions.expire(alert_table, now);
         if std::mem::take(is_gap) || is_new_boot {
-            board.miss(now);
+            alert_table.miss(now);
         }
         if is_new_boot {
             // What the paths mean may have changed with the host.
@@ -41,7 +41,7 @@ impl PlaSource {
         } else if let Some(found) = counters.found() {
             let moment = Moment { sample: now, at, time: SystemTime::now() };
             let values = (found, counters.frame(), replied);
-            actions.judge(board, values, moment).await;
+            actions.judge(alert_table, values, moment).await;
             runs.sample(values, |set| actions.is_running(set), now, calendar::moment(at)).await;
         }
     }
@@ -53,7 +53,7 @@ impl PlaSource {
         let (now, unix_s) = (self.clock.now(), unix_seconds());
         let mut gone = Vec::new();
         self.reporter.begin();
-        for alert in self.board.alerts_mut() {
+        for alert in self.alert_table.alerts_mut() {
             for (instance, mut row) in alert.refresh(self.round, unix_s) {
                 gone.extend(row.ids());
                 self.reporter.close(alert, &instance, &mut row);
@@ -64,7 +64,7 @@ impl PlaSource {
             gone.extend(series::ids_of(&alert));
             self.reporter.close_all(&mut alert);
         }
-        self.series.send_alerts(self.board.alerts_mut(), gone, collection.output());
+        self.series.send_alerts(self.alert_table.alerts_mut(), gone, collection.output());
         let counts = self.actions.count(self.reporter.take_reported().into_iter());
         self.series.send_actions(counts, collection.output());
     }

@@ -9,7 +9,7 @@ use counters::pcq::types::InstanceId;
 use counters::pcq::wire::RawValue;
 
 use super::aggregated::Aggregated;
-use super::{Cell, Column, CountersetPoller, Instance, Standing};
+use super::{Cell, Column, CountersetPoller, Instance, Visibility};
 use crate::Pace;
 use crate::reading::{InstanceReading, Reading};
 use crate::sink::{NewSeries, SeriesIds, SeriesSink, Start};
@@ -110,7 +110,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
     ) {
         let mut shown = Vec::with_capacity(newcomers.len());
         for seen in newcomers {
-            if let Some(Standing::Shown | Standing::Total) = self.add(seen, clocks, wanted) {
+            if let Some(Visibility::Shown | Visibility::Total) = self.add(seen, clocks, wanted) {
                 shown.push(self.instances.len() - 1);
             }
         }
@@ -118,17 +118,17 @@ impl<I: SeriesIds> CountersetPoller<I> {
     }
 
     /// Adds an instance, unless it is there already.
-    fn add(&mut self, seen: &InstanceReading<'_>, clocks: RawClocks, wanted: &Wanted) -> Option<Standing> {
+    fn add(&mut self, seen: &InstanceReading<'_>, clocks: RawClocks, wanted: &Wanted) -> Option<Visibility> {
         let index = self.instances.len();
         write_key(&mut self.scratch.key, [seen.id, seen.owner], seen.name.as_bytes());
         let Entry::Vacant(place) = self.by_key.entry(self.scratch.key.as_slice().into()) else { return None };
         place.insert(index);
         let name = seen.name.to_string();
         let choice = self.choice(&name, seen.id, wanted);
-        let standing = match self.standing_of(choice) {
-            Standing::Unwanted => Standing::Unwanted,
-            standing if self.take_label(seen.name.as_bytes()) => standing,
-            _ => Standing::Duplicate,
+        let visibility = match self.visibility_of(choice) {
+            Visibility::Unwanted => Visibility::Unwanted,
+            visibility if self.take_label(seen.name.as_bytes()) => visibility,
+            _ => Visibility::Duplicate,
         };
         let is_part = |scope| !Selection::is_total(&name) && (scope == Scope::All || choice != Choice::No);
         let aggregated = self.aggregated.as_ref().filter(|aggregated| is_part(aggregated.scope));
@@ -140,13 +140,13 @@ impl<I: SeriesIds> CountersetPoller<I> {
             seen: self.epoch,
             emitted: 0,
             added: 0,
-            standing,
+            visibility,
             start: self.start_of(seen, clocks),
             rank: Widen::new(),
             cells: Box::default(),
             shares,
         });
-        Some(standing)
+        Some(visibility)
     }
 
     /// Whether an instance of this name has labels that no other one has; from then on they are its own.
@@ -156,13 +156,13 @@ impl<I: SeriesIds> CountersetPoller<I> {
 
     /// Of those that were left out because another had their name the first takes its place.
     fn let_follow<S: SeriesSink<I>>(&mut self, freed: &[Box<[u8]>], wanted: &Wanted, output: &mut S) {
-        if freed.is_empty() || !self.instances.iter().any(|one| one.standing == Standing::Duplicate) {
+        if freed.is_empty() || !self.instances.iter().any(|one| one.visibility == Visibility::Duplicate) {
             return;
         }
         let freed: HashSet<&[u8]> = freed.iter().map(|name| &**name).collect();
         let mut first: HashMap<&[u8], usize> = HashMap::new();
         for (index, one) in self.instances.iter().enumerate() {
-            if one.standing == Standing::Duplicate && freed.contains(&*one.name) {
+            if one.visibility == Visibility::Duplicate && freed.contains(&*one.name) {
                 let known = first.entry(&one.name).or_insert(index);
                 if one.id.0 < self.instances[*known].id.0 {
                     *known = index;
@@ -174,10 +174,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
         for &index in &followers {
             let name = self.instances[index].name.clone();
             let choice = self.choice(&text::decode(&name), self.instances[index].id, wanted);
-            self.instances[index].standing = self.standing_of(choice);
+            self.instances[index].visibility = self.visibility_of(choice);
             self.take_label(&name);
         }
-        followers.retain(|index| self.instances[*index].standing != Standing::BelowTop);
+        followers.retain(|index| self.instances[*index].visibility != Visibility::BelowTop);
         self.show(&followers, output);
     }
 
@@ -192,13 +192,13 @@ impl<I: SeriesIds> CountersetPoller<I> {
         }
     }
 
-    fn standing_of(&self, choice: Choice) -> Standing {
+    fn visibility_of(&self, choice: Choice) -> Visibility {
         match choice {
-            _ if !self.shows_instances => Standing::Unwanted,
-            Choice::No => Standing::Unwanted,
-            Choice::Total => Standing::Total,
-            Choice::Yes if self.top.is_some() => Standing::BelowTop,
-            Choice::Yes => Standing::Shown,
+            _ if !self.shows_instances => Visibility::Unwanted,
+            Choice::No => Visibility::Unwanted,
+            Choice::Total => Visibility::Total,
+            Choice::Yes if self.top.is_some() => Visibility::BelowTop,
+            Choice::Yes => Visibility::Shown,
         }
     }
 
@@ -236,7 +236,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
         for (instance, labels) in shown().zip(&labels) {
             for column in self.columns.iter().filter(|column| is_numeric(column)) {
                 let start = instance.start.filter(|_| column.family.exposition.counts_since_beginning());
-                let family = column.family_of(instance.standing);
+                let family = column.family_of(instance.visibility);
                 offered.extend(family.map(|family| NewSeries { family, labels, start }));
             }
         }
@@ -244,22 +244,22 @@ impl<I: SeriesIds> CountersetPoller<I> {
         let Self { columns, instances, .. } = self;
         for &index in indexes {
             let Some(instance) = instances.get_mut(index) else { continue };
-            let standing = instance.standing;
+            let visibility = instance.visibility;
             let cells: Box<[Cell<I>]> = columns
                 .iter()
-                .map(|column| match column.family_of(standing) {
+                .map(|column| match column.family_of(visibility) {
                     Some(_) if is_numeric(column) => Cell { series: ids.next().flatten(), ..Cell::default() },
                     _ => Cell::default(),
                 })
                 .collect();
             let has_texts =
-                columns.iter().any(|column| !is_numeric(column) && column.family_of(standing).is_some());
+                columns.iter().any(|column| !is_numeric(column) && column.family_of(visibility).is_some());
             // Whoever sends instances without end gets no memory for what the sink does not take.
             let is_taken = has_texts || cells.iter().any(|cell| cell.series.is_some());
             instance.cells = if is_taken { cells } else { Box::default() };
             instance.emitted = 0;
-            if instance.standing == Standing::BelowTop {
-                instance.standing = Standing::Shown;
+            if instance.visibility == Visibility::BelowTop {
+                instance.visibility = Visibility::Shown;
             }
         }
     }
@@ -286,7 +286,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
             if let Some(aggregated) = &mut self.aggregated {
                 aggregated.leave(&gone.shares);
             }
-            if matches!(gone.standing, Standing::Shown | Standing::Total | Standing::BelowTop)
+            if matches!(gone.visibility, Visibility::Shown | Visibility::Total | Visibility::BelowTop)
                 && self.taken_names.remove(&gone.name)
             {
                 freed.push(gone.name);

@@ -35,7 +35,7 @@ pub struct CountersetPoller<I: SeriesIds> {
     /// The counters of the last reply, in its order. The columns' places are for these.
     counters: Vec<CounterId>,
     /// Whether the last reply held counters that the registration lacks.
-    has_strangers: bool,
+    has_unregistered_counters: bool,
     /// Whether these counters were compared with those of the registration.
     is_compared: bool,
     instances: Vec<Instance<I>>,
@@ -86,7 +86,7 @@ struct Instance<I: SeriesIds> {
     emitted: u64,
     /// The reply that it was added up with last.
     added: u64,
-    standing: Standing,
+    visibility: Visibility,
     /// Since when it counts.
     start: Option<Start>,
     /// What [`Top`] ranks it by.
@@ -99,7 +99,7 @@ struct Instance<I: SeriesIds> {
 
 /// Why an instance is shown or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum Visibility {
     Shown,
     /// It is, apart from the others.
     Total,
@@ -111,9 +111,9 @@ enum Standing {
 }
 
 impl<I: SeriesIds> Column<I> {
-    const fn family_of(&self, standing: Standing) -> Option<I::Family> {
-        match standing {
-            Standing::Total => self.total,
+    const fn family_of(&self, visibility: Visibility) -> Option<I::Family> {
+        match visibility {
+            Visibility::Total => self.total,
             _ => self.id,
         }
     }
@@ -204,7 +204,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
             aggregated,
             top: wanted.top_n.as_ref().and_then(|top| Top::new(counterset, top)),
             counters: Vec::new(),
-            has_strangers: false,
+            has_unregistered_counters: false,
             is_compared: false,
             instances: Vec::new(),
             by_key: HashMap::new(),
@@ -228,13 +228,13 @@ impl<I: SeriesIds> CountersetPoller<I> {
     }
 
     /// Whether the last reply held counters that the registration lacks: its provider was exchanged.
-    pub const fn has_strangers(&self) -> bool {
-        self.has_strangers
+    pub const fn has_unregistered_counters(&self) -> bool {
+        self.has_unregistered_counters
     }
 
     /// Whether there is something to show, whatever the sink took of it.
     pub fn shows_any(&self) -> bool {
-        let is_shown = |one: &Instance<I>| matches!(one.standing, Standing::Shown | Standing::Total);
+        let is_shown = |one: &Instance<I>| matches!(one.visibility, Visibility::Shown | Visibility::Total);
         self.aggregated.is_some() || self.instances.iter().any(is_shown)
     }
 
@@ -242,10 +242,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
     pub fn left_out(&self) -> LeftOut {
         let mut left_out = LeftOut { limit: self.over_limit, ..LeftOut::default() };
         for instance in &self.instances {
-            match instance.standing {
-                Standing::Duplicate => left_out.duplicate += 1,
-                Standing::BelowTop => left_out.top_n += 1,
-                Standing::Shown | Standing::Total | Standing::Unwanted => {}
+            match instance.visibility {
+                Visibility::Duplicate => left_out.duplicate += 1,
+                Visibility::BelowTop => left_out.top_n += 1,
+                Visibility::Shown | Visibility::Total | Visibility::Unwanted => {}
             }
         }
         left_out
@@ -256,7 +256,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
         if !std::mem::replace(&mut self.is_compared, true) {
             let known: HashSet<CounterId> =
                 counterset.counters.iter().map(|counter| counter.info.counter_id).collect();
-            self.has_strangers = !self.counters.iter().all(|id| known.contains(id));
+            self.has_unregistered_counters = !self.counters.iter().all(|id| known.contains(id));
         }
     }
 

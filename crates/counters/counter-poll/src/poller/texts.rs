@@ -16,7 +16,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
         output: &mut S,
     ) {
         let Some(instance) = self.instances.get_mut(index) else { return };
-        let is_total = instance.standing == super::Standing::Total;
+        let is_total = instance.visibility == super::Visibility::Total;
         for (column, cell) in self.columns.iter().zip(&mut instance.cells) {
             let family = if is_total { column.total } else { column.id };
             let (Some(family), Some(source)) = (family, column.source) else { continue };

@@ -8,7 +8,7 @@ use counter_types::{Kind, Width, properties};
 use counters::pcq::types::CounterId;
 use counters::pcq::wire::RawValue;
 
-use super::{CountersetPoller, Standing};
+use super::{CountersetPoller, Visibility};
 use crate::Pace;
 use crate::reading::{InstanceReading, Reading};
 use crate::sink::{SeriesIds, SeriesSink};
@@ -72,10 +72,10 @@ impl<I: SeriesIds> CountersetPoller<I> {
     fn rank_one(&mut self, position: usize, seen: &InstanceReading<'_>) {
         let Some(index) = self.find(position, seen) else { return };
         let (Some(top), Some(instance)) = (&mut self.top, self.instances.get_mut(index)) else { return };
-        let bonus = match instance.standing {
-            Standing::Shown => BONUS,
-            Standing::BelowTop => 1.0,
-            Standing::Total | Standing::Unwanted | Standing::Duplicate => return,
+        let bonus = match instance.visibility {
+            Visibility::Shown => BONUS,
+            Visibility::BelowTop => 1.0,
+            Visibility::Total | Visibility::Unwanted | Visibility::Duplicate => return,
         };
         let raw = top.place.and_then(|place| seen.values.clone().nth(place)).and_then(RawValue::to_u64);
         let raw = raw.unwrap_or(0);
@@ -95,8 +95,9 @@ impl<I: SeriesIds> CountersetPoller<I> {
             self.hide(index, &mut hidden);
         }
         output.retire(&hidden);
-        let is_hidden =
-            |index: &usize| self.instances.get(*index).is_some_and(|one| one.standing == Standing::BelowTop);
+        let is_hidden = |index: &usize| {
+            self.instances.get(*index).is_some_and(|one| one.visibility == Visibility::BelowTop)
+        };
         let ranked = top.ranking.iter().take(top.n).map(|&(.., index)| index);
         let shown: Vec<usize> = ranked.filter(is_hidden).collect();
         self.show(&shown, output);
@@ -105,9 +106,9 @@ impl<I: SeriesIds> CountersetPoller<I> {
 
     fn hide(&mut self, index: usize, hidden: &mut Vec<I::Series>) {
         let Some(instance) = self.instances.get_mut(index) else { return };
-        if instance.standing == Standing::Shown {
+        if instance.visibility == Visibility::Shown {
             hidden.extend(instance.series());
-            instance.standing = Standing::BelowTop;
+            instance.visibility = Visibility::BelowTop;
             instance.cells = Box::default();
         }
     }

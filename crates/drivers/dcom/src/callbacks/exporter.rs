@@ -11,11 +11,11 @@ use tracing::debug;
 
 use crate::callbacks::Export;
 use crate::callbacks::ExportedObject;
+use crate::callbacks::advertised_address::AdvertisedAddress;
 use crate::callbacks::random::NoRandomness;
 use crate::callbacks::remote_unknown::RemUnknown;
 use crate::callbacks::resolver::Resolver;
-use crate::callbacks::table::{Role, Strangers, Table};
-use crate::callbacks::told::Told;
+use crate::callbacks::table::{Role, Table, UnknownPeers};
 
 /// A program with objects, and the resolver that finds it. Clones are the same one.
 #[derive(Clone)]
@@ -39,10 +39,10 @@ impl Exporter {
         &self,
         object: Arc<dyn ExportedObject>,
         addresses: impl IntoIterator<Item = IpAddr>,
-        told: Told,
+        address: AdvertisedAddress,
     ) -> Result<Export, NoRandomness> {
         let addresses = addresses.into_iter().map(|address| address.to_canonical()).collect();
-        let entry = self.table.insert(object, addresses, told)?;
+        let entry = self.table.insert(object, addresses, address)?;
         Ok(Export::new(Arc::clone(&self.table), entry))
     }
 
@@ -87,7 +87,7 @@ impl Exporter {
 
     /// Connections from addresses that are the target of no object.
     #[must_use]
-    pub fn strangers(&self) -> Strangers {
+    pub fn strangers(&self) -> UnknownPeers {
         self.table.strangers()
     }
 }

@@ -6,15 +6,15 @@
 //!
 //! | the host calls | where | what for |
 //! | --- | --- | --- |
-//! | `IObjectExporter`: `ServerAlive2`, `ResolveOxid2` | the told address, port 135 | where the object's program is |
-//! | `IRemUnknown`, `IRemUnknown2` | the told address and port | the object's interfaces, references to it |
+//! | `IObjectExporter`: `ServerAlive2`, `ResolveOxid2` | the advertised address, port 135 | where the object's program is |
+//! | `IRemUnknown`, `IRemUnknown2` | the advertised address and port | the object's interfaces, references to it |
 //! | the object | the same | the event |
 //!
 //! [`Subscribers`] has objects for the events of the COM+ tracker, and keeps the newest state of each target:
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-//! use dcom::callbacks::{Exporter, SubscriberLimits, Subscribers, Told};
+//! use dcom::callbacks::{Exporter, SubscriberLimits, Subscribers, AdvertisedAddress};
 //! use dcom::rpc_server::{Deadlines, Limits, TcpListeners};
 //! use tokio::net::TcpListener;
 //!
@@ -24,8 +24,8 @@
 //! let server = exporter.server(Limits::default(), Deadlines::default());
 //! let listening = TcpListeners::start(&server, vec![listener])?;
 //!
-//! let told = Told::new("192.0.2.7", 135)?;
-//! let subscriber = subscribers.subscribe(["198.51.100.1".parse()?], told)?;
+//! let address = AdvertisedAddress::new("192.0.2.7", 135)?;
+//! let subscriber = subscribers.subscribe(["198.51.100.1".parse()?], address)?;
 //! let reference = subscriber.objref().to_pointer();
 //! // … the reference is stored as the SubscriberInterface of a subscription at the host
 //! subscriber.arrived().await;
@@ -53,19 +53,19 @@
 //! Objects live as long as their [`Export`], whatever callers say of references and pings: the reference says that no pings
 //! are wanted.
 
+mod advertised_address;
 mod exporter;
 mod random;
 mod remote_unknown;
 mod resolver;
 mod subscriber;
 mod table;
-mod told;
 
+pub use self::advertised_address::{AdvertisedAddress, InvalidAdvertisedAddress};
 pub use self::exporter::Exporter;
 pub use self::random::NoRandomness;
 pub use self::subscriber::{Event, EventCounts, EventRefusal, Subscriber, SubscriberLimits, Subscribers};
-pub use self::table::Strangers;
-pub use self::told::{InvalidTold, Told};
+pub use self::table::UnknownPeers;
 use core::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -133,6 +133,6 @@ impl Drop for Export {
 /// Identifiers are not printed: who knows them can call the object.
 impl fmt::Debug for Export {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Export").field("told", &self.entry.told).finish_non_exhaustive()
+        f.debug_struct("Export").field("address", &self.entry.address).finish_non_exhaustive()
     }
 }

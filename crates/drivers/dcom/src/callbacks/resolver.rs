@@ -67,7 +67,7 @@ impl IObjectExporterServer for Calls<'_> {
     fn resolve_oxid(&mut self, request: &ResolveOxidRequest) -> ServerResult<ResolveOxidReply, Win32Error> {
         let program = self.program(request.oxid)?;
         Ok(ResolveOxidReply {
-            bindings: Some(Box::new(program.told.exporter())),
+            bindings: Some(Box::new(program.address.exporter())),
             ipid_rem_unknown: program.ipid_rem_unknown,
             authn_hint: AUTHN_HINT,
             status: SUCCESS,
@@ -103,7 +103,7 @@ impl IObjectExporterServer for Calls<'_> {
     ) -> ServerResult<ResolveOxid2Reply, Win32Error> {
         let program = self.program(request.oxid)?;
         Ok(ResolveOxid2Reply {
-            bindings: Some(Box::new(program.told.exporter())),
+            bindings: Some(Box::new(program.address.exporter())),
             ipid_rem_unknown: program.ipid_rem_unknown,
             authn_hint: AUTHN_HINT,
             version: ComVersion::V5_7,
@@ -113,7 +113,7 @@ impl IObjectExporterServer for Calls<'_> {
 
     fn server_alive2(&mut self, _: &ServerAlive2Request) -> ServerResult<ServerAlive2Reply, Win32Error> {
         let own = self.table.objects_of(self.peer);
-        let bindings = own.first().map(|entry| entry.told.resolver()).unwrap_or_default();
+        let bindings = own.first().map(|entry| entry.address.resolver()).unwrap_or_default();
         let (version, reserved) = (ComVersion::V5_7, Reserved::NEW);
         Ok(ServerAlive2Reply { version, bindings: Some(Box::new(bindings)), reserved, status: SUCCESS })
     }

@@ -21,10 +21,10 @@ use wire::{Guid, HResult};
 
 use crate::callbacks::Export;
 use crate::callbacks::ExportedObject;
+use crate::callbacks::advertised_address::AdvertisedAddress;
 use crate::callbacks::exporter::Exporter;
 use crate::callbacks::random::NoRandomness;
-use crate::callbacks::table::Strangers;
-use crate::callbacks::told::Told;
+use crate::callbacks::table::UnknownPeers;
 
 /// How much of events is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,18 +108,18 @@ impl Subscribers {
     pub fn subscribe(
         &self,
         addresses: impl IntoIterator<Item = IpAddr>,
-        told: Told,
+        address: AdvertisedAddress,
     ) -> Result<Subscriber, NoRandomness> {
         self.pool.targets.fetch_add(1, Ordering::Relaxed);
         let pool = Arc::clone(&self.pool);
         let mailbox = Arc::new(Mailbox { pool, state: Mutex::default(), arrived: Notify::new() });
         let object = Arc::clone(&mailbox) as Arc<dyn ExportedObject>;
-        Ok(Subscriber { export: self.exporter.export(object, addresses, told)?, mailbox })
+        Ok(Subscriber { export: self.exporter.export(object, addresses, address)?, mailbox })
     }
 
     /// Connections from addresses that are no target's.
     #[must_use]
-    pub fn strangers(&self) -> Strangers {
+    pub fn strangers(&self) -> UnknownPeers {
         self.exporter.strangers()
     }
 }

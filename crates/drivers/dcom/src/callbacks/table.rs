@@ -11,8 +11,8 @@ use rpc::orpc::{IUnknown, ObjectInterface};
 use wire::Guid;
 
 use crate::callbacks::ExportedObject;
+use crate::callbacks::advertised_address::AdvertisedAddress;
 use crate::callbacks::random::{self, NoRandomness};
-use crate::callbacks::told::Told;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// References that come with an interface where the caller does not say how many it wants.
@@ -21,12 +21,12 @@ const REFERENCES: u32 = 5;
 #[derive(Default)]
 pub(crate) struct Table {
     tables: RwLock<Tables>,
-    strangers: Mutex<Strangers>,
+    strangers: Mutex<UnknownPeers>,
 }
 
 /// Connections from addresses that no object is called from. They are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Strangers {
+pub struct UnknownPeers {
     /// How many there were.
     pub connections: u64,
     /// Where the last one came from.
@@ -60,7 +60,7 @@ pub(crate) struct Entry {
     pub(crate) ipid_rem_unknown: Guid,
     ipid_unknown: Guid,
     ipid_object: Guid,
-    pub(crate) told: Told,
+    pub(crate) address: AdvertisedAddress,
     pub(crate) object: Arc<dyn ExportedObject>,
     addresses: RwLock<BTreeSet<IpAddr>>,
 }
@@ -71,7 +71,7 @@ impl Table {
         &self,
         object: Arc<dyn ExportedObject>,
         addresses: BTreeSet<IpAddr>,
-        told: Told,
+        address: AdvertisedAddress,
     ) -> Result<Arc<Entry>, NoRandomness> {
         let entry = Arc::new(Entry {
             oxid: Oxid(random::number()?),
@@ -80,7 +80,7 @@ impl Table {
             ipid_rem_unknown: random::guid()?,
             ipid_unknown: random::guid()?,
             ipid_object: random::guid()?,
-            told,
+            address,
             object,
             addresses: RwLock::new(addresses),
         });
@@ -135,7 +135,7 @@ impl Table {
         }
     }
 
-    pub(crate) fn strangers(&self) -> Strangers {
+    pub(crate) fn strangers(&self) -> UnknownPeers {
         *self.strangers.lock()
     }
 
@@ -179,6 +179,6 @@ impl Entry {
     /// The same as an OBJREF that says where it is resolved.
     pub(crate) fn objref(&self, iid: Guid, flags: ReferenceFlags) -> Option<Objref<'static>> {
         let std = StdObjref { flags, ..self.reference(iid, REFERENCES)? };
-        Some(Objref::standard(iid, std, self.told.resolver()))
+        Some(Objref::standard(iid, std, self.address.resolver()))
     }
 }

@@ -86,7 +86,7 @@ fn is_name_of_ours(segment: &SegmentState) -> bool {
 impl Run {
     /// Begins to read what was kept of it, if that is not known.
     pub(in crate::runs) fn begin_loading(&mut self) {
-        if self.life.is_none() && self.loading.is_none() {
+        if self.state_machine.is_none() && self.loading.is_none() {
             let (set, logs) = (Arc::clone(&self.name), &self.logs);
             let (has_journals, first) = (logs.has_parquet(), logs.serial_number);
             self.loading = self
@@ -98,7 +98,7 @@ impl Run {
 
     /// Waits until it is known what was kept of it, but not longer than until `patience`.
     pub(in crate::runs) async fn load(&mut self, moment: Moment, patience: Instant) {
-        if self.life.is_some() {
+        if self.state_machine.is_some() {
             return;
         }
         let loaded = match &mut self.loading {
@@ -132,7 +132,7 @@ impl Run {
         let names = (&*self.log_factory.machine, &*self.name);
         self.state = self.folder.clone().map(|folder| Arc::new(StateStore::new(folder, names, earlier)));
         let definition = self.definition();
-        self.life = Some(match loaded {
+        self.state_machine = Some(match loaded {
             Ok(Some(kept)) => {
                 let SetState { run, segment } = *kept;
                 let running = run.running.map(|running| running.serial_number);
@@ -165,8 +165,11 @@ impl Run {
 
     /// Its state is what has to be stored from now on, if it is another than before.
     pub(super) fn note_state(&mut self, moment: Moment) {
-        let Some((life, state)) = self.life.as_ref().zip(self.state.as_ref()) else { return };
-        let now = Some((life.revision(), self.segment.as_ref().map(|segment| segment.serial_number)));
+        let Some((state_machine, state)) = self.state_machine.as_ref().zip(self.state.as_ref()) else {
+            return;
+        };
+        let now =
+            Some((state_machine.revision(), self.segment.as_ref().map(|segment| segment.serial_number)));
         if now != self.noted {
             self.noted = now;
             let segment = self.segment.as_ref().map(|segment| SegmentState {
@@ -174,17 +177,17 @@ impl Run {
                 folder: segment.folder.clone(),
                 began: segment.began.wall,
             });
-            state.set(SetState { run: life.snapshot(moment), segment });
+            state.set(SetState { run: state_machine.snapshot(moment), segment });
         }
     }
 
     /// Its folder may have come, with serial numbers and folders of earlier runs.
     pub(super) fn look_for_earlier(&mut self) {
         if self.is_blind
-            && let Some((life, earlier)) =
-                self.life.as_mut().zip(self.state.as_ref().and_then(|state| state.earlier()))
+            && let Some((state_machine, earlier)) =
+                self.state_machine.as_mut().zip(self.state.as_ref().and_then(|state| state.earlier()))
         {
-            life.handle_earlier_runs(earlier);
+            state_machine.handle_earlier_runs(earlier);
             self.is_blind = false;
         }
     }

@@ -83,8 +83,8 @@ impl Run {
             // [MS-PLA] 2.2.2.11: a circular file that is full goes on with its oldest records.
             let bytes = if recorder.collector.is_circular() { 0 } else { log.bytes() };
             let written = Written { serial_number: segment.serial_number, records: log.records, bytes };
-            if let Some(life) = &mut self.life {
-                life.handle_written(index, written, moment);
+            if let Some(state_machine) = &mut self.state_machine {
+                state_machine.handle_written(index, written, moment);
             }
             self.act(moment);
         }

@@ -129,13 +129,13 @@ fn exported(family: &counter_types::Family, readings: &[Reading]) -> String {
 }
 
 /// One counter with everything that is known of it.
-struct Watched<'a> {
+struct WatchedAlert<'a> {
     counter: &'a Counter,
     threshold: Threshold,
     samples: Vec<Vec<Reading>>,
 }
 
-fn watched(counterset: &Counterset) -> Vec<Watched<'_>> {
+fn watched(counterset: &Counterset) -> Vec<WatchedAlert<'_>> {
     let mut script = Script(1);
     let mut watched = Vec::new();
     for counter in counterset.counters() {
@@ -147,13 +147,17 @@ fn watched(counterset: &Counterset) -> Vec<Watched<'_>> {
         let samples: Vec<_> = INSTANCES.iter().map(|_| readings(row, &mut script)).collect();
         let comparison = if watched.len() % 2 == 0 { '>' } else { '<' };
         let text = format!(r"\Counter Types(*)\{}{comparison}{}", counter.name, limit(row, &samples));
-        watched.push(Watched { counter, threshold: text.parse().expect("a path and a number"), samples });
+        watched.push(WatchedAlert {
+            counter,
+            threshold: text.parse().expect("a path and a number"),
+            samples,
+        });
     }
     watched
 }
 
 /// The instances that each alert triggers for, at each step, by the engine.
-fn triggered(watched: &[Watched<'_>], alerts: &[String]) -> Vec<Vec<(String, &'static str)>> {
+fn triggered(watched: &[WatchedAlert<'_>], alerts: &[String]) -> Vec<Vec<(String, &'static str)>> {
     let mut steps = vec![Vec::new(); usize::try_from(SAMPLES).expect("it is small")];
     for (one, alert) in watched.iter().zip(alerts) {
         let mut judge = Judge::new(Rule::new(one.threshold.clone(), Duration::from_secs(INTERVAL_S)));
@@ -170,7 +174,7 @@ fn triggered(watched: &[Watched<'_>], alerts: &[String]) -> Vec<Vec<(String, &'s
     steps
 }
 
-fn test_file(counterset: &Counterset, watched: &[Watched<'_>], alerts: &[String]) -> String {
+fn test_file(counterset: &Counterset, watched: &[WatchedAlert<'_>], alerts: &[String]) -> String {
     let mut text = format!(
         "# For `promtool test rules`: what pla-engine judges of the same samples. A test of plugins/pla writes it.\n\
          rule_files: [counter_types.rules.yaml]\nevaluation_interval: {INTERVAL_S}s\ntests:\n  - interval: {INTERVAL_S}s\n    \

@@ -11,7 +11,7 @@ use com::dcom::resolver::{IObjectExporter, ResolveOxid2Reply, ResolveOxid2Reques
 use com::dcom::types::StdObjref;
 use dcerpc::client::ClientConfig;
 use dcerpc::{FaultStatus, SyntaxId};
-use dcom::callbacks::{Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::callbacks::{AdvertisedAddress, Exporter, Subscriber, SubscriberLimits, Subscribers};
 use dcom::rpc_server::{Deadlines, Incoming, Limits, Server};
 use host_session::rpc_client::{Association, Interface as Bound, Security, TcpTransport};
 use rpc::orpc::{ComVersion, ObjectInterface, Proxy};
@@ -37,7 +37,7 @@ impl World {
     }
 
     pub(crate) fn subscribe(&self, address: IpAddr) -> Subscriber {
-        self.subscribers.subscribe([address], Told::new("198.51.100.7", 5135).unwrap()).unwrap()
+        self.subscribers.subscribe([address], AdvertisedAddress::new("198.51.100.7", 5135).unwrap()).unwrap()
     }
 
     /// A connection from an address, with the interface bound.

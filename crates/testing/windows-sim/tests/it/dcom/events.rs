@@ -13,7 +13,7 @@ use com::comt::tracking::{Component, Container, Dropped, Limits, Process, Visito
 use com::comt::{IComTrackingInfoEvents, ids::EVENT_CLASS};
 use com::dcom::wire::Objref;
 use com::oaut::{Bstr, Value};
-use dcom::callbacks::{EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers, Told};
+use dcom::callbacks::{AdvertisedAddress, EventRefusal, Exporter, Subscriber, SubscriberLimits, Subscribers};
 use dcom::client::Object;
 use dcom::rpc_server::{Deadlines, Server, TcpListeners};
 use rpc::ndr::InterfacePointer;
@@ -44,7 +44,7 @@ impl Listening {
         let port = listener.local_addr().unwrap().port();
         let running = TcpListeners::start(&server, vec![listener]).unwrap();
         let subscribers = Subscribers::new(exporter, SubscriberLimits::default());
-        let told = Told::new("127.0.0.1", port).unwrap();
+        let told = AdvertisedAddress::new("127.0.0.1", port).unwrap();
         let subscriber = subscribers.subscribe(addresses.iter().copied(), told).unwrap();
         Self { subscriber, server, port, _running: running }
     }

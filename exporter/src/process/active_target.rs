@@ -11,7 +11,7 @@ use crate::schedule::TargetId;
 use crate::targets::{PluginCollector, TargetState};
 
 /// A target that is asked.
-pub(super) struct Living {
+pub(super) struct ActiveTarget {
     pub(super) id: TargetId,
     pub(super) target: Target,
     /// What the names in `target` meant when it was made, or got its settings.
@@ -32,7 +32,7 @@ pub(super) enum Difference {
     Other,
 }
 
-impl Living {
+impl ActiveTarget {
     /// How it differs from `target` of `config`.
     pub(super) fn difference(&self, config: &Arc<Config>, target: &Target) -> Difference {
         if !self.target.is_like(target) {

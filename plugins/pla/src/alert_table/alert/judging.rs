@@ -7,14 +7,14 @@ use counter_poll::paths::{CountersetFrame, Frame, Instance};
 use pla_engine::{AlertState, Trigger};
 
 use super::super::ByName;
-use super::{Place, Watched};
+use super::{Place, WatchedAlert};
 use crate::counters::{Found, Pick};
 use crate::model::SampleInterval;
 
-impl Watched {
+impl WatchedAlert {
     /// Judges the samples of `frame`, with `room` for so many more instances. Calls `fired` for those that trigger, if that has
     /// consequences.
-    pub(in crate::board) async fn judge(
+    pub(in crate::alert_table) async fn judge(
         &mut self,
         (found, frame): (&Found, &Frame),
         by_name: &mut ByName,
@@ -128,7 +128,7 @@ impl Watched {
     }
 
     /// It is due, and the host did not send its values.
-    pub(in crate::board) fn lack_values(&mut self, now: Duration) {
+    pub(in crate::alert_table) fn lack_values(&mut self, now: Duration) {
         let first = *self.first_judged.get_or_insert(now);
         self.finish((false, false), first, now);
     }
@@ -143,7 +143,7 @@ impl Watched {
         }
     }
 
-    pub(in crate::board) fn miss(&mut self, now: Duration) {
+    pub(in crate::alert_table) fn miss(&mut self, now: Duration) {
         if self.interval != SampleInterval::Once {
             self.judge.finish(now);
         }

@@ -3,7 +3,7 @@ use com::dcom::wire::DualStringArray;
 /// Where hosts are told to call: an address that they can reach, which need not be one of this machine (containers, address
 /// translation).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct AdvertisedAddress {
     /// A name or an address. INVARIANT: printable ASCII without brackets, and not empty.
     host: String,
     port: u16,
@@ -12,21 +12,21 @@ pub struct Told {
 /// The longest name of a host.
 const HOST_MAX: usize = 255;
 
-/// An address that cannot be told.
+/// An address that cannot be advertised.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("call-back address {host:?}: {reason}")]
-pub struct InvalidTold {
+pub struct InvalidAdvertisedAddress {
     host: String,
     reason: &'static str,
 }
 
-impl Told {
+impl AdvertisedAddress {
     /// Where objects are called. References are resolved at the same address: Windows asks port 135 there, whatever `port`
     /// is.
     ///
     /// # Errors
     /// When `host` is no name and no address.
-    pub fn new(host: impl Into<String>, port: u16) -> Result<Self, InvalidTold> {
+    pub fn new(host: impl Into<String>, port: u16) -> Result<Self, InvalidAdvertisedAddress> {
         let host = host.into();
         let reason = if host.is_empty() {
             "is empty"
@@ -37,7 +37,7 @@ impl Told {
         } else {
             return Ok(Self { host, port });
         };
-        Err(InvalidTold { host, reason })
+        Err(InvalidAdvertisedAddress { host, reason })
     }
 
     /// The name or address.
@@ -63,18 +63,18 @@ mod tests {
 
     #[test]
     fn an_address_is_told_with_its_port_only_where_objects_are_called() {
-        let told = Told::new("2001:db8::7", 5135).unwrap();
-        assert_eq!(told.resolver().strings[0].address, "2001:db8::7");
-        assert_eq!(told.exporter().strings[0].address, "2001:db8::7[5135]");
-        assert!(told.exporter().security.is_empty(), "callers use no security");
+        let address = AdvertisedAddress::new("2001:db8::7", 5135).unwrap();
+        assert_eq!(address.resolver().strings[0].address, "2001:db8::7");
+        assert_eq!(address.exporter().strings[0].address, "2001:db8::7[5135]");
+        assert!(address.exporter().security.is_empty(), "callers use no security");
     }
 
     #[test]
     fn what_is_no_address_is_refused_with_a_hint() {
         for host in ["", "web 1", "[::1]", "10.0.0.1[135]", "web\0", &"a".repeat(256)] {
-            assert!(Told::new(host, 135).is_err(), "{host:?}");
+            assert!(AdvertisedAddress::new(host, 135).is_err(), "{host:?}");
         }
-        let error = Told::new("[::1]", 135).unwrap_err();
+        let error = AdvertisedAddress::new("[::1]", 135).unwrap_err();
         assert_eq!(
             error.to_string(),
             "call-back address \"[::1]\": is no name and no address; write an address of IPv6 without brackets"

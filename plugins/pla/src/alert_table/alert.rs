@@ -19,7 +19,7 @@ pub(crate) type Key = (Arc<str>, Arc<str>, Arc<str>);
 
 /// An alert of a target.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedAlert {
     /// The name of its set.
     pub(crate) set: Arc<str>,
     pub(crate) name: Arc<str>,
@@ -53,7 +53,7 @@ pub(crate) struct Watched {
 /// A sample that fired.
 #[derive(Debug)]
 pub(crate) struct Fired {
-    /// The place of the alert on the board.
+    /// The place of the alert in the table.
     pub(crate) alert: usize,
     /// The instance; empty where there is only one.
     pub(crate) instance: String,
@@ -78,7 +78,7 @@ impl Fired {
     }
 }
 
-impl Watched {
+impl WatchedAlert {
     pub(crate) fn new(set: &str, alert: &Alert, place: Place) -> Self {
         Self {
             set: set.into(),

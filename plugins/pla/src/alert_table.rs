@@ -12,13 +12,13 @@ use counter_poll::paths::{CountersetFrame, Frame};
 use crate::counters::{Found, Kinds, Paths};
 use crate::model::Set;
 
-pub(crate) use self::alert::{Fired, Place, Watched};
+pub(crate) use self::alert::{Fired, Place, WatchedAlert};
 pub(crate) use self::row::{AlertRow, OF_ROWS};
 
 /// The alerts of one target, in the order of their sets.
 #[derive(Debug, Default)]
-pub(crate) struct Board {
-    alerts: Vec<Watched>,
+pub(crate) struct AlertTable {
+    alerts: Vec<WatchedAlert>,
     by_name: ByName,
     /// Whether instances find no room.
     is_full: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Board {
     fired: Vec<Fired>,
 }
 
-impl Board {
+impl AlertTable {
     /// Takes the alerts of `sets`, and adds the paths of their counters. Those that were there before go on with what is known
     /// of them. Returns those that are gone.
     ///
@@ -36,11 +36,11 @@ impl Board {
         sets: impl Iterator<Item = &'a Set>,
         paths: &mut Paths,
         is_own: impl Fn(&str) -> bool,
-    ) -> Vec<Watched> {
+    ) -> Vec<WatchedAlert> {
         // Their places are others now.
         self.fired.clear();
         let before = std::mem::take(&mut self.alerts).into_iter();
-        let mut before: HashMap<_, Watched> = before.map(|alert| (alert.key(), alert)).collect();
+        let mut before: HashMap<_, WatchedAlert> = before.map(|alert| (alert.key(), alert)).collect();
         for set in sets {
             for alert in &set.alerts {
                 let path = &alert.threshold.path;
@@ -48,7 +48,7 @@ impl Board {
                     Some(machine) if !is_own(machine) => Place::OtherHost,
                     _ => Place::Path(paths.add(path, alert.is_optional)),
                 };
-                let new = Watched::new(&set.name, alert, place);
+                let new = WatchedAlert::new(&set.name, alert, place);
                 self.alerts.push(match before.remove(&new.key()) {
                     Some(known) => known.with(alert, place),
                     None => new,
@@ -74,7 +74,7 @@ impl Board {
         now: Duration,
     ) -> Vec<Fired> {
         let Self { alerts, by_name, fired, .. } = self;
-        let mut room = INSTANCES_MAX.saturating_sub(alerts.iter().map(Watched::instances).sum());
+        let mut room = INSTANCES_MAX.saturating_sub(alerts.iter().map(WatchedAlert::instances).sum());
         let mut pace = Pace::default();
         for (index, alert) in alerts.iter_mut().enumerate().filter(|(_, alert)| alert.is_due(now)) {
             if replied.have(alert.needs(found)) {
@@ -118,12 +118,12 @@ impl Board {
         self.alerts.iter_mut().for_each(|alert| alert.miss(now));
     }
 
-    pub(crate) fn alerts(&self) -> &[Watched] {
+    pub(crate) fn alerts(&self) -> &[WatchedAlert] {
         &self.alerts
     }
 
     /// The alerts, for what is kept with them.
-    pub(crate) fn alerts_mut(&mut self) -> &mut [Watched] {
+    pub(crate) fn alerts_mut(&mut self) -> &mut [WatchedAlert] {
         &mut self.alerts
     }
 }
