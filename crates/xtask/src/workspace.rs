@@ -118,6 +118,7 @@ impl Workspace {
     pub(crate) fn build_programs(&self) -> Result<()> {
         let packages = [
             "perfmon-exporter",
+            "perfmon-tool",
             "plugin-pcq",
             "plugin-comt",
             "plugin-rpc-state",

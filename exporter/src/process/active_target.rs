@@ -6,7 +6,6 @@ use config::{Config, Target};
 use tracing::info;
 
 use super::plugins::storing_config;
-use super::storage;
 use crate::schedule::TargetId;
 use crate::targets::{PluginCollector, TargetState};
 
@@ -45,7 +44,7 @@ impl ActiveTarget {
             return Difference::Other;
         }
         let directory = |config: &Config, name: &String| {
-            storage::directory_of(config, &config.modules[name], &target.name)
+            plugin_config::directory_of(config, &config.modules[name], &target.name)
         };
         let has_changed = |name: &String| {
             self.config.modules[name].settings != config.modules[name].settings

@@ -1,14 +1,13 @@
 use std::path::Path;
-use std::sync::Arc;
 use std::time::SystemTime;
 
-use config::target_files::{SharedInstance, TargetFiles, Wanted};
 use config::{Config, Problem, Report};
 use http_server::Gate;
+use plugin_config::Checked;
 use plugin_host::{Host, HostOptions};
+use support::telemetry::output::Shown;
+use support::{errln, outln};
 
-use super::output::{Shown, errln, outln};
-use super::plugins::{self, Libraries};
 use super::{FAILED, OK, secrets, storage};
 
 pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
@@ -27,20 +26,9 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
 fn check(file: &Path, web_file: Option<&Path>) -> Result<(Checked, Gate), Report> {
     let config = config::load(file)?;
     let gate = gate(&config, web_file)?;
-    let checked = load(file, config, &Host::new(HostOptions::default()))?;
+    let checked = plugin_config::check(file, config, &Host::new(HostOptions::default()))?;
     secrets(file, &checked.config)?;
     Ok((checked, gate))
-}
-
-/// A configuration in which nothing is wrong.
-pub(super) struct Checked {
-    /// With the targets of the target files.
-    pub(super) config: Config,
-    pub(super) libraries: Libraries,
-    /// What of the file itself will hardly be meant, or is not done.
-    suspicious: Vec<Problem>,
-    /// What of it and of the target files together will hardly be meant.
-    shared: Vec<SharedInstance>,
 }
 
 /// Whether every password file holds a password.
@@ -52,35 +40,6 @@ pub(super) fn secrets(file: &Path, config: &Config) -> Result<(), Report> {
 /// The access rules of the web file that the command line or the configuration names.
 pub(super) fn gate(config: &Config, web_file: Option<&Path>) -> Result<Gate, Report> {
     Gate::open(web_file.or(config.web.config_file.as_deref()), SystemTime::now())
-}
-
-/// Loads the plugins, asks them what they think of their modules, and reads the target files. The targets of these are
-/// among the configuration's then.
-pub(super) fn load(file: &Path, mut config: Config, host: &Host) -> Result<Checked, Report> {
-    let shown = file.display().to_string();
-    let libraries = plugins::load(host, &config).map_err(|problems| Report::new(&shown, problems))?;
-    let of_transports = plugins::set_schemas(&libraries, &mut config);
-    config.logs_on = plugins::modules_that_log_on(&libraries, &config);
-    let of_targets = config.without_identity();
-    let of_config = config.targets.len();
-    let config = Arc::new(config);
-    let (Wanted { targets, shared, .. }, of_files) = match TargetFiles::check(&config, SystemTime::now()) {
-        Ok(wanted) => (wanted, Vec::new()),
-        Err(reports) => (Wanted { targets: config.targets.clone(), ..Wanted::default() }, reports),
-    };
-    let config = Config { targets, ..Arc::unwrap_or_clone(config) };
-    let (mut problems, of_plugins) = plugins::validate(&libraries, &config);
-    problems.extend(of_transports);
-    problems.extend(of_targets);
-    let of_file = (!problems.is_empty()).then(|| Report::new(&shown, problems));
-    let mut reports = of_file.into_iter().chain(of_files);
-    match reports.next() {
-        Some(first) => Err(Report { more: reports.collect(), ..first }),
-        None => {
-            let suspicious = [config.repeated_hosts(of_config), of_plugins].concat();
-            Ok(Checked { config, libraries, suspicious, shared })
-        }
-    }
 }
 
 /// What is said of a file in which nothing is wrong.

@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use support::telemetry::log::LogFormat;
 
 use super::rpc_state::{EXAMPLES as RPC_STATE_EXAMPLES, RpcStateOptions};
@@ -15,7 +15,6 @@ Examples:
   perfmon-exporter discover --target web1.corp.example.com --username 'CORP\\me' --password-file secret
   perfmon-exporter query --config perfmon.yml --target web1 '\\Processor Information(_Total)\\% Processor Time'
   perfmon-exporter explain wrong_credentials
-  perfmon-exporter compat dashboard.json alerts.yml
   perfmon-exporter rpc-state -a
   perfmon-exporter plugin check /usr/lib/perfmon-exporter/libplugin_pcq.so
   perfmon-exporter --config perfmon.yml --log.format json --log.level info,perfmon_exporter::plugin=debug
@@ -48,26 +47,6 @@ Examples:
   perfmon-exporter init --host web1.corp.example.com --username 'CORP\\svc-metrics' --allow-hosts '*.corp.example.com'
   perfmon-exporter init --host 10.0.0.7 --username svc-metrics --password-file secret --output /etc/perfmon-exporter
   pass show corp/svc-metrics | perfmon-exporter init --host web1 --username 'CORP\\svc-metrics' --force";
-
-const COMPAT_EXAMPLES: &str = "\
-Examples:
-  perfmon-exporter compat dashboard.json
-  perfmon-exporter compat --config /etc/perfmon-exporter/perfmon.yml dashboard.json alerts.yml
-  perfmon-exporter compat --naming windows_exporter@0.25 dashboards/*.json rules/*.yml
-  perfmon-exporter compat --format json dashboard.json
-
-Verdicts:
-  there, recorded    the metric is there, or a recording rule of a FILE makes it
-  renamed            it is there under another name
-  obtainable         it is there with another configuration, which is shown
-  not obtainable     no configuration makes it; the reason is shown
-  not checked        only a host can tell, or the name is the value of a variable
-  not ours           it does not come from counters of Windows hosts
-
-Exit codes:
-  0  everything is there, recorded, not checked or not ours
-  1  something is not, or an expression cannot be read
-  2  a FILE or the configuration cannot be read, or the command line is invalid";
 
 /// Collects metrics of Windows hosts without an agent and serves them to Prometheus.
 #[derive(Debug, Parser)]
@@ -139,9 +118,12 @@ pub(super) enum Command {
         /// The reason or stage as in the log, pages and metrics; default: all of them
         reason: Option<String>,
     },
-    /// Tells which metrics of dashboards and rules made for windows_exporter are there, and what to do about the others
-    #[command(after_help = COMPAT_EXAMPLES)]
-    Compat(CompatOptions),
+    /// Is a command of perfmon-tool, which stands beside this program
+    #[command(hide = true, disable_help_flag = true)]
+    Compat {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
     /// Shows the state of RPC calls, as Windows' tool dbgrpc does: what endpoints, threads and calls of running processes do, and
     /// of those that died
     #[command(after_help = RPC_STATE_EXAMPLES)]
@@ -172,34 +154,6 @@ pub(super) struct InitOptions {
     /// Replaces existing files
     #[arg(long)]
     pub(super) force: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct CompatOptions {
-    /// Grafana dashboards, rule files of Prometheus and alert rules of Grafana, also in objects of Kubernetes
-    #[arg(required = true, value_name = "FILE")]
-    pub(super) files: Vec<PathBuf>,
-    /// Judges by what this configuration names and its modules collect; contacts no target
-    #[arg(long, value_name = "FILE")]
-    pub(super) config: Option<PathBuf>,
-    /// The naming profile to judge by, as if all that it names were collected [default: windows_exporter@0.31]
-    #[arg(long, value_name = "PROFILE", conflicts_with = "config")]
-    pub(super) naming: Option<String>,
-    /// Judges by the profile with `bug_compatible`
-    #[arg(long, conflicts_with = "config")]
-    pub(super) bug_compatible: bool,
-    /// For people, or for programs
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(super) format: CompatFormat,
-}
-
-/// How findings are printed.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum CompatFormat {
-    /// For people
-    Text,
-    /// For programs: one JSON object
-    Json,
 }
 
 #[derive(Debug, Subcommand)]

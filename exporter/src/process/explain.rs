@@ -9,8 +9,8 @@ use plugin_abi::{GeneralReason, Reason, Stage};
 use plugin_host::{Host, HostOptions};
 use series::pipeline::Refusal;
 use support::input::nearest::suggestion;
+use support::{errln, outln};
 
-use super::output::{errln, outln};
 use super::{OK, USAGE, output};
 
 /// A word with what it means.

@@ -6,15 +6,12 @@ mod blocking;
 mod check;
 mod cli;
 mod command;
-mod compat;
 mod engine;
 mod explain;
 mod init;
 mod metrics;
 mod online;
 mod otlp;
-mod output;
-pub mod parsers;
 mod plugins;
 mod probe;
 mod reload;
@@ -43,15 +40,15 @@ use config::{Config, Problem, Target, plugin_file};
 use plugin_host::{Host, Library};
 use series::model;
 use series::pipeline::{Catalog, Limits, Normalize, Scope};
+use support::errln;
 use support::input::file::Stamp;
-use support::telemetry::log;
+use support::telemetry::{log, output};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 use tracing::info;
 use transport::resolver::{LookupError, Resolver as Names};
 
 use self::cli::{Cli, Command, PluginCommand};
-use self::output::errln;
 use crate::credentials::{Resolved, Resolver};
 use crate::process::plugins::Libraries;
 use crate::targets::Reporter;
@@ -130,7 +127,12 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
         }
         (Some(Command::Plugin { command: PluginCommand::Check { file } }), _) => check::check_plugin(&file),
         (Some(Command::Init(options)), _) => init::init(options),
-        (Some(Command::Compat(options)), config) => compat::compat(&options, config.as_deref()),
+        (Some(Command::Compat { words }), _) => {
+            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+            let words = if words.is_empty() { "FILE…".to_owned() } else { words.join(" ") };
+            errln!("compat is a command of perfmon-tool now: perfmon-tool compat {words}");
+            USAGE
+        }
         (Some(Command::RpcState(options)), config) => rpc_state::show(&options, config.as_deref()),
         (Some(Command::Explain { reason }), config) => explain::explain(reason.as_deref(), config.as_deref()),
         (None, Some(file)) => serve::serve(&file, cli.log_level.is_some(), cli.web_file.as_deref()),

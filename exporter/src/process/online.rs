@@ -12,14 +12,15 @@ use config::Config;
 use http_server::Gate;
 use plugin_abi::{CredentialBroker, Failure, GeneralReason, InstanceSink, Stage};
 use plugin_host::{CommandOutput, Host, HostOptions, Instance, monotonic_ns};
+use support::errln;
 use support::telemetry::log::PluginLog;
+use support::telemetry::output;
 use tokio::runtime::Runtime;
 
 use self::report::{Fared, Tally};
 use self::sink::{Collected, OnceSink};
 use super::command::console::Console;
 use super::command::lender::Lender;
-use super::output::{self, errln};
 use super::plugins::{Libraries, configure, instance_config, source_of};
 use super::{FAILED, OK, check};
 use crate::targets::{begin, failure_of};
@@ -57,7 +58,7 @@ fn ask_all(file: &Path, config: Config, gate: &Gate, runtime: &Runtime) -> Resul
     let broker = Arc::clone(&lender) as Arc<dyn CredentialBroker>;
     let options = HostOptions { broker, log: Some(Arc::new(PluginLog)), ..HostOptions::default() };
     let host = Host::new(options);
-    let checked = check::load(file, config, &host).map_err(|report| report.to_string())?;
+    let checked = plugin_config::check(file, config, &host).map_err(|report| report.to_string())?;
     let (config, libraries) = (&checked.config, &checked.libraries);
     let refused = |problems| config::Report::new(&file.display().to_string(), problems).to_string();
     configure(libraries, config).map_err(refused)?;

@@ -34,15 +34,12 @@ fn a_command_whose_reader_has_gone_ends_quietly() {
     folder.write("rules.yml", "groups: [{name: a, rules: [{record: x, expr: windows_os_info}]}]\n");
     std::fs::create_dir(folder.path("state")).unwrap();
     let pulse = folder.path("libplugin_pulse.so");
-    let commands: [&[&str]; 14] = [
+    let commands: [&[&str]; 11] = [
         &["--help"],
         &["--version"],
         &["explain"],
         &["explain", "timeout"],
         &["explain", "timeuot"],
-        &["compat", "rules.yml"],
-        &["compat", "--format", "json", "rules.yml"],
-        &["compat", "missing.json"],
         &["check-config", "good.yml"],
         &["check-config", "good.yml", "--online"],
         &["check-config", "missing.yml"],
@@ -98,7 +95,6 @@ fn what_a_file_is_called_cannot_command_a_terminal() {
     for arguments in [
         &["rpc-state", "--directory", "state", "-a"][..],
         &["check-config", odd],
-        &["compat", odd],
         &["explain", odd],
         &["plugin", "check", odd],
         &["--config", odd],
@@ -108,6 +104,21 @@ fn what_a_file_is_called_cannot_command_a_terminal() {
         let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         assert!(told.contains('X'), "{arguments:?}: {told}");
         assert!(!told.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{arguments:?}: {told:?}");
+    }
+}
+
+#[test]
+fn compat_is_a_command_of_the_tool_now() {
+    let folder = Folder::new();
+    for arguments in [&["compat"][..], &["compat", "--format", "json", "a.json"], &["compat", "--help"]] {
+        let output = folder.run(arguments);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            (output.status.code(), output.stdout.as_slice()),
+            (Some(2), &b""[..]),
+            "{arguments:?}: {told}"
+        );
+        assert!(told.contains("perfmon-tool compat") && told.lines().count() == 1, "{arguments:?}: {told}");
     }
 }
 

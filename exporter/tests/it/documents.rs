@@ -208,7 +208,7 @@ fn the_help_of_the_program_is_up_to_date() {
     std::fs::copy(env!("CARGO_BIN_EXE_perfmon-exporter"), &program).unwrap();
     let list = help(&program, &["--help"]);
     let mut text = format!("```text\n{list}```\n");
-    for command in ["init", "check-config", "compat", "explain", "plugin check"] {
+    for command in ["init", "check-config", "explain", "plugin check"] {
         let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let _ = write!(text, "\n### {command}\n\n```text\n{}```\n", help(&program, &words));
     }

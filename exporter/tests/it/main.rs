@@ -7,7 +7,6 @@ mod com_plus_dumps;
 mod command_line;
 mod command_online;
 mod command_plugin;
-mod compat;
 mod credential_state;
 mod credentials;
 mod denials;

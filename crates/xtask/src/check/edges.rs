@@ -34,7 +34,7 @@ const WITHOUT_IO: [&str; 4] = ["wire", "ms-smb2", "plugin-abi", "test-support"];
 const IO: [&str; 3] = ["tokio", "mio", "socket2"];
 
 /// `.0` must not depend on `.1`, directly or indirectly.
-const FORBIDDEN: [(&str, &[&str]); 7] = [
+const FORBIDDEN: [(&str, &[&str]); 8] = [
     (
         "perfmon-exporter",
         &[
@@ -48,8 +48,10 @@ const FORBIDDEN: [(&str, &[&str]); 7] = [
             "plugin-comt",
             "plugin-rpc-state",
             "plugin-pla",
+            "promql-parser",
         ],
     ),
+    ("perfmon-tool", &["perfmon-exporter", "http-server", "sspi", "ssp", "plugin-sdk"]),
     ("plugin-pcq", &["plugin-host", "perfmon-exporter", "hyper"]),
     ("plugin-comt", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "counters"]),
     ("plugin-rpc-state", &["plugin-host", "perfmon-exporter", "hyper", "plugin-pcq", "plugin-comt"]),

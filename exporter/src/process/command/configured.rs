@@ -1,11 +1,8 @@
 //! What the configuration has for the target of a command: the settings of its modules, and the names of its metrics.
 
-use std::sync::Arc;
-
 use config::{Config, Target};
-use plugin_host::{ConfiguredModule, Library, MetricNames};
-use series::model;
-use series::pipeline::{Normalize, metric_name};
+use plugin_host::{ConfiguredModule, Library};
+use series::pipeline::Normalize;
 
 use crate::process::plugins::{instance_config, source_of};
 
@@ -24,20 +21,13 @@ pub(super) fn modules_of(
     of_library.unzip()
 }
 
-/// Names metrics by the rules of each module, and by those for all.
-pub(in crate::process) fn names_of(modules: Vec<Normalize>, for_all: Normalize) -> MetricNames {
-    let (modules, for_all) = (Arc::new(modules), Arc::new(for_all));
-    MetricNames::new(move |module, family| {
-        let normalize = module.and_then(|module| modules.get(module)).unwrap_or(&for_all);
-        metric_name(normalize.clone(), model::Target::new("target"), family)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use plugin_abi::{Display, FamilyDef, Kind, ValueKind};
     use plugin_host::{Host, HostOptions};
     use serde_json::json;
+
+    use plugin_config::names_of;
 
     use super::*;
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
 use parking_lot::Mutex;
 use plugin_abi::{CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
+use support::errln;
 use support::input::secret::{self, SecretSource};
 use tokio::runtime::Handle;
 
 use crate::credentials::{Broker, SystemClock, VerdictFile};
-use crate::process::output::errln;
 use crate::process::{Lookups, SystemResolver};
 
 /// Leases the secrets of the [`Broker`], and prints why a request was denied, because a plugin gets only the

@@ -22,17 +22,16 @@ use plugin_host::{
     CommandOutput, CommandRequest, ConfiguredModule, HostOptions, Limits, MetricNames, RunningCommand,
 };
 use series::pipeline::Normalize;
+use support::errln;
 use support::telemetry::log::PluginLog;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-pub(super) use self::configured::names_of;
 use self::console::Console;
 use self::lender::Lender;
 use self::offers::{Found, Offer, Offers};
 use self::own::Own;
 use self::words::Words;
-use super::output::errln;
 use super::{CANCELLED, FAILED, OK, USAGE, output, plugins, rpc_state};
 
 /// Where the configuration is looked for when no `--config` is given.
@@ -216,12 +215,12 @@ fn configured_of(
     config: Option<&Config>,
 ) -> (Vec<ConfiguredModule>, MetricNames) {
     let Some(config) = config else {
-        return (Vec::new(), configured::names_of(Vec::new(), Normalize::default()));
+        return (Vec::new(), plugin_config::names_of(Vec::new(), Normalize::default()));
     };
     let target = target.and_then(|named| words::target_of(named, Some(config)));
     let modules = target.map(|target| configured::modules_of(config, target, &offer.library));
     let (modules, rules) = modules.unwrap_or_default();
-    (modules, configured::names_of(rules, config.normalize_all()))
+    (modules, plugin_config::names_of(rules, config.normalize_all()))
 }
 
 fn execute(offer: &Offer, request: &CommandRequest, runtime: &Runtime) -> Result<u8, Stop> {

@@ -8,11 +8,11 @@ use std::fmt::{self, Write};
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
+use support::errln;
 use zeroize::Zeroizing;
 
 use self::text::{First, shell_word};
 use super::cli::InitOptions;
-use super::output::errln;
 use super::{CANCELLED, FAILED, OK, USAGE, output};
 
 /// The configuration's file name within `--output`.

@@ -7,10 +7,10 @@ use rpc_cells::Snapshot;
 use rpc_cells::view::{cell, client_calls, endpoints, server_calls, threads};
 use serde::Serialize;
 use serde_json::{Value, json};
+use support::errln;
 
 use super::options::{Format, RpcStateOptions};
 use super::{directory, trace};
-use crate::process::output::errln;
 use crate::process::{FAILED, OK, USAGE, output};
 use crate::rpc_state::State;
 

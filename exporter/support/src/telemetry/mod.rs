@@ -1,8 +1,10 @@
 //! What the exporter says of itself: a [`Metric`] is what pages show under `perfmon_exporter_`, a [`Timing`] the
-//! distribution of a time, and [`log`] writes lines. Who counts and who logs stands elsewhere: no target is known here.
+//! distribution of a time, and [`log`] writes lines; [`output`] is what commands
+//! print. Who counts and who logs stands elsewhere: no target is known here.
 
 pub mod log;
 mod metric;
+pub mod output;
 mod process;
 mod process_metrics;
 mod timing;

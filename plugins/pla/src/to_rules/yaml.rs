@@ -36,7 +36,7 @@ pub(super) fn write(translated: &Translated, host: &str) -> String {
         comment(
             &mut text,
             "",
-            "What a configuration lacks of that: `perfmon-exporter compat --config FILE RULES`.",
+            "What a configuration lacks of that: `perfmon-tool compat --config FILE RULES`.",
         );
     }
     let groups: Vec<&Group> = translated.sets.iter().flat_map(|set| &set.groups).collect();

@@ -1,6 +1,6 @@
 //! Dashboards and rule files of other people.
 
-use perfmon_exporter::process::parsers::compat_file;
+use perfmon_tool::parsers::compat_file;
 use serde_json::Value;
 
 use crate::exporter::INPUT_BYTES_MAX;

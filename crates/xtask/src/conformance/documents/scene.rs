@@ -79,7 +79,9 @@ impl<'a> Scene<'a> {
         for plugin in PLUGINS {
             symlink(workspace.program(plugin), system.join("usr/lib/perfmon-exporter").join(plugin))?;
         }
-        symlink(workspace.program("perfmon-exporter"), here.join("bin/perfmon-exporter"))?;
+        for program in ["perfmon-exporter", "perfmon-tool"] {
+            symlink(workspace.program(program), here.join("bin").join(program))?;
+        }
         fs::write(here.join("bin/systemctl"), SYSTEMCTL)?;
         capture(Command::new("chmod").arg("+x").arg(here.join("bin/systemctl")))?;
         let mut scene = Self {

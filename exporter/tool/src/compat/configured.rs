@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use config::{Config, Position, Report, Target};
 use parking_lot::Mutex;
-use plugin_abi::{Display, FamilyDef, ValueKind};
-use plugin_abi::{FamilyKey, Problem, Selects};
+use plugin_abi::{Display, FamilyDef, FamilyKey, Problem, Selects, ValueKind};
+use plugin_config::{Checked, Libraries, instance_config, names_of, path_of, source_of};
 use plugin_host::{
     CommandOutput, CommandRequest, ConfiguredModule, Host, HostOptions, InstanceConfig, Library, MetricNames,
 };
@@ -18,9 +18,6 @@ use series::model;
 use series::pipeline::{MappedSource, Normalize, Profile, Rules, metric_name};
 
 use super::view::{Collects, Counterset, ModuleSelection, View};
-use crate::process::check::{self, Checked};
-use crate::process::command::names_of;
-use crate::process::plugins::{Libraries, instance_config, path_of, source_of};
 
 /// What a configuration has.
 pub(super) struct Configured {
@@ -34,7 +31,7 @@ pub(super) struct Configured {
 /// Everything that is wrong with it.
 pub(super) fn read(file: &Path) -> Result<Configured, Report> {
     let host = Host::new(HostOptions::default());
-    let Checked { config, libraries, .. } = check::load(file, config::load(file)?, &host)?;
+    let Checked { config, libraries, .. } = plugin_config::check(file, config::load(file)?, &host)?;
     Ok(of(file, &config, &libraries))
 }
 
@@ -256,8 +253,9 @@ impl PluginModule {
 
 #[cfg(test)]
 mod tests {
+    use plugin_config::set_schemas;
+
     use super::*;
-    use crate::process::plugins::set_schemas;
 
     /// What the modules of a configuration say of a metric.
     fn check(text: &str, metric: &str, expected: &[&str]) {

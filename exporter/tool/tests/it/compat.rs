@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use crate::program::Folder;
+use crate::Folder;
 
 /// A dashboard with a panel for each expression, the first of which is in a row.
 fn dashboard(expressions: &[&str]) -> String {
@@ -585,7 +585,7 @@ fn what_a_file_says_cannot_change_the_terminal() {
 #[test]
 fn a_configuration_is_judged_by_what_its_plugins_say() {
     let folder = Folder::new();
-    folder.plugin("selects", "selects.c");
+    folder.plugin("selects");
     folder.write(
         "zoo.yml",
         "objects:\n- namespace: zoo\n  object: cow\n  metrics:\n  \

@@ -1,6 +1,6 @@
 //! What reads files of other programs, for the laws in `crates/testing/exporter-oracles` alone.
 
-use super::compat;
+use crate::compat;
 
 /// What `compat` says of a file that holds these bytes: for people, and for programs.
 #[must_use]

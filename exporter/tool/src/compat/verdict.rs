@@ -6,11 +6,9 @@ use std::sync::Arc;
 use config::{BUILT_IN_PROFILES, NotObtainable};
 use series::pipeline::{MappedSource, NameMap};
 use support::input::nearest::nearest;
-use support::telemetry::MetricKind;
 
 use super::promql::{self, Labelled, Reference};
 use super::view::{Collects, NATIVE_PREFIX, View};
-use crate::process::own_metrics;
 
 /// Whether a metric is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -310,14 +308,17 @@ fn is_near(name: &str, other: &str) -> bool {
         && first.is_some_and(|(word, other)| nearest(word, [*other]).is_some())
 }
 
+/// The exporter's table of its own metrics, which its tests keep up to date.
+const OWN_METRICS: &str = include_str!("../../../METRICS.md");
+
 /// The names of the exporter's own metrics, those of each line of a histogram too.
 fn own_names() -> BTreeSet<String> {
-    let names = own_metrics().into_iter().flat_map(|metric| {
-        let name = metric.shown_name();
-        let lines: &[&str] = match metric.kind {
-            MetricKind::Histogram(_) => &["", "_bucket", "_sum", "_count"],
-            _ => &[""],
-        };
+    let rows = OWN_METRICS.lines().filter_map(|row| {
+        let mut cells = row.split('|').skip(1).map(str::trim);
+        Some((cells.next()?.strip_prefix('`')?.strip_suffix('`')?, cells.next()?))
+    });
+    let names = rows.flat_map(|(name, kind)| {
+        let lines: &[&str] = if kind == "histogram" { &["", "_bucket", "_sum", "_count"] } else { &[""] };
         lines.iter().map(move |line| format!("{name}{line}"))
     });
     names.filter(|name| name.starts_with(OWN_PREFIX)).collect()
@@ -325,3 +326,18 @@ fn own_names() -> BTreeSet<String> {
 
 const OWN_PREFIX: &str = "perfmon_exporter_";
 const WINDOWS_PREFIX: &str = "windows_";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_metrics_are_those_of_the_table_with_each_line_of_a_histogram() {
+        let own = own_names();
+        let names = ["target_up", "failures_total", "scrape_duration_seconds_bucket", "build_info"];
+        let missing = names.iter().find(|name| !own.contains(&format!("{OWN_PREFIX}{name}")));
+        assert_eq!(missing, None, "{own:?}");
+        assert!(!own.contains("perfmon_exporter_target_up_bucket"));
+        assert!(own.len() > 100, "{}", own.len());
+    }
+}

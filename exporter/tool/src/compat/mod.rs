@@ -25,17 +25,18 @@ use std::path::Path;
 
 use config::BUILT_IN_PROFILES;
 use support::input::nearest::suggestion;
+use support::telemetry::output;
+use support::{errln, outln};
 
 use self::report::Report;
 use self::view::View;
-use super::cli::{CompatFormat, CompatOptions};
-use super::output::{errln, outln};
-use super::{FAILED, OK, USAGE, output};
-use crate::process::compat::promql::Reference;
+use crate::cli::{CompatFormat, CompatOptions};
+use crate::compat::promql::Reference;
+use crate::{FAILED, OK, USAGE};
 
-/// `compat`: the exit code. `config` stood before the command.
-pub(super) fn compat(options: &CompatOptions, config: Option<&Path>) -> u8 {
-    let config = options.config.as_deref().or(config.filter(|_| options.naming.is_none()));
+/// `compat`: the exit code.
+pub(super) fn compat(options: &CompatOptions) -> u8 {
+    let config = options.config.as_deref();
     let (views, judged_by) = match config.map_or_else(|| of_profile(options), of_config) {
         Ok(judged) => judged,
         Err(message) => {

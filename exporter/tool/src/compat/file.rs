@@ -147,8 +147,8 @@ mod tests {
     use proptest::sample::select;
 
     use super::*;
-    use crate::process::compat::report::Report;
-    use crate::process::compat::{print, view::View};
+    use crate::compat::report::Report;
+    use crate::compat::{print, view::View};
 
     /// What files and expressions are made of.
     const PARTS: &[&str] = &[

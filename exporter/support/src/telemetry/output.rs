@@ -8,7 +8,7 @@ use safe_text::OneLine;
 
 /// The standard output. What follows is nobody's loss where the reader has gone, as behind `| head`.
 #[derive(Debug)]
-pub(super) struct Output;
+pub struct Output;
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -28,7 +28,7 @@ impl Write for Output {
 
 /// The same for lines for people, of which nothing commands a terminal.
 #[derive(Debug)]
-pub(super) struct Shown;
+pub struct Shown;
 
 impl Write for Shown {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -41,33 +41,36 @@ impl Write for Shown {
 }
 
 /// Prints to the standard output.
-pub(super) fn out(text: impl Display) {
+pub fn out(text: impl Display) {
     if let Err(error) = write!(Output, "{text}").and_then(|()| Output.flush()) {
         incomplete(&error);
     }
 }
 
 /// The rest of the output is lost, which ends the program as a failure does.
-pub(super) fn incomplete(error: &io::Error) {
+pub fn incomplete(error: &io::Error) {
     if !IS_INCOMPLETE.swap(true, Ordering::Relaxed) {
         err(format!("the output is not complete: {error}; make room, or write it elsewhere"));
     }
 }
 
-pub(super) fn is_incomplete() -> bool {
+/// Whether some of the output is lost.
+#[must_use]
+pub fn is_incomplete() -> bool {
     IS_INCOMPLETE.load(Ordering::Relaxed)
 }
 
 static IS_INCOMPLETE: AtomicBool = AtomicBool::new(false);
 
 /// Prints lines for people to the standard error. Nothing in them commands a terminal.
-pub(super) fn err(text: impl Display) {
+pub fn err(text: impl Display) {
     // Nowhere to print is nothing to tell.
     let _ = io::stderr().write_all(shown(&format!("{text}\n")).as_bytes());
 }
 
 /// Lines as a terminal shows them.
-pub(super) fn shown(lines: &str) -> String {
+#[must_use]
+pub fn shown(lines: &str) -> String {
     let line = |text: &str| match text.strip_suffix('\n') {
         Some(text) => format!("{}\n", OneLine(text)),
         None => OneLine(text).to_string(),
@@ -75,12 +78,14 @@ pub(super) fn shown(lines: &str) -> String {
     lines.split_inclusive('\n').map(line).collect()
 }
 
+/// Prints a line to the standard output.
+#[macro_export]
 macro_rules! outln {
-    ($($part:tt)*) => { $crate::process::output::out(format_args!("{}\n", format_args!($($part)*))) };
+    ($($part:tt)*) => { $crate::telemetry::output::out(format_args!("{}\n", format_args!($($part)*))) };
 }
 
+/// Prints a line for people to the standard error.
+#[macro_export]
 macro_rules! errln {
-    ($($part:tt)*) => { $crate::process::output::err(format_args!($($part)*)) };
+    ($($part:tt)*) => { $crate::telemetry::output::err(format_args!($($part)*)) };
 }
-
-pub(super) use {errln, outln};
