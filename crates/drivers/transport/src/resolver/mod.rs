@@ -13,6 +13,10 @@
 //! - When a name server is silent for a second, the next server is asked as well.
 //! - When the name servers are silent or fail, the last good addresses of a name are used for up to an hour.
 //!
+//! Hickory asks one server one question. Its own hosts file, search list and cache are not used: its hosts file ends at the first
+//! line that is not UTF-8; its search list asks a silent server once for each domain; its cache forgets an address when its time
+//! is over, and that is when the last good ones are needed.
+//!
 //! | module | job |
 //! | --- | --- |
 //! | `lookup` | one call from name to addresses |
