@@ -9,7 +9,7 @@ use wire::{FileTime, Guid};
 use self::procfs::{parse_diskstats, parse_process_stat, parse_stat, parse_uptime, value_of};
 use counters::perflib_v1::write::Data;
 
-use crate::model::catalog::objects::{process, processor};
+use crate::model::catalog::objects::{object, process, processor};
 use crate::model::catalog::{
     FILE_SYSTEM_DISK_ACTIVITY, PROCESS_V2, PROCESSOR_INFORMATION, Times, Usage, process_row, processor_row,
     with_totals,
@@ -126,16 +126,14 @@ impl ValueSource for Live {
     }
 
     fn objects(&self) -> Vec<&'static PerfObject> {
-        vec![&process::PROCESS, &processor::PROCESSOR]
+        vec![object("Process"), object("Processor")]
     }
 
     fn object_data(&self, object: &PerfObject, at: &Moment) -> Option<Data> {
-        if object.index == process::PROCESS.index {
-            Some(process::data(&self.processes(at), &self.processors(at), at.boot.0))
-        } else if object.index == processor::PROCESSOR.index {
-            Some(processor::data(&self.processors(at)))
-        } else {
-            None
+        match object.name {
+            "Process" => Some(process::data(&self.processes(at), &self.processors(at), at.boot.0)),
+            "Processor" => Some(processor::data(&self.processors(at))),
+            _ => None,
         }
     }
 

@@ -76,41 +76,6 @@ impl PerfObject {
             counters,
         }
     }
-
-    /// Has a German name.
-    #[must_use]
-    pub const fn german(mut self, name: &'static str) -> Self {
-        self.german = Some(name);
-        self
-    }
-
-    /// Is meant for administrators.
-    #[must_use]
-    pub const fn advanced(mut self) -> Self {
-        self.detail = DetailLevel::ADVANCED;
-        self
-    }
-
-    /// Shows the counter at `position` first; at -1, none.
-    #[must_use]
-    pub const fn default_counter(mut self, position: i32) -> Self {
-        self.default_counter = position;
-        self
-    }
-
-    /// Has instances that are part of those of another object.
-    #[must_use]
-    pub const fn part_of(mut self, parent: &'static Self) -> Self {
-        self.parent = Some(parent);
-        self
-    }
-
-    /// Goes by the time of day.
-    #[must_use]
-    pub const fn time_of_day(mut self) -> Self {
-        self.has_clock = true;
-        self
-    }
 }
 
 impl PerfCounter {
@@ -130,83 +95,6 @@ impl PerfCounter {
             is_shared: false,
         }
     }
-
-    /// What the counter before it is divided by. It has that counter's index.
-    #[must_use]
-    pub const fn base(index: u32, kind: CounterType) -> Self {
-        Self::new(index, kind, "", "")
-    }
-
-    /// Has a German name.
-    #[must_use]
-    pub const fn german(mut self, name: &'static str) -> Self {
-        self.german = Some(name);
-        self
-    }
-
-    /// Has an explanation of this index.
-    #[must_use]
-    pub const fn help(mut self, index: u32) -> Self {
-        self.help = index;
-        self
-    }
-
-    /// Is meant for administrators.
-    #[must_use]
-    pub const fn advanced(mut self) -> Self {
-        self.detail = DetailLevel::ADVANCED;
-        self
-    }
-
-    /// Is meant for experts.
-    #[must_use]
-    pub const fn expert(mut self) -> Self {
-        self.detail = EXPERT;
-        self
-    }
-
-    /// Is meant for those who design systems.
-    #[must_use]
-    pub const fn wizard(mut self) -> Self {
-        self.detail = WIZARD;
-        self
-    }
-
-    /// Has values of eight bytes although its type says four.
-    #[must_use]
-    pub const fn wide(mut self) -> Self {
-        self.is_wide = true;
-        self
-    }
-
-    /// Has its value where the first such counter of its type has it.
-    #[must_use]
-    pub const fn shared(mut self) -> Self {
-        self.is_shared = true;
-        self
-    }
-
-    /// Is drawn in graphs as its value times ten to the power of `exponent`.
-    #[must_use]
-    pub const fn scale(mut self, exponent: i32) -> Self {
-        self.default_scale = exponent;
-        self
-    }
-}
-
-/// Both lists, one after the other; `N` is the sum of their lengths.
-pub(super) const fn joined<const A: usize, const B: usize, const N: usize>(
-    first: [PerfCounter; A],
-    second: [PerfCounter; B],
-) -> [PerfCounter; N] {
-    assert!(A + B == N, "the sum of both lengths");
-    let mut all = [PerfCounter::new(0, CounterType(0), "", ""); N];
-    let mut place = 0;
-    while place < N {
-        all[place] = if place < A { first[place] } else { second[place - A] };
-        place += 1;
-    }
-    all
 }
 
 /// Which indexes names have at a moment.

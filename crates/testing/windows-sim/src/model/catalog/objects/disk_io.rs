@@ -1,8 +1,6 @@
-use counters::pcq::types::CounterType as T;
 use counters::perflib_v1::write::Instance;
 
 use super::super::super::clock::scale;
-use super::super::super::object::PerfCounter as C;
 use super::super::super::population::{SECOND, noise_in};
 use super::super::disk;
 use super::figures::Figures;
@@ -138,82 +136,3 @@ impl Io {
         Instance { name: name.to_owned(), values, ..Instance::default() }
     }
 }
-
-/// The counters that volumes and disks have alike, in the order of [`Io::instance`].
-pub(super) const IO_COUNTERS: [C; 31] = [
-    C::new(
-        198,
-        T::PERF_COUNTER_RAWCOUNT,
-        "Current Disk Queue Length",
-        "Requests that wait or are served now.",
-    )
-    .german("Aktuelle Warteschlangenl\u{e4}nge")
-    .scale(1),
-    C::new(200, T::PERF_PRECISION_100NS_TIMER, "% Disk Time", "Share of time in which requests were served.")
-        .german("Zeit (%)"),
-    C::base(200, T::PERF_LARGE_RAW_BASE).shared(),
-    C::new(1400, T::PERF_COUNTER_100NS_QUEUELEN_TYPE, "Avg. Disk Queue Length", "Mean number of requests.")
-        .german("Durchschnittl. Warteschlangenl\u{e4}nge des Datentr\u{e4}gers")
-        .scale(2),
-    C::new(
-        202,
-        T::PERF_PRECISION_100NS_TIMER,
-        "% Disk Read Time",
-        "Share of time in which reads were served.",
-    )
-    .german("Lesezeit (%)"),
-    C::base(202, T::PERF_LARGE_RAW_BASE).shared(),
-    C::new(1402, T::PERF_COUNTER_100NS_QUEUELEN_TYPE, "Avg. Disk Read Queue Length", "Mean number of reads.")
-        .scale(2),
-    C::new(
-        204,
-        T::PERF_PRECISION_100NS_TIMER,
-        "% Disk Write Time",
-        "Share of time in which writes were served.",
-    )
-    .german("Schreibzeit (%)"),
-    C::base(204, T::PERF_LARGE_RAW_BASE).shared(),
-    C::new(
-        1404,
-        T::PERF_COUNTER_100NS_QUEUELEN_TYPE,
-        "Avg. Disk Write Queue Length",
-        "Mean number of writes.",
-    )
-    .scale(2),
-    C::new(206, T::PERF_AVERAGE_TIMER, "Avg. Disk sec/Transfer", "Mean time of a read or write, in seconds.")
-        .advanced()
-        .scale(3)
-        .wide(),
-    C::base(206, T::PERF_AVERAGE_BASE).advanced(),
-    C::new(208, T::PERF_AVERAGE_TIMER, "Avg. Disk sec/Read", "Mean time of a read, in seconds.")
-        .advanced()
-        .scale(3)
-        .wide(),
-    C::base(208, T::PERF_AVERAGE_BASE).advanced(),
-    C::new(210, T::PERF_AVERAGE_TIMER, "Avg. Disk sec/Write", "Mean time of a write, in seconds.")
-        .advanced()
-        .scale(3)
-        .wide(),
-    C::base(210, T::PERF_AVERAGE_BASE).advanced(),
-    C::new(212, T::PERF_COUNTER_COUNTER, "Disk Transfers/sec", "Reads and writes.")
-        .german("\u{dc}bertragungen/s"),
-    C::new(214, T::PERF_COUNTER_COUNTER, "Disk Reads/sec", "Reads.").german("Lesevorg\u{e4}nge/s"),
-    C::new(216, T::PERF_COUNTER_COUNTER, "Disk Writes/sec", "Writes.").german("Schreibvorg\u{e4}nge/s"),
-    C::new(218, T::PERF_COUNTER_BULK_COUNT, "Disk Bytes/sec", "Bytes read and written.").advanced().scale(-4),
-    C::new(220, T::PERF_COUNTER_BULK_COUNT, "Disk Read Bytes/sec", "Bytes read.").advanced().scale(-4),
-    C::new(222, T::PERF_COUNTER_BULK_COUNT, "Disk Write Bytes/sec", "Bytes written.").advanced().scale(-4),
-    C::new(224, T::PERF_AVERAGE_BULK, "Avg. Disk Bytes/Transfer", "Mean bytes of a read or write.")
-        .expert()
-        .scale(-2),
-    C::base(224, T::PERF_AVERAGE_BASE).expert(),
-    C::new(226, T::PERF_AVERAGE_BULK, "Avg. Disk Bytes/Read", "Mean bytes of a read.").expert().scale(-2),
-    C::base(226, T::PERF_AVERAGE_BASE).expert(),
-    C::new(228, T::PERF_AVERAGE_BULK, "Avg. Disk Bytes/Write", "Mean bytes of a write.").expert().scale(-2),
-    C::base(228, T::PERF_AVERAGE_BASE).expert(),
-    C::new(1482, T::PERF_PRECISION_100NS_TIMER, "% Idle Time", "Share of time without requests.")
-        .german("Leerlaufzeit (%)")
-        .advanced(),
-    C::base(1482, T::PERF_LARGE_RAW_BASE).shared(),
-    C::new(1484, T::PERF_COUNTER_COUNTER, "Split IO/Sec", "Requests that were split into several.")
-        .advanced(),
-];

@@ -1,4 +1,4 @@
-//! The objects of version 1, one file each: their names, their counters, and the formulas.
+//! The objects of version 1: their names and counters are in the files of `catalogue/`, their formulas here, one module each.
 //!
 //! Indexes up to [`crate::model::BASE_INDEX_LAST`] are those that every Windows has; names that are not among them have an index above,
 //! as if an installer had added them. Explanations are ours.
@@ -9,6 +9,7 @@ mod figures;
 mod icmp;
 mod ipv4;
 mod kernel_objects;
+mod load;
 mod logical_disk;
 mod memory;
 mod network_interface;
@@ -24,10 +25,12 @@ mod thread;
 mod time_service;
 mod udp;
 
+use std::sync::LazyLock;
+
 use counters::perflib_v1::write::Data;
 
 use super::super::object::PerfObject;
-use crate::model::catalog::objects::disk_io::{DISKS, IO_COUNTERS, Io, volumes};
+use crate::model::catalog::objects::disk_io::{DISKS, Io, volumes};
 
 pub(crate) use self::figures::Figures;
 
@@ -35,39 +38,54 @@ pub(crate) use self::figures::Figures;
 pub(crate) type ObjectEntry = (&'static PerfObject, fn(&Figures<'_>) -> Data);
 
 /// All objects of the model.
-pub(crate) static OBJECTS: [ObjectEntry; 21] = [
-    (&system::SYSTEM, system::data),
-    (&memory::MEMORY, memory::data),
-    (&cache::CACHE, cache::data),
-    (&process::PROCESS, process::modelled),
-    (&thread::THREAD, thread::data),
-    (&PHYSICAL_DISK, data),
-    (&logical_disk::LOGICAL_DISK, logical_disk::data),
-    (&processor::PROCESSOR, processor::modelled),
-    (&kernel_objects::OBJECTS, kernel_objects::data),
-    (&redirector::REDIRECTOR, redirector::data),
-    (&server::SERVER, server::data),
-    (&network_interface::NETWORK_INTERFACE, network_interface::data),
-    (&ipv4::IPV4, ipv4::data),
-    (&icmp::ICMP, icmp::data),
-    (&tcp::TCPV4, tcp::data_v4),
-    (&udp::UDPV4, udp::data_v4),
-    (&paging_file::PAGING_FILE, paging_file::data),
-    (&tcp::TCPV6, tcp::data_v6),
-    (&udp::UDPV6, udp::data_v6),
-    (&numa::NUMA_NODE_MEMORY, numa::data),
-    (&time_service::TIME_SERVICE, time_service::data),
-];
+pub(crate) static OBJECTS: LazyLock<Vec<ObjectEntry>> =
+    LazyLock::new(|| VALUES.iter().map(|&(name, values)| (object(name), values)).collect());
 
-/// The index is public, as are those of its counters and their types.
-pub(crate) static PHYSICAL_DISK: PerfObject = PerfObject::new(
-    234,
-    "PhysicalDisk",
-    "Each disk, named by number and the letters of its volumes.",
-    &IO_COUNTERS,
-)
-.german("Physikalischer Datentr\u{e4}ger")
-.default_counter(2);
+static CATALOGUE: LazyLock<Vec<&'static PerfObject>> = LazyLock::new(|| {
+    let read = |(file, text)| load::read(file, text).expect("a test reads these files");
+    FILES.into_iter().flat_map(read).collect()
+});
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../../../catalogue/", $name)))),*]
+    };
+}
+
+/// The files of the catalogue, one for each family of objects.
+const FILES: [(&str, &str); 6] =
+    files!["disks.csv" "files.csv" "memory.csv" "network.csv" "processes.csv" "system.csv"];
+
+/// The object of this name, one of those in [`VALUES`].
+pub(crate) fn object(name: &str) -> &'static PerfObject {
+    let found = CATALOGUE.iter().find(|object| object.name == name).copied();
+    found.expect("a test compares the names in `VALUES` with the files")
+}
+
+/// How the values of each object are computed, in the order in which a host lists its objects.
+const VALUES: [(&str, fn(&Figures<'_>) -> Data); 21] = [
+    ("System", system::data),
+    ("Memory", memory::data),
+    ("Cache", cache::data),
+    ("Process", process::modelled),
+    ("Thread", thread::data),
+    ("PhysicalDisk", data),
+    ("LogicalDisk", logical_disk::data),
+    ("Processor", processor::modelled),
+    ("Objects", kernel_objects::data),
+    ("Redirector", redirector::data),
+    ("Server", server::data),
+    ("Network Interface", network_interface::data),
+    ("IPv4", ipv4::data),
+    ("ICMP", icmp::data),
+    ("TCPv4", tcp::data_v4),
+    ("UDPv4", udp::data_v4),
+    ("Paging File", paging_file::data),
+    ("TCPv6", tcp::data_v6),
+    ("UDPv6", udp::data_v6),
+    ("NUMA Node Memory", numa::data),
+    ("Windows Time Service", time_service::data),
+];
 
 /// A disk does what its volumes do.
 fn data(figures: &Figures<'_>) -> Data {
