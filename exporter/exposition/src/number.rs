@@ -5,7 +5,7 @@
 //! time, straight into the page. The others take the general way through `zmij`.
 //!
 //! `zmij` and `itoa` alone, with a whole number's `.0` cut off and small decimals written without an exponent, give the same
-//! bytes in 100 lines less and take longer: 49 ns a line and not 34 with the values of the benchmark of pages, 48 and not 22
+//! bytes in 100 lines less and take longer: 49 ns a line and not 34 with values like those of the benchmark of pages, 48 and not 22
 //! where they are whole, 41 and not 27 where they are ticks.
 
 use series::model::Value;

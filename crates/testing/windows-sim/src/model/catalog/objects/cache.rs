@@ -28,7 +28,7 @@ pub(super) fn data(figures: &Figures<'_>) -> Data {
     let mdl = Reads::of(figures, 0xca04, 12, 94);
     let fast = Reads::of(figures, 0xca05, 250, 100);
     let lazy = figures.events_at(0xca06, 3);
-    let mut values = Vec::with_capacity(COUNTERS.len());
+    let mut values = Vec::with_capacity(super::object("Cache").counters.len());
     for (reads, is_map) in [(&maps, true), (&pins, false), (&copies, false), (&mdl, false)] {
         values.extend(reads.split());
         values.extend([reads.hits, reads.all]);

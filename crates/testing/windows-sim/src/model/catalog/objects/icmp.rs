@@ -15,7 +15,7 @@ const SENT_ECHO_REPLY: usize = 22;
 pub(super) fn data(figures: &Figures<'_>) -> Data {
     let (echoes, unreachable, refused) =
         (figures.events_at(0x1c01, 1), figures.rare(0x1c02, 60, 600), figures.rare(0x1c03, 60, 600));
-    let mut values = vec![0; COUNTERS.len()];
+    let mut values = vec![0; super::object("ICMP").counters.len()];
     values[MESSAGES] = 2 * echoes + unreachable + refused;
     values[RECEIVED] = echoes + unreachable;
     values[RECEIVED_UNREACHABLE] = unreachable;

@@ -24,7 +24,8 @@ pub(super) fn modelled(figures: &Figures<'_>) -> Data {
 pub(crate) fn data(processes: &[Sample], processors: &[Sample], boot: u64) -> Data {
     let instance = |sample: &Sample| {
         let name = sample.instance.name.rsplit_once(':').map_or("", |(name, _)| name);
-        let values = (0..COUNTERS.len()).map(|position| number(sample, position)).collect();
+        let values =
+            (0..super::object("Process").counters.len()).map(|position| number(sample, position)).collect();
         Instance { name: name.to_owned(), values, ..Instance::default() }
     };
     let mut instances = vec![idle(processors, boot)];
@@ -39,7 +40,7 @@ fn idle(processors: &[Sample], boot: u64) -> Instance {
     let own = processors.iter().filter(|sample| !sample.instance.name.ends_with("_Total"));
     let own: Vec<Sample> = own.cloned().collect();
     let idle = total(&own, IDLE_TIME);
-    let mut values = vec![0; COUNTERS.len()];
+    let mut values = vec![0; super::object("Process").counters.len()];
     values[PROCESSOR_TIME] = idle;
     values[PRIVILEGED_TIME] = idle;
     values[THREAD_COUNT] = own.len() as u64;
@@ -54,6 +55,6 @@ fn total_of(instances: &[Instance]) -> Instance {
         ELAPSED_TIME => instances.first().map_or(0, |idle| idle.values[ELAPSED_TIME]),
         _ => instances.iter().map(|instance| instance.values[position]).sum(),
     };
-    let values: Vec<u64> = (0..COUNTERS.len()).map(sum).collect();
+    let values: Vec<u64> = (0..super::object("Process").counters.len()).map(sum).collect();
     Instance { name: "_Total".to_owned(), values, ..Instance::default() }
 }

@@ -17,7 +17,8 @@ pub(crate) fn data(samples: &[Sample]) -> Data {
             Some((_, number)) => number,
             None => &sample.instance.name,
         };
-        let values = (0..COUNTERS.len()).map(|position| number(sample, position)).collect();
+        let values =
+            (0..super::object("Processor").counters.len()).map(|position| number(sample, position)).collect();
         Some(Instance { name: name.to_owned(), values, ..Instance::default() })
     };
     Data::Instances(samples.iter().filter_map(instance).collect())
