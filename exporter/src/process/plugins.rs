@@ -7,8 +7,8 @@ use std::time::Duration;
 use config::{Config, Module, Plugins, Position, Problem, Schemas, Target, plugin_file};
 use plugin_abi::TargetInfo;
 use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, SourceInfo, Trial};
+use safe_text::nearest::nearest;
 use serde_json::{Map, Value, json};
-use support::input::nearest::nearest;
 
 use super::storage;
 
