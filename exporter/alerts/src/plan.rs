@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use support::pause::doubled;
 use tokio::time::Instant;
 
 use super::alert::Alert;
@@ -33,8 +34,11 @@ impl Sent {
     /// When it is sent again. What was refused is tried sooner than what was taken is repeated: whoever mends the receiver
     /// does not wait for hours.
     fn due(&self, interval: Duration) -> Instant {
-        let pause = REFUSED_PAUSE.saturating_mul(1 << self.refusals.saturating_sub(1).min(16));
-        self.at + if self.refusals == 0 { interval } else { pause.min(interval) }
+        let pause = match self.refusals.checked_sub(1) {
+            None => interval,
+            Some(further) => doubled(REFUSED_PAUSE, further, interval),
+        };
+        self.at + pause
     }
 }
 

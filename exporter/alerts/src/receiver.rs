@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use support::http_client::{Backoff, Clock, Trouble};
+use support::http_client::{Clock, Trouble};
+use support::pause::Backoff;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};

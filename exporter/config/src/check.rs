@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use support::input::nearest::{nearest, suggestion};
+use safe_text::nearest::{nearest, suggestion};
 
 use super::document::Config;
 use super::identity::Identity;

@@ -2,7 +2,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use support::input::nearest::suggestion;
+use safe_text::nearest::suggestion;
 
 use super::node::{Entry, Node, Position, Value};
 use super::problem::{Problems, shortened};

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use plugin_abi::SettingsSchema;
+use safe_text::nearest::nearest;
 use serde_json::Value;
-use support::input::nearest::nearest;
 
 use super::item::Item;
 use super::node::{Entry, Node};

@@ -1,7 +1,7 @@
 //! `normalize:`, process-wide, of a module, of a target and of targets at large: how series get their names and labels.
 
+use safe_text::nearest::suggestion;
 use std::path::Path;
-use support::input::nearest::suggestion;
 
 use series::pipeline::{ACTIONS, BadRule, Limits, Normalize, Profile, RelabelConfig, Rule, Rules};
 

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use plugin_abi::{GeneralReason, Reason, Stage};
 use plugin_host::{Host, HostOptions};
+use safe_text::nearest::suggestion;
 use series::pipeline::Refusal;
-use support::input::nearest::suggestion;
 use support::{errln, outln};
 
 use super::{OK, USAGE, output};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
-use support::input::nearest::suggestion;
+use safe_text::nearest::suggestion;
 
 /// More bytes are no question.
 const QUERY_BYTES_MAX: usize = 8 << 10;

@@ -10,6 +10,7 @@ use serde_path_to_error::{Path, Segment};
 
 use crate::Target;
 use plugin_abi::Problem;
+use safe_text::nearest::suggestion_in_order;
 
 /// Reads `T`, or returns the problem with its place.
 ///
@@ -105,12 +106,12 @@ impl de::Error for Refused {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        let suggestion = suggestion(variant, expected);
+        let suggestion = suggestion_in_order(variant, expected).unwrap_or_default();
         Self { suggestion, ..Self::custom(format!("`{variant}` is not a choice")) }
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        let suggestion = suggestion(field, expected);
+        let suggestion = suggestion_in_order(field, expected).unwrap_or_default();
         Self { suggestion, ..Self::custom(format!("unknown key `{field}`")) }
     }
 
@@ -254,31 +255,4 @@ impl<'de> Deserializer<'de> for Node<'de> {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq
         tuple tuple_struct map identifier ignored_any
     }
-}
-
-/// The most similar word, or all words.
-fn suggestion(found: &str, words: &[&str]) -> String {
-    const LISTED_MAX: usize = 8;
-    let near = words.iter().map(|word| (distance(found, word), word));
-    let near = near.filter(|(distance, word)| *distance * 2 <= word.len().max(found.len())).min();
-    match near {
-        Some((_, word)) => format!("did you mean `{word}`?"),
-        None if words.is_empty() || words.len() > LISTED_MAX => String::new(),
-        None => format!("there is `{}`", words.join("`, `")),
-    }
-}
-
-/// The number of insertions, deletions and replacements between two words.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }

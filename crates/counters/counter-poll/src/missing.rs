@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use counter_types::{nearest, same_name};
+use counter_types::same_name;
+use safe_text::nearest::nearest;
 
 use crate::registration::Trouble;
 use crate::{Counterset, CountersetPoller, Nameless, SeriesIds, SeriesSink, Wanted};

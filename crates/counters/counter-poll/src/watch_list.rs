@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use counter_types::nearest;
 use counters::pcq::wire::{Body, QueryData};
 use rpc::Pause;
+use safe_text::nearest::nearest;
 use wire::{Guid, Win32Error};
 
 use crate::classic::Unmet;

@@ -46,8 +46,7 @@
 //! # Selection
 //!
 //! People write [`PatternText`]. A [`Selection`] compiles these once; it then decides about each counter and
-//! instance. [`CounterPath`] reads `\\Machine\Counterset(Instance)\Counter`. [`nearest`] finds names that are
-//! similar to one that does not exist.
+//! instance. [`CounterPath`] reads `\\Machine\Counterset(Instance)\Counter`.
 //!
 //! ```
 //! use counter_types::{Choice, Filter, PatternText, Selection, SelectionRules, Totals};
@@ -71,7 +70,6 @@ mod cook;
 mod display;
 mod exposition;
 mod formula;
-mod nearest;
 mod path;
 mod pattern;
 mod plan;
@@ -88,7 +86,6 @@ pub use self::cook::{Cooked, Reading, cook};
 pub use self::display::{display, display_exact, shown_as};
 pub use self::exposition::{Exposition, Kind, Part, Value};
 pub use self::formula::Formula;
-pub use self::nearest::{WORK_MAX, nearest};
 pub use self::path::{CounterPath, InstanceIndex, InstancePath, PATH_CHARS_MAX, PathError};
 pub use self::pattern::{NamePattern, PatternError, PatternText, WILDCARD_BYTES_MAX, same_name};
 pub use self::plan::{Family, ObjectClock, plan, plan_of};

@@ -1,5 +1,5 @@
 //! Texts of hosts, files and people where they can do harm: in one line of a log or of a terminal ([`one_line`]), as one
-//! component of a path ([`component`]), as a secret ([`secret`]).
+//! component of a path ([`component`]), as a secret ([`secret`]), as a name that does not exist ([`nearest`]).
 //!
 //! Such a text may clear a terminal, forge a line of a log, or show another name than it has: `gpj.exe` behind U+202E reads
 //! `exe.jpg`. What does such things is written as `\u{202e}`; everything else stays as it is. Programs get the text itself, in
@@ -8,6 +8,7 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod component;
+pub mod nearest;
 pub mod secret;
 
 use core::fmt::{self, Write as _};

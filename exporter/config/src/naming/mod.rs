@@ -37,9 +37,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use safe_text::nearest::suggestion;
 use series::pipeline::{NameMap, Others, Profile};
 use support::input::file;
-use support::input::nearest::suggestion;
 
 use super::item::Item;
 use super::node::Value;

@@ -103,7 +103,7 @@ fn contents(root: &Item<'_>, options: Options) -> Option<Contents> {
 fn extended(item: &Item<'_>, options: Options) -> Contents {
     let Some(name) = item.text() else { return Contents::default() };
     let Some(text) = built_in::text(name) else {
-        let hint = support::input::nearest::suggestion(name, built_in::NAMES.iter().copied());
+        let hint = safe_text::nearest::suggestion(name, built_in::NAMES.iter().copied());
         item.problem(format!("there is no profile `{name}`"), hint);
         return Contents::default();
     };
@@ -126,7 +126,7 @@ fn remove(item: &Item<'_>, contents: &mut Contents) {
     });
     if !is_there {
         let names: Vec<&str> = contents.entries.iter().flat_map(|entry| entry.metric.names()).collect();
-        let hint = support::input::nearest::suggestion(name, names);
+        let hint = safe_text::nearest::suggestion(name, names);
         item.problem(format!("the extended profile has no metric `{name}`"), hint);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use support::input::nearest::suggestion;
+use safe_text::nearest::suggestion;
 
 use super::list::TargetList;
 use crate::check::Names;

@@ -1,6 +1,6 @@
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
-use support::input::nearest::suggestion;
+use safe_text::nearest::suggestion;
 
 use crate::item::Item;
 

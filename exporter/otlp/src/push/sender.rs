@@ -6,9 +6,8 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Request;
-use support::http_client::{
-    Backoff, Clock, Connection, Connector, Failure, Trouble, USER_AGENT, header_value,
-};
+use support::http_client::{Clock, Connection, Connector, Failure, Trouble, USER_AGENT, header_value};
+use support::pause::Backoff;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use config::{Config, beside_program, plugin_file, plugin_files};
 use plugin_abi::SettingsSchema;
 use plugin_host::{CommandInfo, Host, HostOptions, Library};
-use support::input::nearest::suggestion;
+use safe_text::nearest::suggestion;
 
 use crate::process::plugins::Libraries;
 

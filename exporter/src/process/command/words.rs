@@ -3,7 +3,7 @@
 use config::{AllowHosts, Config, Target, TransportSettings, in_words};
 use plugin_abi::{SettingsSchema, TransportInfo};
 use plugin_host::CommandInfo;
-use support::input::nearest::suggestion;
+use safe_text::nearest::suggestion;
 
 /// The words of a command, to be read and added to.
 pub(super) struct Words<'a> {

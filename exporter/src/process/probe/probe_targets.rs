@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use config::{Config, Position, Target, host_hint, in_transport, is_host_name};
-use support::input::nearest::{nearest, suggestion};
+use safe_text::nearest::{nearest, suggestion};
 
 use super::view::Views;
 use crate::process::plugins::Libraries;

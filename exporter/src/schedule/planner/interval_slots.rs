@@ -4,6 +4,8 @@
 
 use std::time::{Duration, Instant};
 
+use support::pause::doubled;
+
 /// A target that keeps failing is tried at least so often.
 const BACKOFF_MAX: Duration = Duration::from_secs(300);
 
@@ -75,8 +77,7 @@ impl IntervalSlots {
         if failures < 2 {
             return None;
         }
-        let doubled = self.interval.saturating_mul(1 << (failures - 1).min(16));
-        let capped = doubled.min(BACKOFF_MAX).max(self.interval);
+        let capped = doubled(self.interval, failures - 1, BACKOFF_MAX).max(self.interval);
         // Up to a tenth less, so that what failed together does not come back together.
         let draw = hash(self.draw, &failures.to_le_bytes());
         Some(capped - part(draw, capped / 10))

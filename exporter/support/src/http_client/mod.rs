@@ -4,7 +4,6 @@
 //! It knows neither configuration nor what is sent. Redirects are not followed, because headers with secrets would go
 //! to a host that is not configured.
 
-mod backoff;
 mod clock;
 mod connection;
 mod connector;
@@ -16,7 +15,6 @@ mod tls_alerts;
 mod trouble;
 mod url;
 
-pub use self::backoff::Backoff;
 pub use self::clock::{Clock, SystemClock};
 pub use self::connection::{Answer, Connection};
 pub use self::connector::{Connecting, Connector, Failure, Stream};

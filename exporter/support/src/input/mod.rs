@@ -1,7 +1,6 @@
-//! What people write for the exporter, and how it is read: files within limits of bytes and time, [`secret`]s,
-//! [`wildcard`] patterns, and the name that a misspelt one was meant to be ([`nearest`]).
+//! What people write for the exporter, and how it is read: files within limits of bytes and time, [`secret`]s
+//! and [`wildcard`] patterns.
 
 pub mod file;
-pub mod nearest;
 pub mod secret;
 pub mod wildcard;

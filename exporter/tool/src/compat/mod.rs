@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use config::BUILT_IN_PROFILES;
-use support::input::nearest::suggestion;
+use safe_text::nearest::suggestion;
 use support::telemetry::output;
 use support::{errln, outln};
 

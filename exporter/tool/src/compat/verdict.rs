@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use config::{BUILT_IN_PROFILES, NotObtainable};
+use safe_text::nearest::nearest;
 use series::pipeline::{MappedSource, NameMap};
-use support::input::nearest::nearest;
 
 use super::promql::{self, Labelled, Reference};
 use super::view::{Collects, NATIVE_PREFIX, View};

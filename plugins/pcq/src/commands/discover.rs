@@ -7,11 +7,12 @@ use counter_poll::over_host::PerflibSession as _;
 use counter_poll::registration;
 use counter_poll::registration::Name;
 use counter_poll::survey;
-use counter_types::{NamePattern, PatternText, nearest, same_name};
+use counter_types::{NamePattern, PatternText, same_name};
 use counters::pcq::types::Lcid;
 use host_session::{HostInfo, Session, SessionError};
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments};
+use safe_text::nearest::nearest;
 use tokio::time::Instant;
 use wire::Guid;
 

@@ -6,10 +6,11 @@ use std::time::Duration;
 use counter_poll::over_host::PerflibSession as _;
 use counter_poll::paths::{FindError, Key, OpenPath, PathPlan, Readings, Sample, Value};
 use counter_poll::survey;
-use counter_types::{Cooked, CounterPath, InstancePath, nearest};
+use counter_types::{Cooked, CounterPath, InstancePath};
 use host_session::{Recovery, Session};
 use plugin_sdk::{Command, Exit, Run};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
+use safe_text::nearest::nearest;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::json::Json;

@@ -2,11 +2,10 @@
 //! counters are exported.
 
 use counter_poll::{InstanceLabels, Provider, survey};
-use counter_types::{
-    CounterPath, CounterType, Family, NamePattern, PatternText, nearest, plan_of, same_name,
-};
+use counter_types::{CounterPath, CounterType, Family, NamePattern, PatternText, plan_of, same_name};
 use counters::pcq::types::{AggregateFunc, Attrib, CounterId, InstanceType};
 use counters::pcq::wire::{CounterRegInfo, InstanceInfo};
+use safe_text::nearest::nearest;
 use serde::Deserialize;
 
 /// A host, as far as its counters are concerned.

@@ -169,7 +169,7 @@ fn suggested(mut problem: PathProblem, tables: &Tables) -> PathProblem {
         // Objects and counters share a table.
         let objects = tables.names.iter().map(|(_, name)| name).filter(|name| classic::is_known(name));
         let known = nearest.take();
-        *nearest = counter_types::nearest(&path.counterset, known.as_deref().into_iter().chain(objects))
+        *nearest = safe_text::nearest::nearest(&path.counterset, known.as_deref().into_iter().chain(objects))
             .map(str::to_owned);
     }
     problem

@@ -1,9 +1,10 @@
 //! Counter paths against what a host offers: which countersets are fetched, and which counters of them are shown.
 
 use counter_types::aggregate::Scope;
-use counter_types::{CounterPath, NamePattern, PatternText, nearest, same_name};
+use counter_types::{CounterPath, NamePattern, PatternText, same_name};
 use counters::pcq::types::InstanceType;
 use counters::pcq::wire::CounterIdentifier;
+use safe_text::nearest::nearest;
 
 use super::problem::PathProblem;
 use crate::survey::Counterset;

@@ -1,6 +1,7 @@
 //! A search for what paths mean, which can be interrupted.
 
-use counter_types::{CounterPath, NamePattern, nearest};
+use counter_types::{CounterPath, NamePattern};
+use safe_text::nearest::nearest;
 use wire::Guid;
 
 use super::plan::{OpenPath, PathPlan, compiled, pick};

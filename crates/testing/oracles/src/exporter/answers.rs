@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use otlp::push::{OtlpProtocol, Verdict, parsers};
-use support::http_client::Backoff;
+use support::pause::Backoff;
 
 use crate::exporter::Input;
 

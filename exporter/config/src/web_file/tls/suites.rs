@@ -1,6 +1,6 @@
 //! The ciphers and curves that may be chosen, by the names that Go gave to them.
 
-use support::input::nearest::suggestion;
+use safe_text::nearest::suggestion;
 use tokio_rustls::rustls::{CipherSuite, NamedGroup};
 
 use super::Versions;

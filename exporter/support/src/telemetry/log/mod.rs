@@ -13,8 +13,8 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::input::nearest::nearest;
 use plugin_abi::{AlertState, Event, Level, LibraryLog};
+use safe_text::nearest::nearest;
 use tracing_subscriber::EnvFilter;
 
 use self::line::{Json, Line};

@@ -1,39 +1,64 @@
+//! Suggestions for names that do not exist.
+
 use strsim::osa_distance;
 
-use crate::pattern::{folded, same_name};
-
-/// The name that is most similar to `wanted`; the first of several, and `None` if no name is similar enough.
+/// The name that is most similar to `wanted`; of several the first in the alphabet, and `None` if no name is similar enough.
 ///
 /// Differences in case, in the order of words and in separators cost little. Otherwise each missing, wrong, extra
-/// or swapped character counts. Names may come from a hostile host: of long names only the beginning is compared,
-/// and after [`WORK_MAX`] comparisons the best name so far is returned.
+/// or swapped character counts, and at most a third of them may be so. Names may come from a hostile host: of long names only the
+/// beginning is compared, and after some million comparisons the best name so far is returned.
 #[must_use]
 pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted_form = Form::new(wanted);
-    // A third of the characters may be wrong, or one in a short name.
-    let farthest = wanted_form.chars.max(3) / 3;
+    let farthest = (wanted_form.chars / 3).max(1);
     let mut best: Option<(usize, &str)> = None;
     let mut work_left = WORK_MAX;
-    for name in names {
-        if same_name(wanted, name) {
+    for name in names.into_iter().filter(|name| !name.is_empty()) {
+        if folded(wanted).eq(folded(name)) {
             return Some(name);
         }
         let form = Form::new(name);
         let work = 2 * (wanted_form.chars + 1) * (form.chars + 1);
         let Some(left) = work_left.checked_sub(work) else { break };
         work_left = left;
-        let distance = wanted_form.distance(&form);
-        if distance <= farthest && best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, name));
+        let found = (wanted_form.distance(&form), name);
+        if found.0 <= farthest && best.is_none_or(|best| found < best) {
+            best = Some(found);
         }
     }
     best.map(|(_, name)| name)
 }
 
+/// "did you mean …", or the list of what there is when that is short, in alphabetical order.
+#[must_use]
+pub fn suggestion<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+    hint(wanted, names, <[&str]>::sort_unstable)
+}
+
+/// The same with the list in the order of the names.
+#[must_use]
+pub fn suggestion_in_order(wanted: &str, names: &[&str]) -> Option<String> {
+    hint(wanted, names.iter().copied(), |_| {})
+}
+
+fn hint<'a>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'a str> + Clone,
+    sort: impl FnOnce(&mut [&'a str]),
+) -> Option<String> {
+    const LISTED_MAX: usize = 8;
+    if let Some(name) = nearest(wanted, names.clone()) {
+        return Some(format!("did you mean `{name}`?"));
+    }
+    let mut all: Vec<&str> = names.into_iter().take(LISTED_MAX + 1).collect();
+    sort(&mut all);
+    (1..=LISTED_MAX).contains(&all.len()).then(|| format!("there is `{}`", all.join("`, `")))
+}
+
 /// Characters of a name that are compared.
 const COMPARED_CHARS_MAX: usize = 128;
 /// Pairs of characters that one search may compare: well below a second, and some thousand names.
-pub const WORK_MAX: usize = 1 << 25;
+const WORK_MAX: usize = 1 << 25;
 
 /// A name in the two forms that are compared.
 struct Form {
@@ -64,6 +89,10 @@ impl Form {
         // Another order of words, or other separators, count as one mistake.
         as_written.min(1 + osa_distance(&self.words, &other.words))
     }
+}
+
+fn folded(name: &str) -> impl Iterator<Item = char> {
+    name.chars().flat_map(char::to_lowercase)
 }
 
 #[cfg(test)]
@@ -118,7 +147,19 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_two_that_are_equally_near_is_taken() {
-        assert_eq!(nearest("disk 3", ["disk 1", "disk 2"]), Some("disk 1"));
+    fn of_two_that_are_equally_near_the_first_in_the_alphabet_is_taken() {
+        assert_eq!(nearest("disk 3", ["disk 2", "disk 1"]), Some("disk 1"));
+    }
+
+    #[test]
+    fn what_there_is_is_listed_when_it_is_little() {
+        let hint = |names: &[&'static str]| suggestion("zzz", names.iter().copied());
+        assert_eq!(hint(&["corp", "admin"]).as_deref(), Some("there is `admin`, `corp`"));
+        assert_eq!((hint(&[]), hint(&["corp"; 9])), (None, None));
+        assert_eq!(
+            suggestion_in_order("zzz", &["corp", "admin"]).as_deref(),
+            Some("there is `corp`, `admin`")
+        );
+        assert_eq!(suggestion("crop", ["corp"]).as_deref(), Some("did you mean `corp`?"));
     }
 }

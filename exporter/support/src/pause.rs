@@ -1,4 +1,12 @@
+//! Pauses after failures in a row.
+
 use std::time::Duration;
+
+/// The pause after so many failures since the first one, which doubles with each.
+#[must_use]
+pub fn doubled(first: Duration, failures: u32, longest: Duration) -> Duration {
+    first.saturating_mul(1 << failures.min(16)).min(longest)
+}
 
 /// How long to wait before the next attempt: each time twice as long, and never exactly as long as others do.
 #[derive(Debug)]
@@ -25,7 +33,7 @@ impl Backoff {
 
     /// An attempt failed: waits at least for what the server asks for, if it does.
     pub fn next(&mut self, asked_for: Option<Duration>) -> Duration {
-        let longest = FIRST.saturating_mul(1 << self.attempts.min(16)).min(LONGEST);
+        let longest = doubled(FIRST, self.attempts, LONGEST);
         self.attempts = self.attempts.saturating_add(1);
         let half = longest / 2;
         let own = half + half.mul_f64(self.fraction());
