@@ -3,8 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use config::{Config, Module, Plugins, Position, Problem, Schemas, Target, plugin_file};
 use plugin_abi::TargetInfo;
 use plugin_host::{ConfigureError, Host, InstanceConfig, Library, LoadError, SourceInfo};
+use safe_text::nearest::nearest;
 use serde_json::{Map, Value, json};
-use support::input::nearest::nearest;
 
 use crate::storage;
 

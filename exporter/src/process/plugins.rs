@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use plugin_host::Trial;
-use safe_text::nearest::nearest;
 
 pub(super) use plugin_config::{
     Libraries, configure, instance_config, load_by, modules_that_log_on, set_schemas, source_of,

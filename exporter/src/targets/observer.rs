@@ -165,7 +165,7 @@ impl StoreObserver for JobObserver {
         let (expiring, module) = (Weak::clone(&self.entry), self.module);
         self.schedule.later(entry.stale_after, move || {
             if let Some(entry) = expiring.upgrade() {
-                entry.expire(module, row);
+                entry.expire(module, streak);
             }
         });
     }

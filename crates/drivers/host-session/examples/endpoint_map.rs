@@ -16,12 +16,12 @@ use std::time::Duration;
 use clap::Parser;
 use counters::rrp::winreg::RegistryClient;
 use dcerpc::SyntaxId;
-use endpoints::epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits};
-use endpoints::epm::types::VersionOption;
-use endpoints::epm::wire::Binding;
-use endpoints::mgmt::management::Management;
-use endpoints::mgmt::types::AuthenticationService;
 use host_session::{Options, Reason, Target, TcpPort, TcpReached, TcpService, TcpSession};
+use rpc::endpoints::epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits};
+use rpc::endpoints::epm::types::VersionOption;
+use rpc::endpoints::epm::wire::Binding;
+use rpc::endpoints::mgmt::management::Management;
+use rpc::endpoints::mgmt::types::AuthenticationService;
 use ssp::{Credentials, Mechanism, Secret};
 use tokio::time::Instant;
 use transport::TcpConnector;
@@ -33,7 +33,7 @@ struct Arguments {
     #[arg(long)]
     host: String,
     /// The port of its endpoint mapper.
-    #[arg(long, default_value_t = endpoints::epm::PORT)]
+    #[arg(long, default_value_t = rpc::endpoints::epm::PORT)]
     mapper_port: u16,
     /// The account, as DOMAIN\user or user.
     #[arg(long)]
@@ -96,7 +96,7 @@ async fn registry(host: &Host) -> Result<()> {
     registry.close_key(root).await?;
     println!("keys: {}", keys.join(" "));
     for (name, credentials) in [("unauthenticated", None), ("sealed", Some(&host.credentials))] {
-        manage(host.service(&[endpoints::mgmt::SYNTAX_ID], credentials).await?, name, host).await?;
+        manage(host.service(&[rpc::endpoints::mgmt::SYNTAX_ID], credentials).await?, name, host).await?;
     }
     Ok(())
 }
@@ -172,7 +172,7 @@ impl Host {
         let target = Target::new(&self.name, self.mapper_port);
         let options = self.options.clone();
         let reached = TcpReached::connect(target, options, &self.connector, self.deadline).await?;
-        Ok(reached.bind(SERVICE, credentials, &[endpoints::epm::SYNTAX_ID], self.deadline).await?)
+        Ok(reached.bind(SERVICE, credentials, &[rpc::endpoints::epm::SYNTAX_ID], self.deadline).await?)
     }
 
     async fn service(

@@ -1,7 +1,7 @@
 //! The TCP port of an interface: a fixed one, or what the host's endpoint mapper says.
 
 use dcerpc::SyntaxId;
-use endpoints::epm::ept::EndpointMapper;
+use rpc::endpoints::epm::ept::EndpointMapper;
 use ssp::Credentials;
 use tokio::time::Instant;
 use transport::Connector;
@@ -15,7 +15,7 @@ pub enum TcpPort {
     /// The host's endpoint mapper tells it.
     Mapped {
         interface: SyntaxId,
-        /// The port of the mapper: [`endpoints::epm::PORT`] on all hosts.
+        /// The port of the mapper: [`rpc::endpoints::epm::PORT`] on all hosts.
         mapper: u16,
     },
 }
@@ -24,7 +24,7 @@ impl TcpPort {
     /// The port that the mapper at its well-known port tells.
     #[must_use]
     pub const fn of(interface: SyntaxId) -> Self {
-        Self::Mapped { interface, mapper: endpoints::epm::PORT }
+        Self::Mapped { interface, mapper: rpc::endpoints::epm::PORT }
     }
 }
 
@@ -75,7 +75,7 @@ impl TcpReached {
         connector: &dyn Connector,
         deadline: Instant,
     ) -> Result<(u16, Vec<StageReport>), SessionError> {
-        let interfaces = &[endpoints::epm::SYNTAX_ID];
+        let interfaces = &[rpc::endpoints::epm::SYNTAX_ID];
         let mut session = match credentials {
             Some(credentials) => self.log_on(MAPPER, credentials, interfaces, connector, deadline).await?,
             None => self.bind(MAPPER, None, interfaces, deadline).await?,
@@ -90,7 +90,7 @@ impl TcpReached {
                 let detail = format!("the endpoint mapper knows no TCP port of {interface}");
                 SessionError::new(session.target(), Stage::Tcp, service.stopped, Recovery::Connection, detail)
             }
-            Err(endpoints::epm::Error::Rpc(error)) => session.error_of_method(Stage::Tcp, &error),
+            Err(rpc::endpoints::epm::Error::Rpc(error)) => session.error_of_method(Stage::Tcp, &error),
             Err(error) => SessionError::of_answer(session.target(), Stage::Tcp, Reason::Internal, &error),
         };
         Err(failed.with_stages(stages))

@@ -32,6 +32,7 @@ mod manager;
 mod policy;
 mod remove;
 mod report;
+pub mod reports;
 mod settings;
 mod tree;
 

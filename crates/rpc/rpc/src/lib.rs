@@ -65,6 +65,7 @@
 extern crate self as rpc;
 
 mod client;
+pub mod endpoints;
 mod error;
 mod error_status;
 mod interface;

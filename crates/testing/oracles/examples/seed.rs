@@ -72,7 +72,7 @@ fn main() {
     }
     // Samba's map in two pages, and where its registry is.
     let samba = ["lookup", "lookup_rest", "map_tcp"]
-        .map(|name| crates.join(format!("interfaces/endpoints/tests/data/epm/response_{name}.hex")))
+        .map(|name| crates.join(format!("rpc/rpc/tests/data/endpoints/epm/response_{name}.hex")))
         .map(|path| chunk(&hex(&fs::read_to_string(path).unwrap())));
     all.push(("epm_responses", "samba".to_owned(), samba.concat()));
     for path in files(&crates.join("rpc/ms-smb2/tests/data")) {

@@ -5,12 +5,12 @@ use core::future::{Future, ready};
 use core::net::Ipv4Addr;
 
 use dcerpc::Channel;
-use endpoints::epm::ept::{
+use rpc::endpoints::epm::ept::{
     EndpointMapper, Ept, EptLookupHandleFreeReply, EptLookupHandleFreeRequest, EptLookupRequest,
     EptMapRequest, Inquiry, Limits,
 };
-use endpoints::epm::types::{Entry, InquiryType, Twr, VersionOption};
-use endpoints::epm::wire::{Binding, FLOORS_MAX, Floor, ProtocolId, Tower};
+use rpc::endpoints::epm::types::{Entry, InquiryType, Twr, VersionOption};
+use rpc::endpoints::epm::wire::{Binding, FLOORS_MAX, Floor, ProtocolId, Tower};
 use rpc::ndr::ContextHandle;
 use rpc::{Direction, ErrorStatus, Message, Request, RpcIfId, SyntaxId};
 use test_support::future::now;

@@ -11,14 +11,14 @@ use com::dcom::resolver::IObjectExporter;
 use com::oaut::{IDispatch, IEnumVARIANT};
 use counters::pcq::perflibv2::methods::PerflibV2;
 use counters::rrp::winreg::Winreg;
-use endpoints::epm::ept::Ept;
-use endpoints::mgmt::management::Mgmt;
 use ms_pla::{
     IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
     IDataCollectorCollection, IDataCollectorSet, IDataCollectorSetCollection, IDataManager, IFolderAction,
     IFolderActionCollection, IPerformanceCounterDataCollector, ISchedule, IScheduleCollection,
     ITraceDataCollector, ITraceDataProvider, ITraceDataProviderCollection, IValueMap, IValueMapItem,
 };
+use rpc::endpoints::epm::ept::Ept;
+use rpc::endpoints::mgmt::management::Mgmt;
 use rpc::ndr::Error;
 use rpc::{Direction, Interface, Method};
 use wire::EncodeResult;

@@ -1,10 +1,10 @@
 //! Honest calls of `mgmt`, whose laws are those of interfaces.
 
-use endpoints::mgmt::management::{
+use rpc::endpoints::mgmt::management::{
     InqIfIdsReply, InqIfIdsRequest, InqPrincNameRequest, InqStatsRequest, IsServerListeningReply,
     IsServerListeningRequest, StopServerListeningReply, StopServerListeningRequest,
 };
-use endpoints::mgmt::types::{AuthenticationService, Statistics};
+use rpc::endpoints::mgmt::types::{AuthenticationService, Statistics};
 use rpc::{ErrorStatus, SyntaxId};
 
 use crate::epm::both;
@@ -17,7 +17,7 @@ pub(crate) fn honest_calls() -> Vec<(u16, Vec<u8>, Vec<u8>)> {
     let name = InqPrincNameRequest { authn_proto: AuthenticationService::WINNT, room: 64 };
     let named = name.answer("host/web1".to_owned()).expect("there is room");
     vec![
-        both(&InqIfIdsRequest {}, &InqIfIdsReply::new([endpoints::mgmt::SYNTAX_ID, SyntaxId::NDR])),
+        both(&InqIfIdsRequest {}, &InqIfIdsReply::new([rpc::endpoints::mgmt::SYNTAX_ID, SyntaxId::NDR])),
         both(&stats, &stats.answer(counted)),
         both(&IsServerListeningRequest {}, &IsServerListeningReply { is_listening: 1, status }),
         both(

@@ -17,14 +17,14 @@ use com::oaut::{IDispatch, IEnumVARIANT};
 use counters::pcq::perflibv2::methods::PerflibV2;
 use counters::rrp::winreg::Winreg;
 use dcerpc::Observers;
-use endpoints::epm::ept::Ept;
-use endpoints::mgmt::management::Mgmt;
 use ms_pla::{
     IAlertDataCollector, IApiTracingDataCollector, IConfigurationDataCollector, IDataCollector,
     IDataCollectorCollection, IDataCollectorSet, IDataCollectorSetCollection, IDataManager, IFolderAction,
     IFolderActionCollection, IPerformanceCounterDataCollector, ISchedule, IScheduleCollection,
     ITraceDataCollector, ITraceDataProvider, ITraceDataProviderCollection, IValueMap, IValueMapItem,
 };
+use rpc::endpoints::epm::ept::Ept;
+use rpc::endpoints::mgmt::management::Mgmt;
 use rpc_cells::{
     Capacity, Error, Level, Memory, RunDirectory, SectionFile, SectionFileOptions, SigbusGuard, Writer,
     boot_ms,

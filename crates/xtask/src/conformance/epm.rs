@@ -91,7 +91,7 @@ pub(crate) fn by_ndrdump(workspace: &Workspace) -> Result<Outcome> {
         example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", package]);
         capture(example.args(["--example", name]))
     };
-    let printed = example("endpoints", "epm_stubs")? + &example("endpoints", "mgmt_stubs")?;
+    let printed = example("rpc", "epm_stubs")? + &example("rpc", "mgmt_stubs")?;
     let folder = tempfile::tempdir()?;
     let mut bytes = 0;
     for (interface, name, theirs, request, response) in METHODS {

@@ -10,10 +10,10 @@ use crate::Result;
 use crate::peers;
 use crate::workspace::{Workspace, capture, cargo};
 
-const DATA: &str = "crates/logs/pla-report/tests/data";
+const DATA: &str = "crates/logs/data-manager/tests/data/reports";
 
 /// Where libxml2 does something else than XPath 1.0 says, or what rules here do without: the reasons stand in
-/// `crates/logs/pla-report/gaps.toml`.
+/// `crates/logs/data-manager/src/reports/gaps.toml`.
 const KNOWN: [&str; 7] = [
     "/Report/namespace::xml",
     "count(//namespace::*)",
@@ -94,7 +94,7 @@ fn make_report(workspace: &Workspace, folder: &Path) -> Result<()> {
 fn example(workspace: &Workspace, name: &str) -> Command {
     let mut command = cargo();
     command.current_dir(&workspace.root);
-    command.args(["run", "--quiet", "--locked", "-p", "pla-report", "--example", name, "--"]);
+    command.args(["run", "--quiet", "--locked", "-p", "data-manager", "--example", name, "--"]);
     command
 }
 

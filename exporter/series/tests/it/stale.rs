@@ -18,7 +18,7 @@ struct Rows(Mutex<Vec<FailureStreak>>);
 
 impl StoreObserver for Rows {
     fn stale(&self, streak: FailureStreak) {
-        self.0.lock().push(row);
+        self.0.lock().push(streak);
     }
 }
 

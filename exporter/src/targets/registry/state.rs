@@ -162,10 +162,10 @@ impl TargetState {
         let _ = self.stores[module].set(store);
     }
 
-    /// Series of a module that outlived a row of failures go.
+    /// Series of a module that outlived a streak of failures go.
     pub(in crate::targets) fn expire(&self, module: usize, streak: FailureStreak) {
         let Some(store) = self.stores[module].get() else { return };
-        store.expire(row);
+        store.expire(streak);
         self.status.lock().jobs[module].series = store.snapshot().series();
     }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use counter_log::writer::{FileProgress, LogCounts, LogQueue, QueueOptions, log_queue};
 use counter_log::{LogHeader, Row, Sample};
+use data_manager::reports::{Gap, Statistics};
 use jiff::Timestamp;
-use pla_report::{Gap, Statistics};
 use tokio::time::Instant;
 
 use super::sink::AnySink;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use endpoints::epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits as MapLimits, Lookup};
-use endpoints::epm::types::Entry;
-use endpoints::epm::wire::Binding;
 use host_session::{SessionError, Stage, TcpSession};
+use rpc::endpoints::epm::ept::{EndpointMap, EndpointMapper, Inquiry, Limits as MapLimits, Lookup};
+use rpc::endpoints::epm::types::Entry;
+use rpc::endpoints::epm::wire::Binding;
 use rpc::{Guid, SyntaxId};
 use safe_text::one_line;
 use tokio::time::Instant;
@@ -84,7 +84,7 @@ pub(super) async fn read(
         }
     };
     Err(match failed {
-        endpoints::epm::Error::Rpc(error) => session.error_of_method(Stage::Decode, &error),
+        rpc::endpoints::epm::Error::Rpc(error) => session.error_of_method(Stage::Decode, &error),
         error => {
             SessionError::of_answer(session.target(), Stage::Query, host_session::Reason::Internal, &error)
         }

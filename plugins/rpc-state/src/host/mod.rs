@@ -17,8 +17,6 @@ mod series;
 mod server;
 mod servers;
 
-use endpoints::epm::ept::{EndpointMap, Ept, Lookup};
-use endpoints::mgmt::management::Mgmt;
 use host_session::{Reason, Recovery, Target as HostTarget, TcpService};
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, FamilyKey, GeneralReason, Problem, Selects, Setup, Source,
@@ -29,6 +27,8 @@ use plugin_session::{
     PortService, TCP_TRANSPORT,
 };
 use rpc::SyntaxId;
+use rpc::endpoints::epm::ept::{EndpointMap, Ept, Lookup};
+use rpc::endpoints::mgmt::management::Mgmt;
 use tokio::time::Instant;
 
 use self::config::{Limits, SHOWN, Settings};
@@ -81,7 +81,7 @@ impl Source for RpcEndpointsSource {
 
     fn create(setup: Setup<Settings>) -> Result<Self, Vec<Problem>> {
         let Setup { settings, target, .. } = setup;
-        let mapper_port = target.port.unwrap_or(endpoints::epm::PORT);
+        let mapper_port = target.port.unwrap_or(rpc::endpoints::epm::PORT);
         let (filter, limits) = (settings.filter(), settings.limits());
         let mapper =
             PortConnection::new(HostTarget::new(target.host, mapper_port), MAPPER, settings.transport);
@@ -214,8 +214,8 @@ impl HostSource for RpcEndpointsSource {
 
 const NAMES: &[InterfaceNames] = &[InterfaceNames::of::<Ept>(), InterfaceNames::of::<Mgmt>()];
 
-const MAPPER_INTERFACES: &[SyntaxId] = &[endpoints::epm::SYNTAX_ID];
-const MANAGEMENT_INTERFACES: &[SyntaxId] = &[endpoints::mgmt::SYNTAX_ID];
+const MAPPER_INTERFACES: &[SyntaxId] = &[rpc::endpoints::epm::SYNTAX_ID];
+const MANAGEMENT_INTERFACES: &[SyntaxId] = &[rpc::endpoints::mgmt::SYNTAX_ID];
 
 /// The endpoint mapper, which runs with the host.
 const MAPPER: PortService = PortService {

@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-use endpoints::mgmt::management::Management;
-use endpoints::mgmt::types::Statistics;
 use host_session::{SessionError, Stage, StageReport, TcpSession};
 use plugin_sdk::{Collection, Failure, GeneralReason, Reason};
 use plugin_session::{DECLARED_REASONS, Pause, PortError, ReachedHost, failure_of};
+use rpc::endpoints::mgmt::management::Management;
+use rpc::endpoints::mgmt::types::Statistics;
 use tokio::time::Instant;
 
 use super::MANAGEMENT;
@@ -229,7 +229,7 @@ impl Asking<'_> {
     fn check<T>(
         &mut self,
         step: Step,
-        result: Result<T, endpoints::mgmt::Error<host_session::rpc_client::Error>>,
+        result: Result<T, rpc::endpoints::mgmt::Error<host_session::rpc_client::Error>>,
     ) -> Option<T> {
         let error = match result {
             Ok(value) => return Some(value),

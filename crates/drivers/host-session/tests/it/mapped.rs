@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use dcerpc::server::IncomingCall;
 use dcerpc::{AuthLevel, Channel as _, FaultStatus, SyntaxId};
-use endpoints::epm::ept::{EptMapReply, EptMapRequest, EptServer};
-use endpoints::epm::types::Entry;
-use endpoints::epm::wire::{Binding, Tower};
 use host_session::{
     Options, Reason, SessionError, Stage, TcpPort, TcpReached, TcpService, TcpSession, Verdict,
 };
 use parking_lot::Mutex;
+use rpc::endpoints::epm::ept::{EptMapReply, EptMapRequest, EptServer};
+use rpc::endpoints::epm::types::Entry;
+use rpc::endpoints::epm::wire::{Binding, Tower};
 use rpc::ndr::ContextHandle;
 use rpc::{CallInfo, ErrorStatus, ServerResult};
 use transport::MemoryNetwork;
@@ -69,7 +69,7 @@ impl World {
     fn new(mapper: Mapper) -> Self {
         let (network, levels) = (MemoryNetwork::new(), Arc::<Mutex<Vec<AuthLevel>>>::default());
         let seen = Arc::clone(&levels);
-        listen(&network, 135, vec![endpoints::epm::SYNTAX_ID], move |call: &IncomingCall| {
+        listen(&network, 135, vec![rpc::endpoints::epm::SYNTAX_ID], move |call: &IncomingCall| {
             seen.lock().push(call.auth_level);
             if matches!(mapper, Mapper::Garbage) {
                 return Answer::Response(vec![1, 2, 3]);

@@ -9,4 +9,5 @@ mod links;
 mod many;
 mod place;
 mod policy;
+mod reports;
 mod settings;

@@ -16,8 +16,8 @@ use counters::pcq::perflibv2::{CallInfo, Change, dispatch};
 use counters::pcq::types::RequestCode;
 use counters::pcq::wire::CounterIdentifier;
 use counters::rrp::winreg::Winreg;
-use endpoints::epm::ept::Ept;
-use endpoints::mgmt::management::Mgmt;
+use rpc::endpoints::epm::ept::Ept;
+use rpc::endpoints::mgmt::management::Mgmt;
 use rpc::ndr::{ConformantBytes, WideString};
 use rpc::{Direction, Interface, Message};
 

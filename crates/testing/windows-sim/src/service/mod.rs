@@ -23,8 +23,8 @@ use com::dcom::types::{AuthenticationService, ProtocolSequence};
 use com::dcom::wire::{DualStringArray, SecurityBinding, StringBinding};
 use dcerpc::pdu::BindNakReason;
 use dcerpc::{AuthLevel, FaultStatus, SyntaxId};
-use endpoints::mgmt::types::Statistics;
 use rpc::CallInfo;
+use rpc::endpoints::mgmt::types::Statistics;
 use wire::Guid;
 
 use self::objects::{ComClass, ObjectTable};

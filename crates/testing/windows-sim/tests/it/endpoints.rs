@@ -7,12 +7,12 @@ use std::time::Duration;
 use com::comt::IGetTrackingData;
 use dcerpc::client::ClientConfig;
 use dcerpc::{FaultStatus, SyntaxId};
-use endpoints::epm::ept::{EndpointMap, EndpointMapper, EptLookupRequest, Inquiry, Limits};
-use endpoints::epm::types::{InquiryType, VersionOption};
-use endpoints::mgmt::management::{Management, Mgmt, StopServerListeningRequest};
-use endpoints::mgmt::types::{AuthenticationService, Statistics};
 use host_session::rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
 use host_session::{Options, Reason, SessionError, Target, TcpPort, TcpReached, TcpService, TcpSession};
+use rpc::endpoints::epm::ept::{EndpointMap, EndpointMapper, EptLookupRequest, Inquiry, Limits};
+use rpc::endpoints::epm::types::{InquiryType, VersionOption};
+use rpc::endpoints::mgmt::management::{Management, Mgmt, StopServerListeningRequest};
+use rpc::endpoints::mgmt::types::{AuthenticationService, Statistics};
 use rpc::ndr::ContextHandle;
 use rpc::{Client, ErrorStatus, Interface};
 use tokio::io::duplex;
@@ -102,7 +102,7 @@ fn lookup(entry_handle: ContextHandle) -> EptLookupRequest {
 #[tokio::test]
 async fn a_host_lists_its_interfaces_with_where_they_are() {
     let world = World::new().await;
-    let mut session = world.bind(world.mapper, endpoints::epm::SYNTAX_ID).await;
+    let mut session = world.bind(world.mapper, rpc::endpoints::epm::SYNTAX_ID).await;
     let whole = list(&mut session, 500).await;
     let shown: Vec<String> =
         whole.entries.iter().map(|entry| format!("{} {}", entry.tower.binding, entry.annotation)).collect();
@@ -136,8 +136,8 @@ async fn the_port_of_the_tracker_is_that_of_the_hosts_objects_and_the_registry_h
 #[tokio::test]
 async fn lookups_that_are_not_ended_are_few_and_can_be_lost() {
     let world = World::new().await;
-    let mut session = world.bind(world.mapper, endpoints::epm::SYNTAX_ID).await;
-    let mut mapper = Client::<_, endpoints::epm::ept::Ept>::new(session.channel(0, soon()));
+    let mut session = world.bind(world.mapper, rpc::endpoints::epm::SYNTAX_ID).await;
+    let mut mapper = Client::<_, rpc::endpoints::epm::ept::Ept>::new(session.channel(0, soon()));
     let mut handles = Vec::new();
     for _ in 0..LOOKUPS_MAX {
         handles.push(mapper.call(&lookup(ContextHandle::NULL)).await.unwrap().entry_handle);
@@ -162,7 +162,7 @@ async fn lookups_that_are_not_ended_are_few_and_can_be_lost() {
 async fn manage<C: dcerpc::Channel>(channel: C, expected: &[SyntaxId]) {
     let mut server = Management::new(channel);
     let interfaces = server.interfaces().await.unwrap();
-    let management = [endpoints::mgmt::SYNTAX_ID];
+    let management = [rpc::endpoints::mgmt::SYNTAX_ID];
     for interface in expected.iter().chain(&management) {
         assert!(interfaces.contains(interface), "{interface}");
     }
@@ -189,9 +189,9 @@ async fn manage<C: dcerpc::Channel>(channel: C, expected: &[SyntaxId]) {
 #[tokio::test]
 async fn each_port_says_what_it_offers_and_counts_for_itself() {
     let world = World::new().await;
-    let of_mapper = [endpoints::epm::SYNTAX_ID, com::dcom::resolver::IObjectExporter::SYNTAX_ID];
+    let of_mapper = [rpc::endpoints::epm::SYNTAX_ID, com::dcom::resolver::IObjectExporter::SYNTAX_ID];
     for (address, interfaces) in [(world.mapper, &of_mapper[..]), (world.objects, &[TRACKER])] {
-        let mut session = world.bind(address, endpoints::mgmt::SYNTAX_ID).await;
+        let mut session = world.bind(address, rpc::endpoints::mgmt::SYNTAX_ID).await;
         manage(session.channel(0, soon()), interfaces).await;
     }
 }
@@ -209,7 +209,7 @@ async fn a_pipe_says_what_it_offers_and_counts_for_itself() {
     let security = Security::sealed(credentials(), "cifs/web1");
     let bound = Association::bind(
         pipe,
-        &[endpoints::mgmt::SYNTAX_ID],
+        &[rpc::endpoints::mgmt::SYNTAX_ID],
         Some(&security),
         ClientConfig::default(),
         soon(),
@@ -217,7 +217,10 @@ async fn a_pipe_says_what_it_offers_and_counts_for_itself() {
     let mut association = bound.await.unwrap();
     let mut server = Management::new(association.channel(0, soon()));
     let interfaces = server.interfaces().await.unwrap();
-    assert_eq!(interfaces, [counters::pcq::SYNTAX_ID, counters::rrp::SYNTAX_ID, endpoints::mgmt::SYNTAX_ID]);
+    assert_eq!(
+        interfaces,
+        [counters::pcq::SYNTAX_ID, counters::rrp::SYNTAX_ID, rpc::endpoints::mgmt::SYNTAX_ID]
+    );
     let before = server.statistics().await.unwrap();
     let after = server.statistics().await.unwrap();
     assert_eq!(after.to_array(), [3, 0, before.packets_in + 1, before.packets_out + 1]);
@@ -226,7 +229,7 @@ async fn a_pipe_says_what_it_offers_and_counts_for_itself() {
 #[tokio::test]
 async fn nobody_stops_a_server() {
     let world = World::new().await;
-    let mut session = world.bind(world.mapper, endpoints::mgmt::SYNTAX_ID).await;
+    let mut session = world.bind(world.mapper, rpc::endpoints::mgmt::SYNTAX_ID).await;
     let mut server = Client::<_, Mgmt>::new(session.channel(0, soon()));
     let error = server.call(&StopServerListeningRequest {}).await.unwrap_err();
     assert_eq!(error.status(), Some(ErrorStatus::ACCESS_DENIED));

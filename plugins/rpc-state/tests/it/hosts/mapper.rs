@@ -3,13 +3,13 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use endpoints::epm::ept::{
+use parking_lot::Mutex;
+use rpc::endpoints::epm::ept::{
     Ept, EptLookupHandleFreeReply, EptLookupHandleFreeRequest, EptLookupReply, EptLookupRequest, EptMapReply,
     EptMapRequest, EptServer,
 };
-use endpoints::epm::types::Entry;
-use endpoints::epm::wire::{Binding, Tower};
-use parking_lot::Mutex;
+use rpc::endpoints::epm::types::Entry;
+use rpc::endpoints::epm::wire::{Binding, Tower};
 use rpc::ndr::ContextHandle;
 use rpc::{CallInfo, ErrorStatus, FaultStatus, Interface as _, ServerResult, SyntaxId};
 use windows_sim::HostState;

@@ -2,8 +2,8 @@
 
 use std::net::Ipv4Addr;
 
-use endpoints::epm::wire::Binding;
 use plugin_abi::CredentialVerdict::Accepted;
+use rpc::endpoints::epm::wire::Binding;
 use serde_json::json;
 
 use super::mapper::{at, at_port, entry};

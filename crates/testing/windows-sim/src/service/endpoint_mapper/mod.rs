@@ -5,12 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use dcerpc::{FaultStatus, SyntaxId};
-use endpoints::epm::ept::{
+use rpc::endpoints::epm::ept::{
     Ept, EptLookupHandleFreeReply, EptLookupHandleFreeRequest, EptLookupReply, EptLookupRequest, EptMapReply,
     EptMapRequest, EptServer,
 };
-use endpoints::epm::types::Entry;
-use endpoints::epm::wire::{Binding, Tower};
+use rpc::endpoints::epm::types::Entry;
+use rpc::endpoints::epm::wire::{Binding, Tower};
 use rpc::ndr::ContextHandle;
 use rpc::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
 use wire::Guid;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use dcerpc::{FaultStatus, SyntaxId};
-use endpoints::mgmt::management::{
+use rpc::endpoints::mgmt::management::{
     InqIfIdsReply, InqIfIdsRequest, InqPrincNameReply, InqPrincNameRequest, InqStatsReply, InqStatsRequest,
     IsServerListeningReply, IsServerListeningRequest, Mgmt, MgmtServer, StopServerListeningReply,
     StopServerListeningRequest,
 };
-use endpoints::mgmt::types::AuthenticationService;
+use rpc::endpoints::mgmt::types::AuthenticationService;
 use rpc::{ErrorStatus, FromStub, Interface, Message, Request, ServerResult};
 
 use super::RpcCounts;
@@ -35,7 +35,7 @@ impl Management {
         interfaces: impl Iterator<Item = SyntaxId>,
         counts: Arc<RpcCounts>,
     ) -> Self {
-        let interfaces = interfaces.chain([endpoints::mgmt::SYNTAX_ID]).collect();
+        let interfaces = interfaces.chain([rpc::endpoints::mgmt::SYNTAX_ID]).collect();
         Self { endpoint: [endpoint], interfaces, counts }
     }
 }

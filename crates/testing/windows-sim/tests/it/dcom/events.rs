@@ -382,8 +382,8 @@ async fn calls_of_subscribers_are_among_the_calls_that_the_program_has_sent() {
     let world = World::new().await;
     let listening = Listening::new(&[LOOPBACK]).await;
     let mut subscribed = subscribe(&world, &listening).await;
-    let mut session = world.bind(world.exporter, None, endpoints::mgmt::SYNTAX_ID).await.unwrap();
-    let mut server = endpoints::mgmt::management::Management::new(session.channel(0, soon()));
+    let mut session = world.bind(world.exporter, None, rpc::endpoints::mgmt::SYNTAX_ID).await.unwrap();
+    let mut server = rpc::endpoints::mgmt::management::Management::new(session.channel(0, soon()));
     let before = server.statistics().await.unwrap();
     assert_eq!(before.calls_out, 0);
     for (events, calls) in [(1, 2 /* resolver */ + 1 /* event */), (2, 2 + 2)] {

@@ -62,8 +62,10 @@ pub(crate) fn object(name: &str) -> &'static PerfObject {
     found.expect("a test compares the names in `VALUES` with the files")
 }
 
+type ValuesOf = fn(&Figures<'_>) -> Data;
+
 /// How the values of each object are computed, in the order in which a host lists its objects.
-const VALUES: [(&str, fn(&Figures<'_>) -> Data); 21] = [
+const VALUES: [(&str, ValuesOf); 21] = [
     ("System", system::data),
     ("Memory", memory::data),
     ("Cache", cache::data),

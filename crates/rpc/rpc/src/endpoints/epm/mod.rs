@@ -1,0 +1,38 @@
+//! The endpoint mapper of C706 (appendix O) and [MS-RPCE] 2.2.1.2, client and server, without I/O.
+//!
+//! Every host has one, at TCP port [`PORT`]. It knows at which ports and pipes the RPC interfaces of its programs are:
+//! the whole list, and the endpoint of one interface.
+//!
+//! ```no_run
+//! # async fn find<C: rpc::Channel>(channel: C, winreg: rpc::SyntaxId) -> Result<(), rpc::endpoints::epm::Error<C::Error>> {
+//! use rpc::endpoints::epm::ept::{EndpointMapper, Inquiry};
+//!
+//! let mut mapper = EndpointMapper::new(channel);
+//! for entry in mapper.lookup(Inquiry::All).await?.entries {
+//!     println!("{} at {} {}", entry.tower.interface, entry.tower.binding, entry.annotation);
+//! }
+//! let port: Option<u16> = mapper.tcp_port(winreg).await?;
+//! # Ok(()) }
+//! ```
+//!
+//! The channel is one that is bound to [`SYNTAX_ID`]; mappers take calls without any security. What they answer is as
+//! trustworthy as that.
+//!
+//! Where to look: [`types`] for the protocol's words, [`wire`] for towers as bytes, [`ept`] for the methods, both sides.
+//! Requirements that are not met are in `gaps.toml`.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod ept;
+mod error;
+pub mod types;
+pub mod wire;
+
+use crate::SyntaxId;
+
+pub use self::error::Error;
+
+/// C706 appendix O: the interface `ept`, version 3.0.
+pub const SYNTAX_ID: SyntaxId = <ept::Ept as crate::Interface>::SYNTAX_ID;
+
+/// [MS-RPCE] 2.1.1.1: the well-known port.
+pub const PORT: u16 = 135;

@@ -1,0 +1,102 @@
+use crate::{Guid, SyntaxId};
+use wire::{
+    Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
+    ensure_size,
+};
+
+use super::{Binding, Floor, ProtocolId};
+
+/// Floors of one tower; the protocol sequences of C706 have five at the most.
+pub const FLOORS_MAX: u16 = 16;
+
+/// C706 appendix L: an interface, the transfer syntax that it is called in, and where its server is.
+#[doc(alias = "twr_t")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tower {
+    pub interface: SyntaxId,
+    pub transfer_syntax: SyntaxId,
+    /// Where the server is.
+    pub binding: Binding,
+}
+
+impl Tower {
+    const NAME: &'static str = "protocol tower";
+    /// Bytes of a floor's two counts and its protocol.
+    const FLOOR_FIXED: usize = 2 + 1 + 2;
+
+    /// An interface in NDR.
+    #[must_use]
+    pub const fn ndr(interface: SyntaxId, binding: Binding) -> Self {
+        Self { interface, transfer_syntax: SyntaxId::NDR, binding }
+    }
+
+    /// Whether a client that asks for `wanted` is served by the server that this tower leads to. What `wanted` says of
+    /// addresses is not looked at.
+    #[must_use]
+    pub fn serves(&self, wanted: &Self) -> bool {
+        self.interface.serves(&wanted.interface)
+            && self.transfer_syntax.serves(&wanted.transfer_syntax)
+            && self.binding.is_like(&wanted.binding)
+    }
+}
+
+/// A UUID and its major version on the left side, the minor version on the right one.
+fn identifier_floor(id: &SyntaxId) -> Floor {
+    let lhs = [&id.uuid.to_bytes()[..], &id.version_major.to_le_bytes()].concat();
+    Floor { protocol: ProtocolId::UUID, lhs, rhs: id.version_minor.to_le_bytes().into() }
+}
+
+fn read_identifier(src: &mut ReadCursor<'_>, field: &'static str) -> DecodeResult<SyntaxId> {
+    let offset = src.pos();
+    let floor = Floor::decode(src)?;
+    let id = || {
+        let (uuid, major) = floor.lhs.split_at_checked(Guid::FIXED_PART_SIZE)?;
+        let major = u16::from_le_bytes(major.try_into().ok()?);
+        let minor = u16::from_le_bytes(floor.rhs.as_slice().try_into().ok()?);
+        let is_identifier = floor.protocol == ProtocolId::UUID;
+        is_identifier.then_some(SyntaxId::new(Guid::from_bytes(uuid.try_into().ok()?), major, minor))
+    };
+    id().ok_or_else(|| DecodeError::invalid_field(Tower::NAME, field, offset, "is no UUID with a version"))
+}
+
+impl Encode for Tower {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        let floors = self.binding.floors()?;
+        let count = u16::try_from(2 + floors.len()).unwrap_or(u16::MAX);
+        if count > FLOORS_MAX {
+            return Err(EncodeError::new(Self::NAME, "floor count", "is above 16"));
+        }
+        dst.write_u16(count);
+        identifier_floor(&self.interface).encode(dst)?;
+        identifier_floor(&self.transfer_syntax).encode(dst)?;
+        floors.iter().try_for_each(|floor| floor.encode(dst))
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        let (bytes, floors) = self.binding.measure();
+        2 /* floor count */ + 2 * (Self::FLOOR_FIXED + SyntaxId::FIXED_PART_SIZE) + floors * Self::FLOOR_FIXED + bytes
+    }
+}
+
+impl<'de> Decode<'de> for Tower {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, field: "floor count", size: 2);
+        let count = src.read_u16();
+        if count > FLOORS_MAX {
+            let (value, limit) = (count.into(), FLOORS_MAX.into());
+            return Err(DecodeError::limit_exceeded(Self::NAME, "floor count", 0, value, limit));
+        }
+        let Some(others) = count.checked_sub(2) else {
+            let reason = "is below 2: interface and transfer syntax";
+            return Err(DecodeError::invalid_field(Self::NAME, "floor count", 0, reason));
+        };
+        let interface = read_identifier(src, "interface")?;
+        let transfer_syntax = read_identifier(src, "transfer syntax")?;
+        let floors = (0..others).map(|_| Floor::decode(src)).collect::<DecodeResult<_>>()?;
+        Ok(Self { interface, transfer_syntax, binding: Binding::of(floors) })
+    }
+}
