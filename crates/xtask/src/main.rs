@@ -1,4 +1,4 @@
-//! The project's own tool. `cargo xtask help` lists its commands; what each does stands in its module.
+//! The project's own tool. `cargo xtask help` lists its commands; what each does is in its module.
 
 mod bench;
 mod check;

@@ -93,7 +93,7 @@ fn sample(family: &str, line: &str) -> Option<Sample> {
     Some(Sample { family: family.to_owned(), name, labels, value: value.parse().ok()? })
 }
 
-/// A name, bare or quoted, and what stands behind it.
+/// A name, bare or quoted, and what comes after it.
 fn name_of(text: &str) -> Option<(String, &str)> {
     if text.starts_with('"') {
         return quoted(text);
@@ -102,7 +102,7 @@ fn name_of(text: &str) -> Option<(String, &str)> {
     (end > 0).then(|| (text[..end].to_owned(), &text[end..]))
 }
 
-/// A text in quotes, and what stands behind it.
+/// A text in quotes, and what comes after it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let text = text.strip_prefix('"')?;
     let mut value = String::new();

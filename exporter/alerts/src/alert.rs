@@ -33,7 +33,7 @@ impl Alert {
         self.annotations.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value)
     }
 
-    /// Alertmanager's fingerprint of the labels: FNV-1a of 64 bits over names and values, each with 0xFF behind it.
+    /// Alertmanager's fingerprint of the labels: FNV-1a of 64 bits over names and values, each with 0xFF after it.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let bytes = self.labels.iter().flat_map(|(name, value)| {

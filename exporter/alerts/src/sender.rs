@@ -125,7 +125,7 @@ fn without_path(mut answer: Answer, url: &HttpUrl) -> Answer {
     answer
 }
 
-/// Secrets are read anew for each request.
+/// Secrets are read again for each request.
 async fn addressed(options: Arc<ReceiverOptions>, body: Bytes) -> Result<Addressed, Failure> {
     let made = tokio::task::spawn_blocking(move || {
         let url = match &options.url {

@@ -40,7 +40,7 @@ pub(crate) fn rounds() -> usize {
     argument("--rounds").map_or(9, |rounds| rounds.parse().expect("--rounds takes a number"))
 }
 
-/// What stands behind an option of the command line.
+/// What comes after an option of the command line.
 pub(crate) fn argument(option: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != option).nth(1)
 }

@@ -290,7 +290,7 @@ fn declared<'a>(root: &'a Node, section: &str) -> BTreeSet<&'a str> {
     }
 }
 
-/// Where each target stands in the file's list; those that could not be read are not in ours.
+/// Where each target is in the file's list; those that could not be read are not in ours.
 fn target_indices(root: &Node) -> BTreeMap<Position, usize> {
     match child(root, "targets").map(|node| &node.value) {
         Some(Value::List(items)) => items.iter().map(|item| item.position).zip(0..).collect(),

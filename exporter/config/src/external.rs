@@ -6,7 +6,7 @@ pub struct ExternalUrl {
     pub is_secure: bool,
     /// Host, and port if given.
     pub address: String,
-    /// What stands in front of every path, without a slash at its end; mostly empty.
+    /// What is in front of every path, without a slash at its end; mostly empty.
     pub path: String,
 }
 

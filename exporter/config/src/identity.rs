@@ -14,7 +14,7 @@ use super::section::{ReservedKeys, Section, set};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// `domain`, or what stands before `\` in `username`: empty or `.` for accounts of the host itself.
+    /// `domain`, or what comes before `\` in `username`: empty or `.` for accounts of the host itself.
     pub domain: String,
     /// `username`, without a domain.
     pub username: String,

@@ -16,7 +16,7 @@ const RULES_MAX: usize = 1_000;
 
 /// One of `normalize:`. Where several hold for a series, the rules of its module come first, then those of its target,
 /// then those of the process; anything else is what the first of them says that says it. Those of `target_defaults` are
-/// a target's that has none: a section of its own stands in their place, so that a target can be left out of them.
+/// a target's that has none: a section of its own is in their place, so that a target can be left out of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NormalizeSection {
     pub naming: Option<Profile>,

@@ -45,7 +45,7 @@ impl<'a> Section<'a> {
         let index = self.entries.iter().position(|entry| entry.key == key)?;
         self.taken[index] = true;
         let node = &self.entries[index].node;
-        // `key:` with nothing behind it is the same as no such key.
+        // `key:` with nothing after it is the same as no such key.
         if matches!(node.value, Value::Null) {
             return None;
         }
@@ -70,7 +70,7 @@ impl<'a> Section<'a> {
         rest
     }
 
-    /// Where a known key without a value stands in front, an unknown one most likely belongs below it.
+    /// Where a known key without a value is in front, an unknown one most likely belongs below it.
     fn empty_before(&self, index: usize) -> Option<String> {
         let before = self.entries[..index].iter().zip(&self.taken).rev().find(|(_, taken)| **taken)?.0;
         let is_empty = matches!(before.node.value, Value::Null);

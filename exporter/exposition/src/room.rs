@@ -3,7 +3,7 @@
 /// A buffer that is kept from piece to piece, so that neither a sample nor a piece asks for memory.
 #[derive(Debug, Default)]
 pub(super) struct Room {
-    /// INVARIANT: what was written ends at `at`; behind it is room.
+    /// INVARIANT: what was written ends at `at`; after it is room.
     bytes: Vec<u8>,
     at: usize,
     limit: usize,

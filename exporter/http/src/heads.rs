@@ -25,7 +25,7 @@ pub(crate) struct Heads<S> {
     timer: Pin<Box<Sleep>>,
     place: Place,
     line_bytes: usize,
-    /// Of the line; the URI stands behind the first one.
+    /// Of the line; the URI comes after the first one.
     spaces: usize,
     last: u8,
 }

@@ -2,7 +2,7 @@
 //! [`App`]'s to say.
 //!
 //! A [`Server`] accepts connections for an app. Who may read is the [`Gate`]'s to say, by the web configuration file.
-//! What a connection or a request passes before it is answered stands in `middleware`.
+//! What a connection or a request passes before it is answered is in `middleware`.
 //!
 //! Limits: connections, of all and of one peer, whose idle ones end when it needs one; TLS handshakes; time for a
 //! handshake, for a request's head, without a byte taken, for an answer, without a request; a head's bytes (431), a

@@ -24,7 +24,7 @@ use crate::targets::{
 /// The targets that are asked, each with its stores, instances and jobs.
 ///
 /// [`Engine::apply`] changes them to the configured ones: unchanged targets keep their connections, those of which only
-/// modules' settings changed keep their instances, other changed ones are made anew, and removed ones end with their
+/// modules' settings changed keep their instances, other changed ones are made again, and removed ones end with their
 /// series.
 pub(super) struct Engine {
     libraries: Libraries,

@@ -32,7 +32,7 @@ const FEEDS: u32 = 3;
 
 /// Reports the state of the process to the service manager, if there is one.
 ///
-/// By hand, and not by `sd-notify`, which takes an abstract name for a path, connects anew for each message and waits without end
+/// By hand, and not by `sd-notify`, which takes an abstract name for a path, connects again for each message and waits without end
 /// for a manager that does not read.
 #[derive(Clone, Debug)]
 pub(super) struct Notifier(Option<Arc<UnixDatagram>>);

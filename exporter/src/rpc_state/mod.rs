@@ -65,7 +65,7 @@ impl fmt::Display for NotKept {
 /// Problems of one file that are noted.
 const PROBLEMS_SHOWN: usize = 5;
 
-/// What stands in the files of run directories.
+/// What is in the files of run directories.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// When they were read, in milliseconds after boot.

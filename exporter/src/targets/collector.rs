@@ -47,7 +47,7 @@ impl PluginCollector {
     /// Gives its instance other settings, so that it keeps what it knows. Blocks while the plugin takes its time.
     ///
     /// # Errors
-    /// Why the instance has to be made anew for them.
+    /// Why the instance has to be made again for them.
     pub(crate) fn reconfigure(&self, config: &InstanceConfig) -> Result<(), String> {
         let instance = self.instance.as_ref().map_err(|failure| failure.message.clone())?;
         match instance.state() {

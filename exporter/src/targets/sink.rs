@@ -125,6 +125,6 @@ impl InstanceSink for TimedStore {
     }
 }
 
-/// Where accepted ones are counted; those that are dropped stand behind.
+/// Where accepted ones are counted; those that are dropped come after.
 const FAMILIES: usize = 0;
 const SERIES: usize = 2;

@@ -1,4 +1,4 @@
-//! What stands behind the `?`.
+//! What comes after the `?`.
 
 use std::borrow::Cow;
 

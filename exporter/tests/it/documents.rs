@@ -1,6 +1,6 @@
 //! The documents: sections that are written from the program, and whether nothing is missing in the others.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p perfmon-exporter --test it documents` writes the sections anew.
+//! `UPDATE_EXPECT=1 cargo test -p perfmon-exporter --test it documents` writes the sections again.
 
 mod keys;
 
@@ -25,7 +25,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
 }
 
-/// Compares what stands in a page between the markers `name` with `expected`.
+/// Compares what is in a page between the markers `name` with `expected`.
 fn check_section(file: &ExpectFile, text: &str, name: &str, expected: &str) {
     let (begin, end) = (format!("<!-- begin: {name} -->\n"), format!("<!-- end: {name} -->"));
     let (before, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("the page has no `{begin}`"));

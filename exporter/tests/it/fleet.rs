@@ -72,7 +72,7 @@ fn targets_of_a_file_come_change_and_go_without_disturbing_the_others() {
         let series = format!("perfmon_pulse_beats_total{{{labels}}}");
         value(page, &series)
     };
-    // An instance that was made anew counts from one; the one that stays goes on.
+    // An instance that was made again counts from one; the one that stays goes on.
     assert!(beats(&page, "stays", "1") > beats(&page, "changes", "2"), "{page}");
     assert_eq!(beats(&page, "changes", "1"), None, "{page}");
 

@@ -4,8 +4,8 @@
 //! pipeline with the rules of a configuration, and each format. Nothing in the pages depends on the time of day, on
 //! how long a collection took, or on ports.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p perfmon-exporter --test it golden_page` writes `data/golden_page/` anew. A page that
-//! changes is a change for everybody who has dashboards: write it anew only for a change that you meant.
+//! `UPDATE_EXPECT=1 cargo test -p perfmon-exporter --test it golden_page` writes `data/golden_page/` again. A page that
+//! changes is a change for everybody who has dashboards: write it again only for a change that you meant.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -183,7 +183,7 @@ fn store_of(catalog: &Arc<Catalog>, config: &Config, index: usize) -> (Arc<Store
     (scope.ruled_store(Arc::new(Ends(Mutex::new(sender))), normalize), ends)
 }
 
-/// The requests of a push, one behind the other.
+/// The requests of a push, one after the other.
 fn pushed(earlier: &[Arc<Snapshot>], now: &[Arc<Snapshot>], temporality: Temporality) -> Vec<u8> {
     let parts = earlier.iter().zip(now).map(|(earlier, snapshot)| Part {
         resource: Arc::new(Resource::of(

@@ -299,7 +299,7 @@ fn the_words_of_a_failure_are_explained() {
           next: Correct the identity's user name and secret; until they change, they are rarely tried again.
     "#]]
     .assert_eq(&out);
-    // As it stands in the log and in what `check-config --online` prints.
+    // As it is in the log and in what `check-config --online` prints.
     assert_eq!(explain(&["auth: wrong_credentials"]), (0, out, String::new()));
     let (_, out, _) = explain(&["auth"]);
     assert_eq!(out, "auth (stage)\n  The identity logs on.\n");

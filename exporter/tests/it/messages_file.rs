@@ -86,7 +86,7 @@ fn settings_of_another_kind_are_told_without_types_of_the_program() {
             exit code 1
         "#]],
     );
-    // What stands in brackets is no name, however short the list.
+    // What is in brackets is no name, however short the list.
     check(
         &installed,
         &countersets("[{name: [a]}]"),

@@ -73,7 +73,7 @@ fn targets_come_change_and_go_and_the_others_do_not_notice() {
     exporter.wait_for_line("Configuration reloaded cause=\"HTTP\" targets=3 added=1 changed=1 removed=1");
     wait_for_beats(&exporter, "comes", 1.0);
     wait_for_beats(&exporter, "changes", 1.0);
-    // An instance that was made anew counts from one; the one that stays goes on.
+    // An instance that was made again counts from one; the one that stays goes on.
     assert!(beats(&exporter, "stays") > beats(&exporter, "changes"));
     assert_eq!(beats(&exporter, "goes"), None);
     assert!(own(&exporter, "config_last_reload_success_timestamp_seconds").unwrap() > began);

@@ -62,7 +62,7 @@ fn a_connection_outlives_a_reload_and_a_changed_account_does_not() {
     assert_eq!(first.connections(), connected.0);
     assert_eq!(second.connections(), connected.1 + 1);
 
-    // Who we are changes: both log on anew, the wrong password costs one attempt, and a correct file is enough.
+    // Who we are changes: both log on again, the wrong password costs one attempt, and a correct file is enough.
     let wrong = slower.replace("password_file: password", "password_file: wrong");
     assert_eq!(reload(&wrong), "reloaded: 2 targets, 0 added, 2 changed, 0 removed\n");
     for target in ["web1", "web2"] {

@@ -66,7 +66,7 @@ fn an_instance_takes_the_settings_of_its_module_and_no_other_instance_hears_of_t
     assert!(beats_on(&page, "changes") >= before.0 && beats_on(&page, "stays") >= before.1, "{page}");
     let grown = wait_for_beats(&exporter, "changes", before.0 + 1);
 
-    // What does not change while it runs is made anew, and so is what is bound to something else now.
+    // What does not change while it runs is made again, and so is what is bound to something else now.
     let stubborn = config(", mood: stubborn", ", labels: {env: test}");
     assert_eq!(reload(&exporter, &stubborn), "reloaded: 2 targets, 0 added, 2 changed, 0 removed\n");
     let line = exporter.wait_for_line("Instance does not take other settings; the target is made anew");

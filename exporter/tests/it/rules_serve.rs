@@ -1,4 +1,4 @@
-//! Rules in a program that serves, and that reads them anew.
+//! Rules in a program that serves, and that reads them again.
 
 use crate::program::{Exporter, Folder};
 

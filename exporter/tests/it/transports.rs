@@ -53,7 +53,7 @@ perfmon.yml:6:46: transports.other.cable.port: 0 is outside 1 to 65535
 fn a_plugin_gets_what_it_declared_and_readers_see_what_it_declared_as_shown() {
     let folder = folder();
     let mut exporter = folder.serve(&FILE.replace("wild", "calm").replace("2s", "1s"));
-    // What changes is made anew, and nothing else is.
+    // What changes is made again, and nothing else is.
     let mut made = |file: &str| {
         folder.write("perfmon.yml", file);
         assert_eq!(exporter.reload().body, "reloaded: 2 targets, 0 added, 1 changed, 0 removed\n");

@@ -233,7 +233,7 @@ async fn connections_that_reset_their_requests_too_fast_are_one_line_of_the_log(
 async fn a_connection_that_says_nothing_after_its_handshake_ends() {
     let world = World::new(WEB, ", header_timeout: 100ms");
     let mut stream = world.connect().await;
-    // The preface of RFC 9113 3.4 with no settings and no request behind it.
+    // The preface of RFC 9113 3.4 with no settings and no request after it.
     stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.unwrap();
     let mut room = Vec::new();
     let _ = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut room).await;

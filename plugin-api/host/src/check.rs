@@ -118,7 +118,7 @@ impl Check<'_> {
                 self.passed(&format!("{name}: an instance is made of settings that were found valid"))?;
                 self.collections(host, name, &instance, &sink)?;
                 let mut is_accepted = instance.reconfigure(&config).is_ok();
-                // A blocking source gets them with the next collection, and is made anew if it does not take them.
+                // A blocking source gets them with the next collection, and is made again if it does not take them.
                 if source.mode == Mode::Blocking && instance.state() == InstanceState::Idle {
                     let recorded = self.collect(host, &instance, &sink, Duration::from_secs(3), false)?;
                     is_accepted &= recorded.is_some_and(|recorded| recorded.resets == 0);

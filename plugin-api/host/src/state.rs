@@ -15,7 +15,7 @@ pub struct InstanceConfig {
     pub is_on_demand: bool,
 }
 
-/// What an instance is made anew from. Settings are a text here: as values they would take some 10 KiB for each instance.
+/// What an instance is made again from. Settings are a text here: as values they would take some 10 KiB for each instance.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptConfig {
     pub(crate) target: TargetInfo,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use counter_types::RawClocks;
 
 /// The time since the first sample. It is that of the host's performance counter, so that it is exactly the time between
-/// samples, but never goes slower than ours: a host whose counter stands still, or began anew, is judged all the same, and
+/// samples, but never goes slower than ours: a host whose counter stands still, or began again, is judged all the same, and
 /// without a sample the time goes as ours does.
 #[derive(Debug, Default)]
 pub(crate) struct SampleClock {
@@ -35,7 +35,7 @@ impl SampleClock {
         self.now = self.now.max(now.saturating_add(at.saturating_sub(ours)));
     }
 
-    /// A sample came with these clocks of the host, `at` this moment of ours. Returns whether the host was started anew since
+    /// A sample came with these clocks of the host, `at` this moment of ours. Returns whether the host was restarted since
     /// the last one, or is another one.
     pub(crate) fn advance(&mut self, kind: ReplyKind, clocks: &RawClocks, at: Duration) -> bool {
         self.pass(at);

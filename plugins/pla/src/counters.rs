@@ -79,7 +79,7 @@ impl Fetched {
 }
 
 impl Counters {
-    /// Takes other paths. What is open for the ones before is opened anew with the next collection.
+    /// Takes other paths. What is open for the ones before is opened again with the next collection.
     pub(crate) fn select(&mut self, paths: Paths) {
         let (paths, are_optional) = paths.into_list();
         self.are_optional = are_optional;

@@ -57,12 +57,12 @@ impl Forms {
     }
 
     /// Looks at the first answers of a query. True where the other form should be tried at once, by a query that is opened
-    /// anew.
+    /// again.
     pub fn try_others(&mut self, answers: &[FormAnswer], now: Duration) -> bool {
         let mut are_exchanged = false;
         for FormAnswer { addition, has_data } in answers {
             let has_name = self.has_name(addition);
-            // Not when a query is opened anew because the connection was lost just then.
+            // Not when a query is opened again because the connection was lost just then.
             let is_due = self.0.get(&addition.guid).is_none_or(|form| form.pause.is_over(now));
             if *has_data {
                 self.set(addition, has_name, State::Proven);
@@ -75,7 +75,7 @@ impl Forms {
     }
 
     /// Looks at the answers of the other forms. True where one of them has none either, so that the query is to be opened
-    /// anew with the form that documents say.
+    /// again with the form that documents say.
     pub fn judge_others(&mut self, answers: &[FormAnswer], now: Duration) -> bool {
         let mut are_silent = false;
         for FormAnswer { addition, has_data } in answers {

@@ -28,7 +28,7 @@ pub trait SeriesSink<I: SeriesIds> {
     /// Takes series, in their order; nothing for those that it does not want. To these no values are pushed.
     fn register_series(&mut self, series: &[NewSeries<'_, I>]) -> Vec<Option<I::Series>>;
 
-    /// A value of a series, which counts anew since `start_unix_nanos` unless that is 0.
+    /// A value of a series, which counts again since `start_unix_nanos` unless that is 0.
     fn push(&mut self, series: I::Series, value: Value, start_unix_nanos: i64);
 
     /// These series are gone.

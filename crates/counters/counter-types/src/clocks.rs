@@ -22,7 +22,7 @@ impl RawClocks {
         Self { object_time: time.or(self.object_time), object_freq: freq.or(self.object_freq), ..self }
     }
 
-    /// Whether these are later clocks of the host of `older`, which was not started anew since. On another host that took
+    /// Whether these are later clocks of the host of `older`, which was not restarted since. On another host that took
     /// over the name, the performance clock has another frequency, is behind, or gained more than the time of day did; a
     /// time of day that was set back is no other host.
     #[must_use]

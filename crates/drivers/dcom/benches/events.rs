@@ -29,7 +29,7 @@ const HOSTS: u8 = 10;
 const EVERY: Duration = Duration::from_millis(10);
 const BYTES: usize = 30_000;
 const CID: Guid = Guid::from_u128(0xc1d);
-/// What begins the command line of the process that is the hosts; behind it: the port, and how many events each tells.
+/// What begins the command line of the process that is the hosts; after it: the port, and how many events each tells.
 const HOSTS_WORD: &str = "hosts";
 
 fn main() -> ExitCode {

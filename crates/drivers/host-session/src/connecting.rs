@@ -189,7 +189,7 @@ impl<'a> Connecting<'a> {
         self.check(outcome)
     }
 
-    /// Opens the pipe. If that starts the service behind it, waits for the service.
+    /// Opens the pipe. If that starts the service after it, waits for the service.
     async fn open_pipe(
         &self,
         connection: &SharedSmbConnection,

@@ -28,7 +28,7 @@
 //!
 //! * [`Session`] is RPC over a pipe, [`TcpSession`] over TCP. They are kept between polls. The [`Recovery`] of a [`SessionError`] says what to rebuild.
 //! * Where a TCP port is not fixed, the host's endpoint mapper tells it: [`TcpPort`].
-//! * The caller chooses the [`Endpoint`], the interfaces behind it and their typed stubs. Constructors of
+//! * The caller chooses the [`Endpoint`], the interfaces after it and their typed stubs. Constructors of
 //!   [`SessionError`] convert the stubs' errors; [`call_error`] does for methods that return Win32 errors.
 //! * [`Stage`] and [`Reason`] are closed lists with the words of the plugins' header, and every reason has an
 //!   [`advice`](Reason::advice) for the person who reads the message.

@@ -6,7 +6,7 @@ use dcerpc::FaultStatus;
 /// Whether an error concerns only the data of one call, so that other calls may succeed over the same association.
 ///
 /// A fault PDU ends its call and nothing else (C706 12.6.4.7). But some faults concern more than the call: the
-/// caller's rights, the interface, the service behind it, or a server that is too busy to execute anything.
+/// caller's rights, the interface, the service after it, or a server that is too busy to execute anything.
 #[must_use]
 pub fn concerns_one_call(error: &crate::rpc_client::Error) -> bool {
     match error.kind() {

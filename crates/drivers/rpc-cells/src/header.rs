@@ -6,7 +6,7 @@ use crate::layout::{CELL_BYTES, CELL_WORDS, Capacity, VERSION};
 use crate::level::Level;
 use crate::process::ProcessIdentity;
 
-/// What stands at the front of a file and does not change.
+/// What is at the front of a file and does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileHeader {
     /// How many cells the file has room for.

@@ -40,7 +40,7 @@ pub(crate) struct Latch<'a, W> {
 }
 
 impl<'a, W: Word> Latch<'a, W> {
-    /// The number, then `copy_words` words twice; what is behind them is not used.
+    /// The number, then `copy_words` words twice; what is after them is not used.
     pub(crate) fn new(cell: &'a [W], copy_words: usize) -> Option<Self> {
         let (sequence, rest) = cell.split_first()?;
         let (first, rest) = rest.split_at_checked(copy_words)?;

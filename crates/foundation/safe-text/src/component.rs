@@ -104,7 +104,7 @@ pub fn is_device(name: &str) -> bool {
 
 /// Names of devices, with any extension.
 const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
-/// Those that are devices with a digit behind them.
+/// Those that are devices with a digit after them.
 const NUMBERED_DEVICES: [&str; 2] = ["COM", "LPT"];
 /// No component has this otherwise: a `%` of the text is escaped.
 const DIGEST_MARK: &str = "%~";

@@ -3,7 +3,7 @@
 /// The secret in what was written: a byte order mark and one line end are no part of it.
 ///
 /// # Errors
-/// Why it is none, to stand behind the name of its place.
+/// Why it is none, to come after the name of its place.
 pub fn secret_of(written: &[u8]) -> Result<&str, &'static str> {
     // Editors of Windows leave one at the beginning, and no secret begins so.
     let secret = written.strip_prefix("\u{feff}".as_bytes()).unwrap_or(written);

@@ -85,7 +85,7 @@ pub trait Encode {
 
 /// A structure that can be read, perhaps borrowing from its source.
 pub trait Decode<'de>: Sized {
-    /// Reads the structure at the cursor and leaves the cursor behind it.
+    /// Reads the structure at the cursor and leaves the cursor after it.
     ///
     /// # Errors
     /// When bytes are missing or a field cannot be believed. The cursor's position is then unspecified.

@@ -60,7 +60,7 @@ impl fmt::Debug for WideStr<'_> {
     }
 }
 
-/// How many of four units stand before the first one that is zero.
+/// How many of four units come before the first one that is zero.
 fn nul_in(units: u64) -> Option<usize> {
     const ONES: u64 = 0x0001_0001_0001_0001;
     // A unit borrows from its highest bit where it is zero; those above it may do so, too, for its sake.

@@ -6,7 +6,7 @@ use crate::framing::PREFIX_SIZE;
 use crate::wire::{Flags, Header, TransformHeader};
 
 /// A message of ours on its way: room for the length, room for a transform header where it will be encrypted, and
-/// the message behind them, so that nothing is copied after it was written once.
+/// the message after them, so that nothing is copied after it was written once.
 #[derive(Debug)]
 pub(crate) struct Packet {
     bytes: Vec<u8>,

@@ -175,7 +175,7 @@ impl Client {
         package.initialize(&self.credentials, *usage, target_name, token)
     }
 
-    /// Finishes the package's last message, wherever it stands in the token.
+    /// Finishes the package's last message, wherever it is in the token.
     fn seal(&self, package: &Package, challenge: &[u8], token: &mut [u8]) -> Result<(), Error> {
         let session_key = package.session_key()?;
         let (start, length) = match self.options.mechanism {

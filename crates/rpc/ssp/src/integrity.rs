@@ -1,6 +1,6 @@
 //! The message integrity code over NTLM's three messages, and the LM response that would get around it.
 //!
-//! [MS-NLMP] 2.2.1.3: the code stands at offset 72, behind the version, which is there whether or not
+//! [MS-NLMP] 2.2.1.3: the code is at offset 72, behind the version, which is there whether or not
 //! NTLMSSP_NEGOTIATE_VERSION is set. `sspi` looks for it at 64 where the flag is clear, so it is checked here.
 
 use core::ops::Range;
@@ -9,14 +9,14 @@ use crate::crypto::{self, NtlmV2Response};
 use crate::message::{AuthenticateMessage, MIC_SIZE};
 use crate::{Error, SessionKey};
 
-/// The two messages that stand before an AUTHENTICATE_MESSAGE, as they were sent.
+/// The two messages that come before an AUTHENTICATE_MESSAGE, as they were sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before<'a> {
     pub(crate) negotiate: &'a [u8],
     pub(crate) challenge: &'a [u8],
 }
 
-/// Takes the LM response out of a client's message and makes its integrity code anew.
+/// Takes the LM response out of a client's message and makes its integrity code again.
 ///
 /// [MS-NLMP] 3.1.5.1.2 wants zeros where the server gives its time. Here there are zeros for every server: an LMv2
 /// response proves the password to whoever passes it on, and is bound neither to the integrity code nor to the

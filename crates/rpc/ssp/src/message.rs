@@ -148,7 +148,7 @@ impl AuthenticateMessage<'_> {
         + 8 /* EncryptedRandomSessionKeyFields */
         + 4 /* NegotiateFlags */;
     const NAME: &'static str = "AUTHENTICATE_MESSAGE";
-    /// Where the message integrity code stands in a message that has one: behind the version, which is there then.
+    /// Where the message integrity code is in a message that has one: behind the version, which is there then.
     pub(crate) const MIC_OFFSET: usize = Self::FIXED_PART_SIZE + VERSION_SIZE;
     pub(crate) const NEGOTIATE_FLAGS_RANGE: Range<usize> = Self::FIXED_PART_SIZE - 4..Self::FIXED_PART_SIZE;
     const LM_RESPONSE_FIELDS_OFFSET: usize = 8 /* Signature */ + 4 /* MessageType */;

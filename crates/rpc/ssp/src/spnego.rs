@@ -23,7 +23,7 @@ impl NegState {
 
 /// [RFC 4178] 4.2.1 `NegTokenInit`
 ///
-/// The first token of a client. It is read here and written anew for `sspi`, whose reader panics on what is none.
+/// The first token of a client. It is read here and written again for `sspi`, whose reader panics on what is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NegTokenInit<'a> {
     /// The content of the list of mechanisms: object identifiers, the preferred one first.

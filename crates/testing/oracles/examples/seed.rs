@@ -64,7 +64,7 @@ fn main() {
     for path in files(&crates.join("interfaces/com/tests/data/dcom")) {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let bytes = hex(&fs::read_to_string(&path).unwrap());
-        // What stands before the OBJREF in the response: ORPCTHAT, a pointer, and two lengths.
+        // What comes before the OBJREF in the response: ORPCTHAT, a pointer, and two lengths.
         let begin = if name == "response_create_instance" { 8 + 4 + 4 + 4 } else { 0 };
         if !name.starts_with("request") {
             all.push(("dcom_objref", name, bytes[begin..].to_vec()));

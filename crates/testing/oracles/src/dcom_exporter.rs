@@ -74,7 +74,7 @@ impl Target {
 }
 
 /// Calls of two targets and of a stranger, each: interface, opnum, object, peer, one of the first target's numbers and where
-/// it stands in the stub, then the stub. Answers are replies of their methods. Only a target's own calls leave an event
+/// it is in the stub, then the stub. Answers are replies of their methods. Only a target's own calls leave an event
 /// with it, one that keeps to the limits, and each of them is counted once.
 pub fn call_backs(bytes: &[u8]) {
     let exporter = Exporter::new(Subscribers::INTERFACES);

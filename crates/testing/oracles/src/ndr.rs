@@ -164,7 +164,7 @@ enum Info {
     Other(u16),
 }
 
-/// Its count stands before it.
+/// Its count comes before it.
 #[derive(Debug, PartialEq, NdrDecode, NdrEncode)]
 #[ndr(name = "LIST")]
 struct List<'stub> {

@@ -59,7 +59,7 @@ fn values() -> Vec<Seed> {
     let text = |text: &str| Some(Box::new(WideString(text.to_owned())));
     let mut dst = Writer::new();
     dst.write(&Conformant(vec![text("a"), None, text("_Total")])).expect(MADE);
-    // NODE: 7, "a", and another behind it: 8, no name, the end.
+    // NODE: 7, "a", and another after it: 8, no name, the end.
     let node: [u32; 9] = [7, 0x2_0000, 0x2_0004, 2, 0, 2, 0x61, 8, 0];
     let node = node.iter().chain(&[0]).flat_map(|word| word.to_le_bytes()).collect();
     let constructs = crate::ndr::honest().into_iter();

@@ -75,7 +75,7 @@ pub fn inputs(data: &Path, oracle: &str) -> Vec<(String, Vec<u8>)> {
     files.into_iter().map(|path| (path.display().to_string(), read(&path))).collect()
 }
 
-/// The names of what stands in a folder, without extensions, in order.
+/// The names of what is in a folder, without extensions, in order.
 ///
 /// # Panics
 /// When it cannot be read.

@@ -4,9 +4,9 @@
 //! calls it.
 //!
 //! As in the sample, the position of a result is the `Index` that `PerfQueryCounterInfo` gave its identifier, and
-//! whoever goes on to the next structure adds the size that stands in this one.
+//! whoever goes on to the next structure adds the size that is in this one.
 
-/// What padding stands behind structures without being counted in their sizes; perflib.h knows of none.
+/// What padding comes after structures without being counted in their sizes; perflib.h knows of none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gaps {
     /// Behind the ids of an odd number of counters.

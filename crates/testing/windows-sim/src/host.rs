@@ -155,7 +155,7 @@ impl WindowsHost {
         &self.recordings
     }
 
-    /// Starts its COM+ event system anew: transient subscriptions, and objects that clients have of it, are gone.
+    /// Starts its COM+ event system again: transient subscriptions, and objects that clients have of it, are gone.
     pub fn restart_event_system(&self) {
         self.state.events().restart();
     }

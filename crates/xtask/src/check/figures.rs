@@ -153,7 +153,7 @@ fn of_others(workspace: &Workspace, ours: &[&str]) -> Result<usize> {
     let printed = capture(tree.args(ours.iter().flat_map(|package| ["--package", package])))?;
     let root = format!("({}", workspace.root.display());
     let theirs = printed.lines().filter(|line| !line.is_empty() && !line.contains(&root));
-    // A line is `name v1.0.0`, and some have a note behind that.
+    // A line is `name v1.0.0`, and some have a note after that.
     let names = theirs.filter_map(|line| {
         let mut words = line.split(' ');
         Some((words.next()?, words.next()?))

@@ -14,7 +14,7 @@ use crate::peers::python;
 use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::{Workspace, capture, cargo};
 
-/// The interface in Samba's words, our name, Samba's, and what stands in Samba's words of the request and of the response.
+/// The interface in Samba's words, our name, Samba's, and what is in Samba's words of the request and of the response.
 type Method = (&'static str, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
 /// Not among them: the request of `inq_stats`, where Samba has a number behind the count that C706 does not have.
@@ -110,7 +110,7 @@ pub(crate) fn by_ndrdump(workspace: &Workspace) -> Result<Outcome> {
         if name != "mgmt_inq_stats" {
             judge(Command::new("ndrdump").args([interface, theirs, "in"]).arg(&asked), request)?;
             bytes += asked_bytes;
-            // What a response has room for stands in the request.
+            // What a response has room for is in the request.
             dump_answer.arg("-c").arg(&asked);
         }
         judge(dump_answer.args([interface, theirs, "out"]).arg(&answered), response)?;

@@ -7,7 +7,7 @@ use crate::Outcome;
 use crate::Result;
 use crate::workspace::{Workspace, capture, cargo};
 
-/// The method's name in the IDL, its name in Samba's, and what stands in Samba's words of the request and of the response.
+/// The method's name in the IDL, its name in Samba's, and what is in Samba's words of the request and of the response.
 const METHODS: [(&str, &str, &[&str], &[&str]); 8] = [
     (
         "OpenLocalMachine",

@@ -1,4 +1,4 @@
-//! Our PCQ server stands behind a real smbd as `\PIPE\winreg`, and the exporter polls it: the whole main job
+//! Our PCQ server comes after a real smbd as `\PIPE\winreg`, and the exporter polls it: the whole main job
 //! over an SMB server, its signing, its encryption and its pipes, that we did not write.
 
 use std::net::SocketAddr;

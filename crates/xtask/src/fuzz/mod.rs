@@ -140,7 +140,7 @@ fn build(
     } else {
         targets.iter().map(|target| Some(target.name.as_str())).collect()
     };
-    // One set of features for all of them: another one builds everything anew.
+    // One set of features for all of them: another one builds everything again.
     let features =
         if targets.iter().any(|target| target.needs_exporter) { None } else { Some("--no-default-features") };
     for name in names {

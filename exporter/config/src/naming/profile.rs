@@ -89,7 +89,7 @@ fn contents(root: &Item<'_>, options: Options) -> Option<Contents> {
         entry::object(&item, &outer, options.bug_compatible, &mut own);
     }
     top.finish();
-    // An entry of the file stands in the place of one of the file that it extends.
+    // An entry of the file is in the place of one of the file that it extends.
     let taken: HashSet<String> = own.iter().flat_map(|(entry, _)| entry.keys()).collect();
     contents.entries.retain(|entry| !entry.keys().any(|key| taken.contains(&key)));
     contents.own_from = contents.entries.len();

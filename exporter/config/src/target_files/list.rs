@@ -6,7 +6,7 @@ use crate::target::Target;
 /// Maximum skipped entries that are kept; further ones are only counted.
 const SKIPPED_MAX: usize = 10_000;
 
-/// What stands in a target file.
+/// What is in a target file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TargetList {
     /// Those that can be asked.
@@ -17,7 +17,7 @@ pub struct TargetList {
     pub skipped_targets: usize,
 }
 
-/// One target, or a group of them, that cannot be asked as it stands in its file.
+/// One target, or a group of them, that cannot be asked as it is in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// What is wrong with it: at least one thing.

@@ -77,7 +77,7 @@ pub struct FileState {
     pub modified_unix_s: Option<f64>,
 }
 
-/// A target, or a group of them, that is not asked as it stands in its file.
+/// A target, or a group of them, that is not asked as it is in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub file: PathBuf,
@@ -88,7 +88,7 @@ pub struct Refused {
     pub fate: Fate,
 }
 
-/// What becomes of a target that is not asked as it stands in its file.
+/// What becomes of a target that is not asked as it is in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fate {
     /// Something is wrong with it, and it is not asked.

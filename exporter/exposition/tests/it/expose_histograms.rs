@@ -109,7 +109,7 @@ fn names_in_quotes_keep_the_suffix_inside() {
         lines(Escaping::Underscores)[1],
         "perfmon_X___Calls_seconds_bucket{target=\"web1\",le=\"1.0\"} 0"
     );
-    // As Prometheus' own exporters do it: the family's name is escaped, and the suffix comes behind that.
+    // As Prometheus' own exporters do it: the family's name is escaped, and the suffix comes after that.
     assert_eq!(
         lines(Escaping::Values)[1],
         "U__perfmon_2e_X_2e__25__20_Calls__seconds_bucket{target=\"web1\",le=\"1.0\"} 0"

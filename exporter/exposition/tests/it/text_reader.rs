@@ -217,7 +217,7 @@ fn in_order(
     if is_canonical && ascends { Ok(Some((own, le, number))) } else { Err("buckets out of order".into()) }
 }
 
-/// Reads `"text"`, unescaped, and answers what comes behind it.
+/// Reads `"text"`, unescaped, and answers what comes after it.
 fn quoted_text(text: &str) -> Result<(String, &str), String> {
     let quoted = text.strip_prefix('"').ok_or("no quote")?;
     let mut escaped = false;

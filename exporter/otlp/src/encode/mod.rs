@@ -83,7 +83,7 @@ impl Record {
 }
 
 /// Appends records of one target and one plugin to an `ExportLogsServiceRequest`, or spans to an
-/// `ExportTraceServiceRequest`: such messages one behind the other are one message.
+/// `ExportTraceServiceRequest`: such messages one after the other are one message.
 pub fn put_records<'a>(
     out: &mut Vec<u8>,
     resource: &Resource,

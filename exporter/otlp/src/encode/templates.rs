@@ -17,7 +17,7 @@ use super::wire::{
 /// The points of all chunks of series that were ever written and still live.
 ///
 /// What is kept for a series is about as long as its labels. Chunks are shared by the snapshots of a store and
-/// change only when series come or go; a chunk that changed is made anew, the others are not.
+/// change only when series come or go; a chunk that changed is made again, the others are not.
 #[derive(Debug, Default)]
 pub struct Templates {
     /// By the chunk's address, which stays taken as long as the entry holds the chunk.
@@ -65,7 +65,7 @@ pub(super) struct Template {
     head: usize,
     /// There is room for a start time.
     starts: bool,
-    /// Bytes of all numbers, which stand before the attributes.
+    /// Bytes of all numbers, which come before the attributes.
     numbers: usize,
     /// The key of the flags.
     flags: u8,

@@ -110,10 +110,10 @@ fn open_metric(out: &mut Vec<u8>, nest: &mut Nest, family: &Family, temporality:
     }
 }
 
-/// How many messages a metric stands in.
+/// How many messages a metric is in.
 const METRIC_DEPTH: usize = 2;
 
-/// The unit's code. What UCUM has no code for stands in braces, where it calls anything an annotation.
+/// The unit's code. What UCUM has no code for is in braces, where it calls anything an annotation.
 fn ucum(unit: &str) -> Cow<'_, str> {
     let code = match unit {
         "" => "",

@@ -190,7 +190,7 @@ pub struct OtlpEndpoint {
     pub host: String,
     /// Of `endpoint`: 4317 for gRPC and 4318 for HTTP where it is not given.
     pub port: u16,
-    /// Of `endpoint`: what stands before `/v1/metrics`; for HTTP only.
+    /// Of `endpoint`: what comes before `/v1/metrics`; for HTTP only.
     pub path: String,
     pub protocol: OtlpProtocol,
     /// `interval`: of the rounds, aligned to the clock. Default 30 s.

@@ -62,7 +62,7 @@ impl Pusher {
     }
 
     /// From now on these are the endpoints. One that is as it was goes on with what waits for it; what changed begins
-    /// anew; one that is let go takes a last round and has `grace` to send what waits.
+    /// again; one that is let go takes a last round and has `grace` to send what waits.
     pub fn set_endpoints(
         &mut self,
         endpoints: &[Arc<OtlpEndpoint>],

@@ -216,7 +216,7 @@ impl Sender {
     }
 }
 
-/// The head of a request. Secrets are read anew each time, so that those that were renewed are used.
+/// The head of a request. Secrets are read again each time, so that those that were renewed are used.
 pub(super) async fn request(
     settings: Arc<OtlpEndpoint>,
     signal: Signal,

@@ -13,7 +13,7 @@
 //! assert_eq!((shown.value.round(), shown.unit), (26.0, ShownUnit::Percent));
 //! ```
 //!
-//! Which rule a family has stands in [`super::Family::display_rule`]; the family of the base, which some rules need,
+//! Which rule a family has is in [`super::Family::display_rule`]; the family of the base, which some rules need,
 //! is [`super::Snapshot::base_of`] and the value in it [`super::FamilyPoints::value_beside`]. A family whose rule
 //! is [`DisplayRule::Base`] is best not shown at all, since another one shows what it is for.
 
@@ -67,7 +67,7 @@ pub enum ShownUnit {
 /// collection.
 ///
 /// `None` where there is nothing to show: the rule needs an earlier sample or a base that is not there, the counter began
-/// anew between the two, or no time has passed. Where nothing happened that could be averaged, Windows shows 0.
+/// again between the two, or no time has passed. Where nothing happened that could be averaged, Windows shows 0.
 #[must_use]
 pub fn cooked(previous: Option<&Sample>, sample: &Sample, rule: DisplayRule) -> Option<Shown> {
     let previous = previous.filter(|previous| previous.start_time_unix_nanos == sample.start_time_unix_nanos);
@@ -219,7 +219,7 @@ mod tests {
             }
         }
         let [older, newer] = samples([1.0, 3.0].map(Value::F64), bases);
-        // A host that was started anew, or another one of the name, may have counted more.
+        // A host that was restarted, or another one of the name, may have counted more.
         let anew = Sample { start_time_unix_nanos: Some(8), ..newer };
         for rule in DisplayRule::ALL {
             assert_eq!(cooked(Some(&older), &anew, rule).is_none(), needs_earlier(rule), "{rule:?}");

@@ -20,7 +20,7 @@ pub struct Family {
     pub unit: String,
     /// A sentence for people, then where it comes from. Unescaped.
     pub help: String,
-    /// How many bytes of `help` are the sentence; behind them stands where the family comes from.
+    /// How many bytes of `help` are the sentence; after them stands where the family comes from.
     pub help_sentence_bytes: usize,
     /// The namespace of a source that has one, `complus`; empty for performance counters.
     pub namespace: String,
@@ -69,7 +69,7 @@ impl Family {
         attributes.find(|attribute| attribute.label == label)
     }
 
-    /// The name that stands on its sample lines.
+    /// The name that is on its sample lines.
     #[must_use]
     pub fn sample_name(&self) -> String {
         format!("{}{}", self.name, self.kind.sample_suffix())

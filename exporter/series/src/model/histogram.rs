@@ -1,6 +1,6 @@
 //! Distributions.
 
-/// The largest values that the buckets of a histogram take, ascending; behind them follows a bucket up to +Inf.
+/// The largest values that the buckets of a histogram take, ascending; after them follows a bucket up to +Inf.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds(Box<[f64]>);
 

@@ -64,7 +64,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// The next label, its value as it stands in the prefix.
+    /// The next label, its value as it is in the prefix.
     pub fn next_escaped(&mut self) -> Option<(&'a str, &'a str)> {
         let (name, rest) = match self.rest.strip_prefix('"') {
             Some(quoted) => quoted.split_once("\"=\"")?,
@@ -90,7 +90,7 @@ impl<'a> Iterator for Labels<'a> {
     }
 }
 
-/// Appends a label's name as it stands before the `=`, in quotes if it needs them. The name is clean.
+/// Appends a label's name as it comes before the `=`, in quotes if it needs them. The name is clean.
 fn push_label_name(name: &str, out: &mut Vec<u8>) {
     push_quoted_unless(is_legacy_label(name), name, out);
 }

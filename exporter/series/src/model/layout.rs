@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::name::is_legacy_label;
 use super::{Family, Labels, Shape};
 
-/// Some series of one family: their ids, and their prefixes `name{labels} ` one behind the other.
+/// Some series of one family: their ids, and their prefixes `name{labels} ` one after the other.
 ///
 /// Chunks are shared between the store and its snapshots; a change copies one chunk, not the family.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ impl Chunk {
         &self.ends
     }
 
-    /// All prefixes, one behind the other.
+    /// All prefixes, one after the other.
     #[must_use]
     pub fn prefixes(&self) -> &[u8] {
         &self.prefixes

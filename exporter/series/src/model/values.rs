@@ -131,7 +131,7 @@ impl Roster {
 pub struct Values {
     /// INVARIANT: as long as the states of `roster`.
     bits: Vec<u64>,
-    /// INVARIANT: as long as `cells` of `roster` says. The counts of a histogram, and behind them its sum; how many
+    /// INVARIANT: as long as `cells` of `roster` says. The counts of a histogram, and after them its sum; how many
     /// observations it has is in `bits`.
     cells: Vec<u64>,
     /// The series as they are now; here a state may also be [`PRESENT`].

@@ -107,7 +107,7 @@ fn claims(family: &Family) -> Vec<String> {
     for suffix in suffixes {
         let name = format!("{}{suffix}", family.name);
         if family.kind == Kind::Histogram {
-            // Its name is escaped first, and the suffix comes behind that.
+            // Its name is escaped first, and the suffix comes after that.
             let shown =
                 Escaping::ALL.map(|escaping| format!("{}{suffix}", escaping.metric_name(&family.name)));
             claims.extend(shown.into_iter().filter(|name| !suffix.is_empty() && !is_legacy_name(name)));

@@ -11,7 +11,7 @@ use crate::model::{Kind, Layout, Size, Snapshot, Target, Values};
 ///
 /// Batches always go into the same values, which so stay in the processor's cache. When a collection ends they
 /// are copied for the readers, into what the snapshot before the last one held: two sets of values take turns
-/// there. A reader who still holds the older one keeps it; then room is made anew, and the old set goes with its
+/// there. A reader who still holds the older one keeps it; then room is made again, and the old set goes with its
 /// last reader.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {

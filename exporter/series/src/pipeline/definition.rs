@@ -16,7 +16,7 @@ pub(super) fn is_name(name: &str, utf8: bool) -> bool {
     is_legacy_name(name) || (utf8 && !name.is_empty() && clean_name(name) == name)
 }
 
-/// What stands on the HELP line: one line of words, with the original name behind it; and the length of the words.
+/// What is on the HELP line: one line of words, with the original name after it; and the length of the words.
 pub(super) fn help(text: &str, origin: &str, bytes_max: usize) -> (String, usize) {
     let mut help = one_line(text);
     if !help.is_empty() && !origin.is_empty() {

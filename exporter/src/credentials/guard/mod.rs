@@ -29,7 +29,7 @@ const FORGOTTEN_AT_A_TIME: usize = ACCOUNTS_MAX / 16;
 ///
 /// # The rules
 ///
-/// They hold per [`Scope`] and per secret: a changed secret begins anew. Two hosts are different if both their names and
+/// They hold per [`Scope`] and per secret: a changed secret begins again. Two hosts are different if both their names and
 /// the addresses at which they were reached are ([`Host::may_be`]).
 ///
 /// 1. *Trust* is a number from 0 to 7: the hosts that accepted the secret and whose acceptance no refusal used up. An

@@ -12,7 +12,7 @@ use crate::process::output;
 /// The process's own standard output and error.
 #[derive(Debug, Default)]
 pub(in crate::process) struct Console {
-    /// Whether a progress line stands there, which everything else has to clear.
+    /// Whether a progress line is there, which everything else has to clear.
     has_progress: Mutex<bool>,
     /// Cancels the command when the output is closed.
     cancel: OnceLock<CommandCancel>,

@@ -15,7 +15,7 @@ use series::model::{DisplayRule, Point, Sample, Shown, ShownUnit, Value, cooked,
 pub(in crate::web) const POINTS_MAX: u32 = 60;
 /// Maximum series with history; they take some 6 MB.
 pub(in crate::web) const TRACKS_MAX: usize = 4_096;
-/// Two samples further apart say nothing about now: after so many intervals without a look everything begins anew.
+/// Two samples further apart say nothing about now: after so many intervals without a look everything begins again.
 const INTERVALS_MISSED_MAX: u32 = 8;
 
 /// The histories of what is watched.
@@ -195,7 +195,7 @@ mod tests {
             let seen = look(10, u64::MAX - 70);
             assert_eq!((seen.shown, values(&seen)), (rate(3.0), vec![3.0]));
         }
-        // It began anew: there is no rate, and no point below zero; that is no lack of a collection.
+        // It began again: there is no rate, and no point below zero; that is no lack of a collection.
         let seen = look(20, 5);
         assert_eq!((seen.shown, seen.needs_second, values(&seen)), (None, false, vec![3.0]));
         assert_eq!(look(30, 25).points, [(Duration::from_secs(20), 3.0), (Duration::ZERO, 2.0)]);

@@ -40,7 +40,7 @@ pub struct Answer {
     pub status: StatusCode,
     /// The fields before the body.
     pub headers: HeaderMap,
-    /// The fields behind it.
+    /// The fields after it.
     pub trailers: HeaderMap,
     /// The body, or its first 64 KiB.
     pub body: Vec<u8>,

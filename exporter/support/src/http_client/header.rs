@@ -19,7 +19,7 @@ pub enum HeaderSource {
     },
 }
 
-/// The value of a header. Secrets are read anew each time, so that those that were renewed are used.
+/// The value of a header. Secrets are read again each time, so that those that were renewed are used.
 ///
 /// # Errors
 /// A secret cannot be read, or does not fit into a header.

@@ -18,7 +18,7 @@ pub struct HttpUrl {
     /// A name or an address, that of IPv6 in brackets.
     pub host: String,
     pub port: u16,
-    /// What stands behind the port, with what stands behind `?`. It may be secret.
+    /// What comes after the port, with what comes after `?`. It may be secret.
     pub path: String,
 }
 
@@ -60,7 +60,7 @@ impl HttpUrl {
         Ok(Self { secure, host, port, path })
     }
 
-    /// Reads the one in a file, which is secret. It is read anew each time, so that one that was renewed is used.
+    /// Reads the one in a file, which is secret. It is read again each time, so that one that was renewed is used.
     ///
     /// # Errors
     /// The file cannot be read, or holds no URL. The failure does not show its content.

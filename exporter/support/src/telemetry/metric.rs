@@ -12,7 +12,7 @@ use prometheus_client::metrics::histogram::Histogram;
 /// A family of the exporter's own.
 #[derive(Debug, PartialEq)]
 pub struct Metric {
-    /// Its name without what pages put behind it.
+    /// Its name without what pages put after it.
     pub name: &'static str,
     /// What its values mean.
     pub kind: MetricKind,
@@ -60,7 +60,7 @@ impl Metric {
         Self { name, kind: MetricKind::Histogram(bounds), labels, help }
     }
 
-    /// The name as pages show it, but for what each line of a histogram has behind it.
+    /// The name as pages show it, but for what each line of a histogram has after it.
     #[must_use]
     pub fn shown_name(&self) -> String {
         let suffix = match self.kind {

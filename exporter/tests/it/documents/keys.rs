@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<String> {
     read().into_iter().map(|key| key.path).filter(|path| !path.ends_with('*')).collect()
 }
 
-/// Reads as much of YAML as the reference is written in: a key a line, each with its comment behind it or below.
+/// Reads as much of YAML as the reference is written in: a key a line, each with its comment after it or below.
 fn read() -> Vec<Key> {
     let mut keys: Vec<Key> = Vec::new();
     // Indentation and path of the mappings that the next line may be in.

@@ -14,7 +14,7 @@ const FILE_BYTES_MAX: usize = config::CONFIG_BYTES_MAX;
 /// Reads a file.
 ///
 /// # Errors
-/// Why it cannot be read, or that it is neither. Composable: it stands behind the file's name.
+/// Why it cannot be read, or that it is neither. Composable: it comes after the file's name.
 pub(super) fn read(path: &Path) -> Result<Found, String> {
     let bytes = file::read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())?;
     parse(&bytes)

@@ -7,7 +7,7 @@ use super::promql::Reference;
 use super::verdict::{Judge, Judgement, Verdict};
 use super::view::View;
 
-/// A place of a file: the file's name, and what stands there.
+/// A place of a file: the file's name, and what is there.
 pub(super) type Place = (String, String);
 
 /// Everything that is to be said.

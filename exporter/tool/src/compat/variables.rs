@@ -1,7 +1,7 @@
 //! Grafana's variables and macros in an expression, replaced so that it is PromQL.
 //!
 //! What a variable holds is not known. Where it can only be a time, a number or the name of a function, one of these
-//! stands in its place. Where it is a metric's name or a part of one, a [marker](marker) does, which
+//! is in its place. Where it is a metric's name or a part of one, a [marker](marker) does, which
 //! [`pattern`] turns into a pattern of names.
 
 use std::collections::BTreeSet;
@@ -110,7 +110,7 @@ fn substituted(expression: &str, open: &mut BTreeSet<String>, is_second: impl Fn
     out
 }
 
-/// The variable that a text begins with, and what stands behind it: `$name`, `${name:format}`, `[[name:format]]`.
+/// The variable that a text begins with, and what comes after it: `$name`, `${name:format}`, `[[name:format]]`.
 fn variable(text: &str) -> Option<(&str, &str)> {
     let of_word = |text: &str| text.find(|char: char| !is_of_word(char)).unwrap_or(text.len());
     let named = |inside: &str| -> Option<usize> {

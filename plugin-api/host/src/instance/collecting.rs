@@ -162,7 +162,7 @@ impl InstanceShared {
         Ok(())
     }
 
-    /// Gives the instance the settings that it has not yet. One that does not take them is made anew with them.
+    /// Gives the instance the settings that it has not yet. One that does not take them is made again with them.
     fn refresh(&self) -> Result<(), Failure> {
         let (token, config, config_version) = {
             let state = self.state.lock();
@@ -237,7 +237,7 @@ impl InstanceShared {
     }
 
     /// A panic of the host, caught at the border. What it has of the instance may be half of something: the collection in
-    /// progress fails when it ends, and the next one begins with an instance that is made anew.
+    /// progress fails when it ends, and the next one begins with an instance that is made again.
     pub(crate) fn host_panicked(&self, panic: &(dyn Any + Send)) {
         let mut state = self.count_host_panic();
         if let Some(flight) = &mut state.flight {

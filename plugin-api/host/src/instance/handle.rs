@@ -34,7 +34,7 @@ impl Instance {
     }
 
     /// Gives the source new settings. On an error the old ones stay. Blocks up to `configure_ms_max`. A blocking source checks
-    /// them now and gets them with the next collection; if it does not take them then, the instance is made anew with them.
+    /// them now and gets them with the next collection; if it does not take them then, the instance is made again with them.
     ///
     /// # Errors
     /// What the source does not accept.

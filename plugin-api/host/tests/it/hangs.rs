@@ -9,7 +9,7 @@ use plugin_host::{CollectError, InstanceState, QuarantineCause, Violation};
 
 use crate::support::{World, collect, config, instance, wait_until};
 
-/// The door of a cage: whoever collects from behind it hangs until it is opened.
+/// The door of a cage: whoever collects from after it hangs until it is opened.
 struct Door {
     path: PathBuf,
     _folder: tempfile::TempDir,

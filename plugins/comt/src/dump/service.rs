@@ -21,7 +21,7 @@ pub(super) const DUMPER: ObjectService = ObjectService {
 
 const TRACKER_REASONS: usize = REASONS.len();
 
-/// Those of the tracker, and behind them those of dumps.
+/// Those of the tracker, and after them those of dumps.
 const DUMP_REASONS: [DeclaredReason; TRACKER_REASONS + 4] = {
     let mut reasons = [NOT_SUPPORTED; TRACKER_REASONS + 4];
     let mut index = 0;

@@ -16,7 +16,7 @@ const LEN_MAX: usize = 260;
 const FORBIDDEN: [char; 7] = ['<', '>', ':', '"', '|', '?', '*'];
 /// Names that are devices in each directory.
 const DEVICES: [&str; 4] = ["CON", "PRN", "AUX", "NUL"];
-/// The same with a digit behind them.
+/// The same with a digit after them.
 const NUMBERED_DEVICES: [&str; 2] = ["COM", "LPT"];
 
 impl Directory {

@@ -247,7 +247,7 @@ impl RefusalLog {
     ) {
         let slots = self.seen.iter_mut().zip(&mut self.said);
         for ((reason, count), (seen, said)) in EventRefusal::ALL.iter().zip(refused).zip(slots) {
-            // A subscriber that is made anew counts from 0 again.
+            // A subscriber that is made again counts from 0 again.
             let is_new = count > std::mem::replace(seen, count);
             match said {
                 None if is_new => {

@@ -18,7 +18,7 @@ struct Ticking {
     hosts: Vec<model::Host>,
     clock: Clock,
     replies: AtomicU64,
-    /// From this reply on it is the second host, which was started anew.
+    /// From this reply on it is the second host, which was restarted.
     restart_at: u64,
 }
 
@@ -97,7 +97,7 @@ fn ticking() -> SimHost {
     restarting(u64::MAX).0
 }
 
-/// One that is started anew, before it makes this reply.
+/// One that is restarted, before it makes this reply.
 fn restarting(restart_at: u64) -> (SimHost, Arc<Ticking>) {
     let clock = Clock::manual(NOON);
     let started = |boot| {
@@ -276,7 +276,7 @@ fn a_connection_that_is_lost_is_made_again() {
     let is_first = std::sync::Once::new();
     let args = ["--count", "3", r"\Counter Types(1)\Timer"];
     let ran = run_and(&plugin, &sim, "query", &[&QUICKLY[..], &args].concat(), move |_, _| {
-        // On a thread that is no run time's, since the listener is opened anew.
+        // On a thread that is no run time's, since the listener is opened again.
         let cut = Arc::clone(&cut);
         is_first.call_once(|| std::thread::spawn(move || cut.cut()).join().unwrap());
     });

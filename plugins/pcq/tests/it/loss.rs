@@ -1,4 +1,4 @@
-//! What was kept from the last collection is gone: it is built anew within the same one.
+//! What was kept from the last collection is gone: it is built again within the same one.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A host whose instances a test moves about: names that are used again, texts that change, a host that starts anew.
+//! A host whose instances a test moves about: names that are used again, texts that change, a host that starts again.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -235,7 +235,7 @@ fn counters_that_are_asked_for_one_by_one_go_on_where_a_deadline_cut_them_off() 
     sim.heal();
     sim.host.take_calls();
     assert_eq!(watch.full().series().len(), 15);
-    // The request code stands before the LCID and the size.
+    // The request code comes before the LCID and the size.
     let is_for_one = |call: &&windows_sim::RecordedCall| {
         call.opnum == 1 && call.request[call.request.len() - 12..][..4] == 2_u32.to_le_bytes()
     };

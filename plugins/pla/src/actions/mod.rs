@@ -1,7 +1,7 @@
 //! What follows when an alert fires, besides its event: tasks on this machine, and sets that it starts.
 //!
 //! Windows does both with each sample across the threshold. A set that is judged here is started in the same way, which changes
-//! nothing while it runs. A task is started once, when an instance begins to fire: one that was started anew every few seconds, for as long as a
+//! nothing while it runs. A task is started once, when an instance begins to fire: one that was restarted every few seconds, for as long as a
 //! disk is full, would be a burden for this machine, which watches many hosts. The same goes for sets that the host starts.
 //!
 //! | module | job |

@@ -243,7 +243,7 @@ impl Bound {
         !self.lacks_some && self.versions == Some((frame.version(), judge.generation()))
     }
 
-    /// Begins anew. It is not right before it [ends](Self::end): a collection may be cut off meanwhile.
+    /// Begins again. It is not right before it [ends](Self::end): a collection may be cut off meanwhile.
     pub(super) fn begin(&mut self, columns: Option<Columns>) {
         self.samples.clear();
         (self.lacks_some, self.leaves_out_some, self.is_there) = (false, false, false);

@@ -9,7 +9,7 @@ use crate::reasons;
 
 const OF_SOURCE: usize = reasons::REASONS.len();
 
-/// Those of the source, and behind them those of commands.
+/// Those of the source, and after them those of commands.
 pub(super) const SET_REASONS: [DeclaredReason; OF_SOURCE + OF_COMMANDS.len()] = {
     let mut all = [OF_COMMANDS[0]; OF_SOURCE + OF_COMMANDS.len()];
     let mut index = 0;

@@ -164,7 +164,7 @@ impl SetFolder {
     }
 
     /// Takes the set for this instance, until all clones of what is returned are gone: two modules of a target may have sets of
-    /// one name, and a target that is made anew begins before the old one has ended. Nothing if another instance has it.
+    /// one name, and a target that is made again begins before the old one has ended. Nothing if another instance has it.
     pub(crate) fn claim(&self) -> io::Result<Option<Self>> {
         let root = self.open()?;
         let file = match safe_files::create(&root, CLAIM).map_err(io::Error::from) {

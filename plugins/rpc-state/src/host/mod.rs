@@ -189,7 +189,7 @@ impl HostSource for RpcEndpointsSource {
                 if read == 0 || read == before && Instant::now() < deadline {
                     return Err(AttemptError { failure, retry });
                 }
-                // The next collection begins anew: nobody knows any more where this one was.
+                // The next collection begins again: nobody knows any more where this one was.
                 self.whole = None;
                 failure.message = format!("{}; {}", words_of(lookup.map()), failure.message);
                 (self.host_map(lookup.map()), Some(failure))

@@ -300,7 +300,7 @@ pub(super) struct Counters {
 
 impl Counters {
     /// Adds what the server answers now. A figure below the one before has wrapped if the connection is the same, because
-    /// the server's process is the same then; else the server may have been started anew, and all of them begin again.
+    /// the server's process is the same then; else the server may have been restarted, and all of them begin again.
     pub(super) fn update(&mut self, now: Statistics, is_same_connection: bool) -> [u64; 4] {
         let now = now.to_array();
         if !is_same_connection && now.iter().zip(&self.last).any(|(now, last)| now < last) {

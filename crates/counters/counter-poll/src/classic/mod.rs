@@ -107,7 +107,7 @@ fn counterset_of(object: &ObjectType<'_>, name: &str, tables: &Tables) -> Counte
     }
 }
 
-/// What a counter is divided by comes right behind it (winperf.h on `PERF_AVERAGE_BASE` and its like).
+/// What a counter is divided by comes right after it (winperf.h on `PERF_AVERAGE_BASE` and its like).
 fn info_of(place: usize, definition: &CounterDefinition, next: Option<&CounterDefinition>) -> CounterRegInfo {
     let row = counter_types::properties(definition.counter_type);
     let is_base = |next: &&CounterDefinition| {

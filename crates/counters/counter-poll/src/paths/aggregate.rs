@@ -81,7 +81,7 @@ impl Aggregate {
     }
 
     /// Begins a reply, which has no clocks if it has no instances. Where its clocks do not continue the last ones the host was
-    /// started anew, or another one has its name, and the aggregate is that of the new values alone.
+    /// restarted, or another one has its name, and the aggregate is that of the new values alone.
     pub(super) fn begin(&mut self, clocks: Option<RawClocks>) {
         self.round += 1;
         let clocks = clocks.unwrap_or(self.clocks);

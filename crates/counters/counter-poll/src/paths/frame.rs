@@ -265,7 +265,7 @@ impl CountersetFrame {
         }
     }
 
-    /// Adds what the instances come to, behind them.
+    /// Adds what the instances come to, after them.
     async fn add_aggregate(&mut self, aggregate: &mut Aggregate) {
         let (width, place, mut pace) = (self.counters.len(), self.filled, Pace::default());
         let columns: HashMap<CounterId, usize> =

@@ -80,7 +80,7 @@ impl<I: SeriesIds> Aggregated<I> {
         self.families.iter_mut().for_each(|family| family.accumulator.begin());
     }
 
-    /// The host was started anew, or another one has its name: what was added up so far is over, and the rest counts since
+    /// The host was restarted, or another one has its name: what was added up so far is over, and the rest counts since
     /// then.
     pub(super) fn begin_anew(&mut self, since: i64) {
         self.anew_since = since;

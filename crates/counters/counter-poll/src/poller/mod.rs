@@ -49,7 +49,7 @@ pub struct CountersetPoller<I: SeriesIds> {
     clocks: RawClocks,
     /// When the host was started, in Unix nanoseconds: inferred from the first reply since then.
     boot: Option<i64>,
-    /// When what this reply shows anew began to count; 0 is "not known".
+    /// When what this reply shows again began to count; 0 is "not known".
     anew_since: i64,
     /// Whether the values of the last reply were not all sent: its collection was dropped.
     is_interrupted: bool,

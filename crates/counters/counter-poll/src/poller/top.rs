@@ -21,7 +21,7 @@ pub(super) struct Top {
     n: usize,
     /// For one that goes up.
     width: Option<Width>,
-    /// Where it stands in a reply.
+    /// Where it is in a reply.
     pub(super) place: Option<usize>,
     /// Value, number and place of each candidate; used again.
     ranking: Vec<(f64, u32, usize)>,

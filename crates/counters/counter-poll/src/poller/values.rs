@@ -83,8 +83,8 @@ impl<I: SeriesIds> CountersetPoller<I> {
         std::mem::swap(&mut self.order, &mut self.scratch.order);
     }
 
-    /// Begins a reply. Where its clocks do not continue the last ones the host was started anew, or another one has its name,
-    /// and all counters are anew.
+    /// Begins a reply. Where its clocks do not continue the last ones the host was restarted, or another one has its name,
+    /// and all counters are new.
     fn begin(&mut self, clocks: RawClocks) {
         let RawClocks { perf_time, perf_freq, time_100ns, .. } = clocks;
         self.epoch += 1;

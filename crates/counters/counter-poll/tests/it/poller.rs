@@ -186,7 +186,7 @@ fn what_a_dropped_collection_noticed_is_told_by_the_next_one() {
     for (counterset, item, aggregate, has_parts, newer) in [
         // A total is not shown beside its parts.
         ("Processor Information", "% User Time", Aggregate::No, false, later),
-        // The host was started anew, and all counts since then.
+        // The host was restarted, and all counts since then.
         ("Processor Information", "% User Time", Aggregate::No, true, restarted),
         ("Workers Together", "Requests/sec", Aggregate::Beside, true, restarted),
     ] {

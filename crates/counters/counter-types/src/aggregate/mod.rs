@@ -17,10 +17,10 @@
 //! The aggregate is a family like that of the instances, of the same unit, and is used in the same way.
 //!
 //! - An aggregate counter adds the increase of each instance since the last reply. So it falls only when the host was
-//!   started anew or replaced: not when an instance ends or is reset, and not when one wraps at 2³². The sum begins
+//!   restarted or replaced: not when an instance ends or is reset, and not when one wraps at 2³². The sum begins
 //!   with the values of the first reply; an instance that appears later adds its whole value. The mean, minimum or
 //!   maximum is that of each interval, so its rate is the mean, minimum or maximum rate.
-//! - A momentary value is aggregated anew from each reply. With a history, the last values of ended instances stay
+//! - A momentary value is aggregated again from each reply. With a history, the last values of ended instances stay
 //!   in.
 //! - Numerators and bases are aggregated separately: the ratio of two sums is the mean that counts each operation
 //!   once. The minimum and maximum of a ratio cannot be computed like this, so they have no aggregate. The bases of
@@ -165,7 +165,7 @@ impl Accumulator {
         self.function != Function::Mean || matches!(self.values, Values::Counter(_))
     }
 
-    /// Call it before [`Self::begin`] if the host was started anew or replaced, and [`Share::begin_anew`] for each instance:
+    /// Call it before [`Self::begin`] if the host was restarted or replaced, and [`Share::begin_anew`] for each instance:
     /// the aggregate is that of the new values alone.
     pub fn begin_anew(&mut self) {
         (self.settled, self.remainder) = (0, 0);

@@ -71,7 +71,7 @@ fn a_sum_of_counters_never_falls() {
     assert_eq!(sum.reply(&[('a', 110), ('b', 53)]), integer(163));
     // b has ended.
     assert_eq!(sum.reply(&[('a', 120)]), integer(173));
-    // c has come and has counted 7 by now; a was started anew and has counted 4 since.
+    // c has come and has counted 7 by now; a was restarted and has counted 4 since.
     assert_eq!(sum.reply(&[('a', 4), ('c', 7)]), integer(184));
     assert_eq!(sum.reply(&[]), integer(184));
     assert_eq!(sum.reply(&[('d', 1)]), integer(185));

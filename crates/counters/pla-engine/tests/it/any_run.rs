@@ -34,7 +34,7 @@ enum Event {
         is_newest: bool,
     },
     StartFailed,
-    /// The process is killed after the snapshot was stored, and before the actions are carried out or behind them.
+    /// The process is killed after the snapshot was stored, and before the actions are carried out or after them.
     Restart {
         minutes: u16,
     },
@@ -199,7 +199,7 @@ impl Machine {
         self.witness.latest = self.witness.latest.max(self.now.wall);
         self.store();
         while let Some(action) = self.run.poll_action() {
-            // The data manager of a run that ended is the witness' business, not that of a start behind it.
+            // The data manager of a run that ended is the witness' business, not that of a start after it.
             if matches!(action, Action::StartRun { .. }) && self.witness.state == RunState::Compiling {
                 self.witness.state = RunState::Stopped;
             }

@@ -118,7 +118,7 @@ fn a_machine_that_boots_with_a_wrong_clock_starts_its_sets_when_it_is_right() {
 
 #[test]
 fn of_very_many_starts_that_are_due_at_once_the_last_takes_place() {
-    // A machine without a battery boots in 1970, with a set that starts 120 times a day: two million starts are behind it then.
+    // A machine without a battery boots in 1970, with a set that starts 120 times a day: two million starts are after it then.
     let schedules = (0..120).map(|number| StartSchedule {
         time: time(number / 5, number % 5 * 12, 0, 0),
         week_days: 0x7f,

@@ -159,7 +159,7 @@ impl Resolver {
             }),
         };
         match pinged.map_err(|error| failure::of_method(&self.session, &error))? {
-            // The next ping makes the set anew.
+            // The next ping makes the set again.
             Win32Error::ERROR_SUCCESS | Win32Error::OR_INVALID_SET | Win32Error::OR_INVALID_OID => Ok(()),
             status => {
                 let sentence = Sentence(format!("the resolver refuses pings: {status}"));

@@ -71,7 +71,7 @@ impl ReadAhead {
         self.hints = Hints::Meaningless;
     }
 
-    /// Takes the result of the oldest READ. `others` are in flight behind it.
+    /// Takes the result of the oldest READ. `others` are in flight after it.
     pub(crate) fn push(&mut self, message: Vec<u8>, others: usize) {
         let fragment = ResponseFragment::peek(&message);
         match (self.next, fragment) {

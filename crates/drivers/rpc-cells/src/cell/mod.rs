@@ -197,7 +197,7 @@ impl<const N: usize> Name<N> {
         &self.bytes
     }
 
-    /// A name of `len` bytes; what is behind it is not believed.
+    /// A name of `len` bytes; what is after it is not believed.
     pub(crate) fn from_padded(len: u8, padded: &[u8]) -> Option<Self> {
         if usize::from(len) > N {
             return None;

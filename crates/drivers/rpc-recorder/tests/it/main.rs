@@ -1,4 +1,4 @@
-//! Associations, and what stands in the cells.
+//! Associations, and what is in the cells.
 
 mod calls;
 mod changes;

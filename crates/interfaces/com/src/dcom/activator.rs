@@ -1,5 +1,5 @@
 //! [MS-DCOM] 3.1.2.5.2.2, the interface `IRemoteSCMActivator` of a host's object resolver, which creates objects: plain RPC
-//! whose methods have what stands before the parameters of objects as parameters of their own.
+//! whose methods have what comes before the parameters of objects as parameters of their own.
 
 use rpc::ndr::InterfacePointer;
 use rpc::orpc::{OrpcThat, OrpcThis};

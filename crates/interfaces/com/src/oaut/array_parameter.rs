@@ -1,4 +1,4 @@
-//! How many pointers stand before an array parameter.
+//! How many pointers come before an array parameter.
 
 use rpc::ndr::{ConformantBytes, NdrDecode, NdrEncode, Reader, Result, Writer};
 use wire::EncodeResult;
@@ -76,7 +76,7 @@ impl Default for ArrayParameter<'_> {
     }
 }
 
-/// Whether an array begins here, and not a pointer to one: its number of dimensions stands before it and in it, and the kind
+/// Whether an array begins here, and not a pointer to one: its number of dimensions comes before it and in it, and the kind
 /// of its elements 20 bytes behind the former. Where a pointer is 1, as some write it, the place of that kind has `cLocks`,
 /// which is no kind: its high half is a type, or the whole is the number of locks, and arrays that are sent have none.
 fn is_array(bytes: &[u8]) -> bool {

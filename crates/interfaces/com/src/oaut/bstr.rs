@@ -20,7 +20,7 @@ pub struct FlaggedWordBlob {
     pub bytes: u32,
     #[ndr(name = "clSize")]
     pub count: u32,
-    /// UTF-16 code units of a text, without a NUL behind it; data have a last byte too many if their number is odd.
+    /// UTF-16 code units of a text, without a NUL after it; data have a last byte too many if their number is odd.
     #[ndr(name = "asData", conformant, size_is = elements(bytes, count))]
     pub units: Vec<u16>,
 }

@@ -171,7 +171,7 @@ impl Field {
         (self.bits != 0).then_some(u64::from_le_bytes(*eight) & self.bits)
     }
 
-    /// The last number of a block may have four bytes and no more behind it.
+    /// The last number of a block may have four bytes and no more after it.
     #[cold]
     fn number_at_the_end(&self, block: &[u8]) -> Option<u64> {
         let four = block.get(self.offset as usize..)?.first_chunk()?;
@@ -209,7 +209,7 @@ pub enum Value<'a> {
 impl<'a> CounterBlock<'a> {
     const NAME: &'static str = "PERF_COUNTER_BLOCK";
 
-    /// Reads one at the cursor, and moves the cursor behind it.
+    /// Reads one at the cursor, and moves the cursor after it.
     #[inline]
     pub(crate) fn decode(src: &mut ReadCursor<'a>) -> DecodeResult<Self> {
         let size = step(src, Self::NAME, 4 /* ByteLength */)?;

@@ -121,7 +121,7 @@ impl<'a> Instance<'a> {
         + 4 /* NameLength */;
     const NAME: &'static str = "PERF_INSTANCE_DEFINITION";
 
-    /// Reads an instance and its counter block, and moves the cursor behind them.
+    /// Reads an instance and its counter block, and moves the cursor after them.
     #[inline]
     fn decode(src: &mut ReadCursor<'a>, is_wide: bool) -> DecodeResult<Self> {
         let start = src.pos();

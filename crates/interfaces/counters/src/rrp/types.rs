@@ -82,7 +82,7 @@ impl UnicodeString {
     }
 }
 
-/// [MS-RRP] 2.2.4 `RRP_UNICODE_STRING`, as it stands on the wire.
+/// [MS-RRP] 2.2.4 `RRP_UNICODE_STRING`, as it is on the wire.
 #[doc(alias = "RRP_UNICODE_STRING")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
 pub struct WireString {

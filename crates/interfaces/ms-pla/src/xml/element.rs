@@ -14,7 +14,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// An element as it stands in a document.
+/// An element as it is in a document.
 #[derive(Clone, Debug, Default)]
 pub struct Element {
     /// Its name, perhaps with the prefix of a namespace.

@@ -150,7 +150,7 @@ impl Scalar for Guid {
 /// A day: `9/14/2020` or `09/14/2020`, as Windows writes it by default. It is written as the latter.
 ///
 /// Tools and other languages of Windows write it otherwise: `2020-09-14`, `14.09.2020`, `14-9-2020`, and `14/9/2020`, where the
-/// first number can be no month. A time behind it that is midnight says nothing.
+/// first number can be no month. A time after it that is midnight says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Date {
     /// The year, with four digits.

@@ -66,7 +66,7 @@ fn set(host: EnumForm, client: EnumForm) -> Proxy<Host, IDataCollectorSet> {
     Proxy::new(host, Guid::from_u128(1), ComVersion::V5_7, Guid::from_u128(2)).with_enums(client)
 }
 
-/// A commit whose last parameter stands at a multiple of four, or behind one.
+/// A commit whose last parameter is at a multiple of four, or behind one.
 fn commit(server: &str, mode: CommitMode) -> CommitRequest {
     CommitRequest { name: Bstr::new("set").unwrap(), server: Bstr::new(server).unwrap(), mode }
 }
@@ -114,7 +114,7 @@ fn stubs_have_the_length_of_their_form() {
     );
 }
 
-// [MS-RPCE] 2.2.2.13: a trailer stands at a multiple of four behind the stub.
+// [MS-RPCE] 2.2.2.13: a trailer is at a multiple of four behind the stub.
 #[test]
 fn a_verification_trailer_is_no_enumeration() {
     let this = OrpcThis::new(ComVersion::V5_7, Guid::from_u128(2));

@@ -32,14 +32,14 @@ pub struct Journal {
     pub header: LogHeader,
     /// Where the row groups of the Parquet file end.
     pub end: u64,
-    /// The footer that stands there.
+    /// The footer that is there.
     pub footer: Vec<u8>,
     pub records: Batch,
     /// How many bytes of the journal are whole.
     pub whole_bytes: usize,
 }
 
-/// The begin of a journal for a Parquet file whose row groups end at `end`, with the footer that stands there.
+/// The begin of a journal for a Parquet file whose row groups end at `end`, with the footer that is there.
 ///
 /// # Errors
 /// When the log has more than [`COLUMNS_MAX`] columns, or its names and the footer are longer than half a journal.

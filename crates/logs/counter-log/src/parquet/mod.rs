@@ -7,7 +7,7 @@
 //!
 //! A Parquet file has its directory, the *footer*, at its end, and without it nothing of the file can be read. Records are
 //! therefore kept in a [`journal`] beside the file. From time to time [`Table::add`] makes a row group of them, which is written
-//! over the last footer, with a new footer behind it. The journal has what is needed to do that again after it was interrupted.
+//! over the last footer, with a new footer after it. The journal has what is needed to do that again after it was interrupted.
 
 pub mod journal;
 mod row_group;

@@ -72,7 +72,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Where the next row group goes, in bytes from the begin of the file. The footer stands here until then.
+    /// Where the next row group goes, in bytes from the begin of the file. The footer is here until then.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.end

@@ -21,7 +21,7 @@ pub(crate) struct Files {
     pub(crate) cabinets: Vec<(String, u64)>,
     /// Links, pipes and the like.
     pub(crate) others: Vec<String>,
-    /// Subfolders; those in a folder stand behind it.
+    /// Subfolders; those in a folder come after it.
     pub(crate) folders: Vec<String>,
     /// What could not be read.
     pub(crate) failures: Vec<Error>,

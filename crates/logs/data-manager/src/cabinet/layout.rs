@@ -17,7 +17,7 @@ const HAS_NEXT: u16 = 2;
 const HAS_RESERVE: u16 = 4;
 /// Bytes of a block after it was unpacked; all blocks of a folder but the last have as many.
 pub(crate) const BLOCK_BYTES: usize = 32 * 1024;
-/// Bytes of a name and the zero behind it.
+/// Bytes of a name and the zero after it.
 const NAME_BYTES_MAX: usize = 256;
 
 /// How much of a cabinet file is unpacked.
@@ -59,7 +59,7 @@ pub(crate) struct CabinetFolder {
 }
 
 pub(crate) struct Layout {
-    /// Bytes of the cabinet file; what is behind them is not part of it.
+    /// Bytes of the cabinet file; what is after them is not part of it.
     pub(crate) total_bytes: u64,
     pub(crate) folders: Vec<CabinetFolder>,
     /// INVARIANT: by folder and offset, without overlaps, within the blocks of the folder; no path twice in any case.
@@ -226,7 +226,7 @@ fn check(entries: &mut [Entry], folders: &[CabinetFolder], limits: &ExtractLimit
     if sum > limits.bytes_max {
         return Err(format!("its files have {sum} bytes, and at most {} are unpacked", limits.bytes_max));
     }
-    // Empty files stand before the one at the same offset.
+    // Empty files come before the one at the same offset.
     entries.sort_by_key(|entry| (entry.folder, entry.offset, entry.bytes));
     for pair in entries.windows(2) {
         let end = u64::from(pair[0].offset) + u64::from(pair[0].bytes);

@@ -2,7 +2,7 @@
 
 use safe_text::is_device;
 
-/// Bytes of a name, without the zero behind it.
+/// Bytes of a name, without the zero after it.
 const NAME_BYTES_MAX: usize = 255;
 /// Folders and the file.
 const PARTS_MAX: usize = 16;

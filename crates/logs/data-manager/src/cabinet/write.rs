@@ -13,7 +13,7 @@ const CABINET_BYTES_MAX: u64 = 0x7fff_ffff;
 const FILES_MAX: usize = 0xffff;
 /// The header of a cabinet file and its only folder.
 const HEADER_BYTES: u64 = 36 + 8;
-/// An entry of the list of files, without its name and the zero behind it.
+/// An entry of the list of files, without its name and the zero after it.
 const ENTRY_BYTES: u64 = 16;
 /// Bytes that a block of data has at most besides its data: header, signature, and the header of data that is not compressed.
 const BLOCK_OVERHEAD_BYTES: u64 = 8 + 2 + 5;

@@ -293,7 +293,7 @@ pub(super) struct Verified {
 }
 
 impl Verified {
-    /// The stub data with a verification trailer behind it, and where that begins; nothing where none is due.
+    /// The stub data with a verification trailer after it, and where that begins; nothing where none is due.
     ///
     /// [MS-RPCE] <41> to <43>: the bitmask goes with the first request of the connection, the presentation context with
     /// the first request on it. The header is not repeated, since NTLM and SPNEGO sign it.

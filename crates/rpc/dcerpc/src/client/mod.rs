@@ -124,7 +124,7 @@ enum State {
 #[derive(Debug)]
 struct Offer {
     call_id: CallId,
-    /// The first of the contexts that are offered; those behind it are too.
+    /// The first of the contexts that are offered; those after it are too.
     first_context: usize,
     /// Legs of the authentication that were sent.
     legs: usize,

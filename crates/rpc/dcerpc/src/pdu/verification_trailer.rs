@@ -5,7 +5,7 @@ use wire::{Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult,
 use super::PacketType;
 use crate::{CallId, ContextId, SyntaxId};
 
-/// [MS-RPCE] 2.2.2.13.1 `rpc_sec_verification_trailer`, with the commands behind it
+/// [MS-RPCE] 2.2.2.13.1 `rpc_sec_verification_trailer`, with the commands after it
 ///
 /// Stands behind the stub data of a request and repeats what the security provider may have left unprotected.
 #[doc(alias = "rpc_sec_verification_trailer")]

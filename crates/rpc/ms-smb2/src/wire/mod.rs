@@ -1,7 +1,7 @@
 //! The structures of [MS-SMB2] 2.2, one a file.
 //!
 //! Offsets on this wire count from the beginning of the message's header. A body is therefore read with a cursor
-//! over the whole message that stands behind the header, and written with the knowledge that it begins at
+//! over the whole message that comes after the header, and written with the knowledge that it begins at
 //! [`Header::FIXED_PART_SIZE`].
 
 mod create_request;

@@ -177,7 +177,7 @@ fn one_read_never_takes_two_messages() {
     let file = pair.pipe().unwrap();
     let first = pair.ask(|client| client.transceive(file, b"?", 4096)).unwrap();
     assert_eq!(first, Ok(Reply::Transceived { data: b"one".to_vec(), more: false }));
-    // What was said and not read stands in the way of the next transceive.
+    // What was said and not read is in the way of the next transceive.
     let busy = pair.ask(|client| client.transceive(file, b"?", 4096)).unwrap();
     assert_eq!(busy, Err(NtStatus::STATUS_PIPE_BUSY));
     let second = pair.ask(|client| client.read(file, 4096)).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! Nothing in this crate is random, so that a recording can be replayed: the same tokens make the same messages, and
 //! only with the same messages do the recorded signatures and ciphers fit. Where a change of ours changes what is
-//! negotiated, the recordings are made anew.
+//! negotiated, the recordings are made again.
 
 use ms_smb2::client::{ClientConfig, ClientConnection, Encryption, Event, Reply};
 use ms_smb2::server::{AuthReply, ServerConfig, ServerConnection, ServerEvent};

@@ -26,7 +26,7 @@ where
     }
 }
 
-/// A body whose size field is right, so that decoders go on behind it.
+/// A body whose size field is right, so that decoders go on after it.
 fn body() -> impl Strategy<Value = Vec<u8>> {
     let sizes = prop_oneof![Just(4_u16), Just(9), Just(16), Just(17), Just(24), Just(25), Just(36), Just(41)];
     let more = prop_oneof![Just(49_u16), Just(57), Just(60), Just(65), Just(89)];

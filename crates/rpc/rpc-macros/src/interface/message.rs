@@ -74,7 +74,7 @@ fn message(interface: &Interface, index: usize, method: &Method, is_reply: bool)
     });
     let write =
         |Parameter { member: Member { ident, .. }, .. }: &Parameter| quote!(dst.write(&self.#ident)?;);
-    // A value that the method returns stands behind its status.
+    // A value that the method returns comes after its status.
     let (returned, before): (Vec<_>, Vec<_>) =
         parameters.iter().partition(|parameter| parameter.member.options.is_returned);
     let writes = before.iter().copied().map(write);

@@ -4,7 +4,7 @@ use crate::ndr::{
     Conformant, ConformantBytes, ConformantVarying, ConformantVaryingBytes, Ref, Varying, WideString,
 };
 
-/// What can stand behind `size_is` or `length_is`: something with elements, or a pointer to such.
+/// What can come after `size_is` or `length_is`: something with elements, or a pointer to such.
 ///
 /// Both counts are `None` behind a NULL pointer, where no count means anything.
 pub trait Array {

@@ -7,7 +7,7 @@ use crate::ndr::{EnumForm, NdrDecode, NdrEncode, Reader, Result, Writer};
 /// [MS-RPCE] 2.2.2.13.1: the beginning of a verification trailer.
 const TRAILER: [u8; 8] = [0x8a, 0xe3, 0x13, 0x71, 0x02, 0xf4, 0x36, 0x71];
 
-/// An enum without `[v1_enum]` that is the last parameter of a request, or stands before a parameter that is aligned to four.
+/// An enum without `[v1_enum]` that is the last parameter of a request, or comes before a parameter that is aligned to four.
 ///
 /// At a multiple of four both forms begin with the same two bytes, and the padding behind the short one is the high half of
 /// the long one. Elsewhere, which only the last parameter of a request may be, [`EnumForm::Either`] writes the value twice:

@@ -13,7 +13,7 @@ pub const fn alignment(members: &[usize]) -> usize {
     largest
 }
 
-/// The fewest bytes that members of these alignments and least sizes take, one behind the other.
+/// The fewest bytes that members of these alignments and least sizes take, one after the other.
 #[must_use]
 pub const fn size_min(members: &[(usize, usize)]) -> usize {
     let (mut size, mut index) = (0_usize, 0);

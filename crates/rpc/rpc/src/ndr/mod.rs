@@ -46,7 +46,7 @@
 //! ```
 //!
 //! The derives compute alignments and least sizes. The first `doc(alias)` of a type or field is its name in errors,
-//! else the name that it has in Rust. What else the IDL says stands in attributes:
+//! else the name that it has in Rust. What else the IDL says is in attributes:
 //!
 //! | IDL | attribute |
 //! | --- | --- |
@@ -155,7 +155,7 @@ pub trait NdrEncode {
     fn encode_deferred(&self, deferred: Self::Deferred, dst: &mut Writer) -> EncodeResult<()>;
 }
 
-/// How an [`Enum`] stands in a stub: [`Reader::with_enums`](crate::ndr::Reader::with_enums),
+/// How an [`Enum`] is in a stub: [`Reader::with_enums`](crate::ndr::Reader::with_enums),
 /// [`Writer::with_enums`](crate::ndr::Writer::with_enums).
 ///
 /// C706 14.2.5 gives it 16 bits. The marshaler of type libraries, which dual interfaces of objects may have, gives it 32.

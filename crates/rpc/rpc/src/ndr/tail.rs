@@ -7,7 +7,7 @@ use crate::ndr::read::size_of_count;
 use crate::ndr::write::count;
 use crate::ndr::{NdrDecode, NdrEncode, Reader, Result, Writer};
 
-/// The conformant array at the end of a conformant structure, whose max_count stands before the structure
+/// The conformant array at the end of a conformant structure, whose max_count comes before the structure
 /// (C706 14.3.7.2).
 pub trait DecodeTail<'stub>: Sized {
     /// As [`NdrDecode::Inline`], of all elements.

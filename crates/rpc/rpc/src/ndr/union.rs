@@ -1,8 +1,8 @@
 use crate::ndr::Ref;
 
-/// What can stand behind `switch_is`: a union, or a pointer to one. Implemented by the derive of `NdrEncode`.
+/// What can come after `switch_is`: a union, or a pointer to one. Implemented by the derive of `NdrEncode`.
 pub trait Union {
-    /// The tag, which stands before the arm on the wire; nothing behind a NULL pointer.
+    /// The tag, which comes before the arm on the wire; nothing behind a NULL pointer.
     fn tag(&self) -> Option<i64>;
 }
 

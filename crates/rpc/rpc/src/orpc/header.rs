@@ -8,7 +8,7 @@ use super::ComVersion;
 /// Extents of one call: far above the two that Windows sends (error information, and the properties of a context).
 pub const EXTENTS_MAX: u32 = 64;
 
-/// [MS-DCOM] 2.2.13.3 `ORPCTHIS`: what stands before the parameters of each request to an object.
+/// [MS-DCOM] 2.2.13.3 `ORPCTHIS`: what comes before the parameters of each request to an object.
 #[doc(alias = "ORPCTHIS")]
 #[derive(Clone, Debug, PartialEq, Eq, NdrEncode, NdrDecode)]
 pub struct OrpcThis<'stub> {
@@ -23,7 +23,7 @@ pub struct OrpcThis<'stub> {
     pub extensions: Option<Box<OrpcExtentArray<'stub>>>,
 }
 
-/// [MS-DCOM] 2.2.13.4 `ORPCTHAT`: what stands before the parameters of each response of an object.
+/// [MS-DCOM] 2.2.13.4 `ORPCTHAT`: what comes before the parameters of each response of an object.
 #[doc(alias = "ORPCTHAT")]
 #[derive(Clone, Debug, PartialEq, Eq, Default, NdrEncode, NdrDecode)]
 pub struct OrpcThat<'stub> {

@@ -107,7 +107,7 @@ impl<C: Channel, I: ObjectInterface> Proxy<C, I> {
         response.map_err(|source| Error::Call { method, source })
     }
 
-    /// Reads the reply to a request from the stub of its response, and what stands before it.
+    /// Reads the reply to a request from the stub of its response, and what comes before it.
     ///
     /// # Errors
     /// When it is none.

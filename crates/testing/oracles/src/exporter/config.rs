@@ -103,12 +103,12 @@ pub fn web_file(bytes: &[u8]) {
     }
 }
 
-/// What stands in a file that can be read at all.
+/// What is in a file that can be read at all.
 fn text(bytes: &[u8]) -> Option<&str> {
     str::from_utf8(Input::new(bytes).rest()).ok()
 }
 
-/// A tree of YAML: it keeps to its limits, and each part of it stands in the text.
+/// A tree of YAML: it keeps to its limits, and each part of it is in the text.
 fn tree(text: &str) {
     match Node::parse(text) {
         Ok(root) => {

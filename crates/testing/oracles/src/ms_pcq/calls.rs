@@ -105,7 +105,7 @@ const LIMITS: Limits = Limits {
 pub fn responses(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let method = input.byte();
-    // A query that the methods behind it need; opened by a response that is right.
+    // A query that the methods after it need; opened by a response that is right.
     let opened = [vec![0, 0, 0, 0], vec![7; 16], vec![0, 0, 0, 0]].concat();
     let channel = Canned { opened: Some(opened), input, calls: 0 };
     let mut client = PerflibV2Client::new(channel, "web1").with_limits(LIMITS);

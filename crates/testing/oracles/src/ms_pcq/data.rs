@@ -38,7 +38,7 @@ pub fn query_data(bytes: &[u8]) {
     assert_eq!(read, blocks.len());
 }
 
-/// Looks at a block whose bytes begin at `read_until` or behind it, and answers where the last of them was: no byte is
+/// Looks at a block whose bytes begin at `read_until` or after it, and answers where the last of them was: no byte is
 /// part of two names or values.
 fn check_inside(bytes: &[u8], block: &Block<'_>, mut read_until: *const u8) -> *const u8 {
     let mut take = |slice: &[u8]| {

@@ -65,7 +65,7 @@ fn identifiers(bytes: &[u8]) {
     let Ok(identifiers) = CounterIdentifier::decode_list(bytes, COUNT_MAX) else { return };
     assert!(identifiers.len() <= bytes.len() / CounterIdentifier::FIXED_PART_SIZE);
     let again = CounterIdentifier::encode_list(&identifiers).expect("what was read can be written");
-    // The input may lack the NUL of each name and the padding behind it.
+    // The input may lack the NUL of each name and the padding after it.
     assert!(again.len() <= bytes.len() + 8 * identifiers.len());
     assert_eq!(CounterIdentifier::decode_list(&again, COUNT_MAX), Ok(identifiers));
 }

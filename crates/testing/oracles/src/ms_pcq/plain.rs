@@ -25,7 +25,7 @@ pub(super) fn decided(block_type: u32, body: &[u8]) -> Option<Vec<Plain>> {
     let by_size = read(block_type, body, Way::BySize);
     if !has_choice(block_type, body) {
         let read = by_size?;
-        // A single counter has nothing behind it that could be taken for something else.
+        // A single counter has nothing after it that could be taken for something else.
         return (block_type == 1 || read.is_padded || read.ends).then_some(read.instances);
     }
     let exact = |read: Option<Read>| read.filter(|read| read.ends);
@@ -78,14 +78,14 @@ fn word(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u32::from_le_bytes(word)).ok()
 }
 
-/// A structure of at least eight bytes that has its size at `at`, what is behind it, and whether it is padded.
+/// A structure of at least eight bytes that has its size at `at`, what is after it, and whether it is padded.
 fn sized(bytes: &[u8], at: usize) -> Option<(&[u8], &[u8], bool)> {
     let size = word(bytes, at)?;
     let (structure, rest) = (bytes.len() >= 8 && size >= 8).then(|| bytes.split_at_checked(size))??;
     Some((structure, rest, size % 8 == 0))
 }
 
-/// Values, what is behind them, and whether all of them are padded.
+/// Values, what is after them, and whether all of them are padded.
 type Values<'a> = (Vec<Vec<u8>>, &'a [u8], bool);
 
 /// Data size and size, then the value.

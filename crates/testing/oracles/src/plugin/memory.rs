@@ -49,7 +49,7 @@ impl Memory {
         self.texts.last().map_or(core::ptr::null(), |room| room.as_ptr())
     }
 
-    /// Structs of one call, of whatever version. `rows_max` is the host's limit; `filler` is what stands behind the
+    /// Structs of one call, of whatever version. `rows_max` is the host's limit; `filler` is what comes after the
     /// rows that were meant.
     pub(crate) fn structs<T: Plain>(
         &mut self,

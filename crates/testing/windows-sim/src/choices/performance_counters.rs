@@ -25,7 +25,7 @@ question! {
 }
 
 question! {
-    /// What stands behind an odd number of counter ids.
+    /// What comes after an odd number of counter ids.
     IdListPadding {
         /// Nothing: `dwSize` is 8 and 4 for each id, and what follows begins there.
         None,
@@ -37,7 +37,7 @@ question! {
 }
 
 question! {
-    /// What stands behind a block that does not end at a multiple of 8.
+    /// What comes after a block that does not end at a multiple of 8.
     BlockPadding {
         /// Padding that `dwSize` counts.
         Counted,

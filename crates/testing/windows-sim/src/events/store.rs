@@ -34,7 +34,7 @@ impl EventStore {
         self.stored().run
     }
 
-    /// Starts the event system anew: transient subscriptions and all of its objects are gone.
+    /// Starts the event system again: transient subscriptions and all of its objects are gone.
     pub fn restart(&self) {
         let mut stored = self.stored();
         stored.run.0 += 1;

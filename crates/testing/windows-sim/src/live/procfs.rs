@@ -77,7 +77,7 @@ pub(super) struct ProcessStat {
     pub(super) virtual_bytes: u64,
 }
 
-/// The name stands in parentheses and may hold any character, parentheses too; what follows it is numbers.
+/// The name is in parentheses and may hold any character, parentheses too; what follows it is numbers.
 pub(super) fn parse_process_stat(text: &str) -> Option<ProcessStat> {
     let (head, tail) = text.rsplit_once(')')?;
     let name = head.split_once('(')?.1;

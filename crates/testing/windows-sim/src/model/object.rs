@@ -79,7 +79,7 @@ impl PerfObject {
 }
 
 impl PerfCounter {
-    /// A counter for everybody, whose explanation has the index behind that of its name.
+    /// A counter for everybody, whose explanation has the index after that of its name.
     #[must_use]
     pub const fn new(index: u32, kind: CounterType, name: &'static str, explain: &'static str) -> Self {
         Self {

@@ -28,7 +28,7 @@ pub(super) struct Association {
     rpc: ServerAssociation,
     /// The association group, once it is bound.
     group: Option<Arc<Group>>,
-    /// An answer stopped half-way, and nothing comes behind it.
+    /// An answer stopped half-way, and nothing comes after it.
     is_stalled: bool,
 }
 

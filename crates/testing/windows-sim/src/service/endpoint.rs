@@ -78,7 +78,7 @@ pub(crate) fn registered(services: &[Arc<dyn Service>]) -> Vec<Registered> {
     annotated.flat_map(at_endpoints).collect()
 }
 
-/// An endpoint of a host, the services behind it, and the association groups of its clients.
+/// An endpoint of a host, the services after it, and the association groups of its clients.
 pub(crate) struct ServedEndpoint {
     endpoint: Endpoint,
     services: Vec<Arc<dyn Service>>,

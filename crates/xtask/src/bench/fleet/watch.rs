@@ -149,7 +149,7 @@ impl Watcher<'_, '_> {
             sum.calls += now.calls - before.calls;
             sum.received_bytes += now.received_bytes - before.received_bytes;
             sum.sent_bytes += now.sent_bytes - before.sent_bytes;
-            // One collection may have ended just before the window, and another one will just behind it.
+            // One collection may have ended just before the window, and another one will just after it.
             too_few += (intervals.floor() - 1.0 - made).max(0.0);
         }
         let measured = &mut self.measured;

@@ -98,7 +98,7 @@ impl Reader<'_> {
         self.modules.insert(path, module);
     }
 
-    /// Whether `#[cfg(test)]` or `#[cfg(all(test, …))]` stands here.
+    /// Whether `#[cfg(test)]` or `#[cfg(all(test, …))]` is here.
     fn is_for_tests(&self) -> bool {
         let words: Vec<&str> = (1..8).map(|ahead| self.text(ahead)).collect();
         words.starts_with(&["[", "cfg", "(", "test", ")"])
@@ -157,7 +157,7 @@ impl Reader<'_> {
         names
     }
 
-    /// One tree of a `use`, up to the `,`, `}` or `;` behind it.
+    /// One tree of a `use`, up to the `,`, `}` or `;` after it.
     fn tree(&mut self, path: &[String], prefix: &[String], line: usize, module: &mut Module) {
         let mut written = prefix.to_vec();
         let mut name = None;

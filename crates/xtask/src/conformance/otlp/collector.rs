@@ -132,7 +132,7 @@ pub(super) fn start(
     Ok(collector)
 }
 
-/// A rotel in front of a receiver of the other collector: what that one writes down, rotel has read and written anew.
+/// A rotel in front of a receiver of the other collector: what that one writes down, rotel has read and written again.
 pub(super) struct Rotel {
     /// Ends it when this goes.
     running: Running,

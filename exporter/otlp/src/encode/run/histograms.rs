@@ -76,7 +76,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether nothing in it fell: else it began anew, or has other bounds.
+/// Whether nothing in it fell: else it began again, or has other bounds.
 fn has_grown(then: &HistogramPoint<'_>, now: &HistogramPoint<'_>) -> bool {
     then.counts.len() == now.counts.len() && then.counts.iter().zip(now.counts).all(|(then, now)| then <= now)
 }

@@ -7,7 +7,7 @@ use plugin_abi::{HistogramBatch, ValueKind};
 use super::{PRESENT, RETIRED, Roster, Scattered, Values, tag};
 use crate::model::HistogramPoint;
 
-/// Where the counts of a series stand, and behind them its sum.
+/// Where the counts of a series stand, and after them its sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slot {
     at: u32,
@@ -87,7 +87,7 @@ impl Values {
         Some(HistogramPoint { counts: self.cells.get(slot.counts())?, sum, count })
     }
 
-    /// Has the series of `id`, which was admitted, stand where it stands in `roster`.
+    /// Has the series of `id`, which was admitted, stand where it is in `roster`.
     pub(crate) fn place_histogram(&mut self, id: u32, roster: &Roster) {
         self.roster.set_slot(id, roster.slot(id));
         self.roster.cells = roster.cells;

@@ -27,9 +27,9 @@ pub enum LabelValue {
         label: String,
         /// What is taken away where the value begins with it.
         strip: String,
-        /// Where any of these characters is in it: what stands behind the first of them.
+        /// Where any of these characters is in it: what comes after the first of them.
         after: String,
-        /// Where any of these characters is in that: what stands before the first of them.
+        /// Where any of these characters is in that: what comes before the first of them.
         until: String,
         /// What is no ASCII letter or digit in that becomes `_`.
         underscores: bool,

@@ -9,9 +9,9 @@
 //! 4. A counter's own trailing "total" goes, and an info's "info": the kind brings its suffix.
 //! 5. A word that repeats the one before goes.
 //! 6. A gauge that counts things is called by them (`Handle Count`: `handles`). One that would end in another suffix that
-//!    OpenMetrics reserves says `_current` behind it.
+//!    OpenMetrics reserves says `_current` after it.
 //!    A histogram that would says `_distribution`.
-//! 7. An object that would fall into a namespace which belongs to somebody else stands behind `counterset_`.
+//! 7. An object that would fall into a namespace which belongs to somebody else comes after `counterset_`.
 //!
 //! What comes out matches `[a-z][a-z0-9_]*`, whatever goes in: letters beyond ASCII are spelled `u<code point>`.
 

@@ -106,7 +106,7 @@ impl Rule {
 /// Name and labels of a series. A label is never empty: to set it to nothing is to take it away.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::pipeline) struct LabelSet<'a> {
-    /// The name of the metric as it stands on its samples, `__name__` to the rules.
+    /// The name of the metric as it is on its samples, `__name__` to the rules.
     pub(in crate::pipeline) name: Cow<'a, str>,
     /// The others, in any order.
     pub(in crate::pipeline) labels: Vec<(Cow<'a, str>, Cow<'a, str>)>,

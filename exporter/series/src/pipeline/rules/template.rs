@@ -101,7 +101,7 @@ impl Pattern {
     }
 }
 
-/// The name of a variable and what is behind it.
+/// The name of a variable and what is after it.
 fn variable(text: &str) -> Option<(&str, &str)> {
     let is_name = |char: char| char.is_alphanumeric() || char == '_';
     let (braced, text) = match text.strip_prefix('{') {

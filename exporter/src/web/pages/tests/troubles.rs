@@ -14,7 +14,7 @@ fn fleet() -> Fleet {
     fleet
 }
 
-/// A text as it stands on a page.
+/// A text as it is on a page.
 fn html_of(text: &str) -> String {
     let mut html = Html::new("");
     html.prose(text);

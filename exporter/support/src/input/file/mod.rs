@@ -24,7 +24,7 @@ pub use self::watched::{Look, WatchedFile};
 const FILE_TIME_MAX: Duration = Duration::from_secs(10);
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Why something was not read. Composable: it stands behind the path.
+/// Why something was not read. Composable: it comes after the path.
 #[derive(Debug)]
 pub enum Error {
     /// An error of the system.

@@ -50,7 +50,7 @@ where
     }
 }
 
-/// The message, and the fields as they are written behind it.
+/// The message, and the fields as they are written after it.
 struct Fields {
     format: LogFormat,
     /// Whether it is of a plugin, whose fields are one that has them all.

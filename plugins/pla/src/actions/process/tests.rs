@@ -32,7 +32,7 @@ fn code(ended: &Ended) -> Option<i32> {
 async fn is_gone(leader: &str) {
     let runs = |process: &Path| {
         let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
-        // State, parent and group stand behind the name.
+        // State, parent and group come after the name.
         let rest: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
         rest.len() > 2 && rest[2] == leader && rest[0] != "Z" && rest[0] != "X"
     };

@@ -1,4 +1,4 @@
-//! Whatever stands in a set or is called by a host: the file is YAML, says what it should, and its expressions are PromQL.
+//! Whatever is in a set or is called by a host: the file is YAML, says what it should, and its expressions are PromQL.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -45,7 +45,7 @@ fn hostile() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.concat())
 }
 
-/// A name that stands in a path and is found again.
+/// A name that is in a path and is found again.
 fn part() -> impl Strategy<Value = String> {
     let is_fit = |c: char| !c.is_control() && !['\\', '(', ')', '#', '/'].contains(&c);
     hostile().prop_map(move |text| format!("x{}x", text.replace(|c| !is_fit(c), "")))

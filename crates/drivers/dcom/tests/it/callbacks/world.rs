@@ -90,7 +90,7 @@ impl World {
     }
 }
 
-/// An event without processes, and these bytes behind it, which nobody looks at.
+/// An event without processes, and these bytes after it, which nobody looks at.
 pub(crate) fn event(bytes: &[u8]) -> Vec<u8> {
     let mut event = write::encode(&[], &write::Choices::default()).unwrap();
     event.extend_from_slice(bytes);

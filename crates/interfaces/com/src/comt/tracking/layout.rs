@@ -40,7 +40,7 @@ pub(super) enum Marshalled {
 
 /// Reads the header of an OBJREF_CUSTOM up to its object data, which the class in it identifies.
 ///
-/// [MS-COMT] 2.2.5.4 says OBJREF_CUSTOM, which by [MS-DCOM] 2.2.18.6 is what stands behind the head of an OBJREF. Both are read.
+/// [MS-COMT] 2.2.5.4 says OBJREF_CUSTOM, which by [MS-DCOM] 2.2.18.6 is what comes after the head of an OBJREF. Both are read.
 pub(super) fn objref(src: &mut ReadCursor<'_>) -> DecodeResult<Marshalled> {
     const NAME: &str = "OBJREF_CUSTOM";
     ensure_size!(in: src, name: NAME, size: CUSTOM_SIZE);
@@ -121,7 +121,7 @@ pub(super) struct Property<'a> {
 pub(super) enum Value<'a> {
     Text(&'a [u8]),
     Number(u32),
-    /// The cursor stands before the OBJREF.
+    /// The cursor comes before the OBJREF.
     Ahead,
     /// No value, or one of a type that these structures do not have.
     Other,

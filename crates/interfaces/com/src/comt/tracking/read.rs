@@ -10,7 +10,7 @@ use super::layout::{
     skip_objref, text, vt,
 };
 
-/// Reads the OBJREF_CUSTOM of a tracker event, visits all entries, and returns how many bytes it has. Bytes behind it
+/// Reads the OBJREF_CUSTOM of a tracker event, visits all entries, and returns how many bytes it has. Bytes after it
 /// are not looked at.
 ///
 /// # Errors
@@ -137,7 +137,7 @@ impl<'a, V: Visitor<'a>> Walk<'_, V> {
     }
 
     /// Reads an object up to the collection that is its last property, or else up to its end. `None` if it was dropped;
-    /// the cursor then stands behind it.
+    /// the cursor then comes after it.
     #[allow(clippy::type_complexity, reason = "an entry and what is in it")]
     fn entry<S: Slots<'a>>(
         &mut self,

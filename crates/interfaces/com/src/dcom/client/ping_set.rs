@@ -56,7 +56,7 @@ impl PingSet {
     /// The ping to send; `None` if there is nothing to keep alive.
     pub fn next_ping(&mut self) -> Option<Ping> {
         if self.sequence == u16::MAX {
-            // A resolver does not take changes with a lower number: the next set begins anew, and this one runs out.
+            // A resolver does not take changes with a lower number: the next set begins again, and this one runs out.
             self.forget();
         }
         let missing = |from: &BTreeSet<Oid>, in_set: &BTreeSet<Oid>| -> Vec<Oid> {
@@ -99,7 +99,7 @@ impl PingSet {
         self.refused(reply.status);
     }
 
-    /// A set that the resolver does not know is made anew, and so is one with an object that it does not know: in a new set,
+    /// A set that the resolver does not know is made again, and so is one with an object that it does not know: in a new set,
     /// such an object is passed over.
     fn refused(&mut self, status: Win32Error) {
         if matches!(status, Win32Error::OR_INVALID_SET | Win32Error::OR_INVALID_OID) {

@@ -27,7 +27,7 @@ pub struct DualStringArray {
 pub struct StringBinding {
     /// How the server is reached. INVARIANT: not zero.
     pub protocol: ProtocolSequence,
-    /// A host name or an address; behind it, for an object exporter, an endpoint in brackets: `10.0.0.1[5000]`.
+    /// A host name or an address; after it, for an object exporter, an endpoint in brackets: `10.0.0.1[5000]`.
     pub address: String,
 }
 
@@ -41,7 +41,7 @@ pub struct SecurityBinding {
     pub principal: String,
 }
 
-/// What stands in the field Reserved of a SECURITYBINDING.
+/// What is in the field Reserved of a SECURITYBINDING.
 const RESERVED: u16 = 0xffff;
 
 impl DualStringArray {

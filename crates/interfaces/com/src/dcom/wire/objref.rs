@@ -67,7 +67,7 @@ pub enum ObjrefBody<'a> {
     },
 }
 
-/// What stands before the data in an OBJREF_CUSTOM; for data that hold further ones, one behind the other.
+/// What comes before the data in an OBJREF_CUSTOM; for data that hold further ones, one after the other.
 ///
 /// cbExtension and the field that is reserved say nothing: where the data end, they know themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ type Object<'stub> = Option<Box<InterfacePointer<'stub>>>;
 /// [MS-OAUT] 2.2.6 `PSAFEARRAY`: a pointer to a pointer to an array.
 type Array<'stub> = Option<Box<Option<Box<SafeArray<'stub>>>>>;
 
-/// [MS-OAUT] 2.2.29.1 `_varUnion`: the value of a [`Variant`]. What ends in `Ref` stands behind a pointer (VT_BYREF), and
+/// [MS-OAUT] 2.2.29.1 `_varUnion`: the value of a [`Variant`]. What ends in `Ref` comes after a pointer (VT_BYREF), and
 /// is `None` behind a NULL pointer. User-defined types (VT_RECORD) are refused.
 #[derive(Clone, Debug, PartialEq, NdrEncode, NdrDecode)]
 #[ndr(name = "_varUnion", switch = u32)]

@@ -70,7 +70,7 @@ impl CounterIdentifier {
         Ok(identifiers)
     }
 
-    /// Writes one behind the other.
+    /// Writes one after the other.
     ///
     /// # Errors
     /// When a name is longer than 32 bits can count, or holds a NUL.

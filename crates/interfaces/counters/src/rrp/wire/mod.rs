@@ -1,4 +1,4 @@
-//! The bytes of values: what stands in the registry, outside of NDR.
+//! The bytes of values: what is in the registry, outside of NDR.
 //!
 //! Whoever may write to a key chooses the type and the bytes of its values, so each of these functions checks the type,
 //! and takes no more memory than the bytes that it reads.

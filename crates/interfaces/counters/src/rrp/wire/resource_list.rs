@@ -27,7 +27,7 @@ impl ResourceList {
         1 /* Type */ + 1 /* ShareDisposition */ + 2 /* Flags */ + 16 /* u */;
     const PARTIAL_DESCRIPTOR_SIZE_32: usize = Self::PARTIAL_DESCRIPTOR_SIZE - 4;
 
-    /// Reads the list. Bytes behind it are not looked at.
+    /// Reads the list. Bytes after it are not looked at.
     ///
     /// # Errors
     /// When it is cut off, or a range has flags that say no size.

@@ -5,7 +5,7 @@ use counters::pcq::wire::{Body, InstanceInfo, QueryData, QueryDataWriter, RawVal
 
 use crate::pcq::fixture::CLOCKS;
 
-/// One block of two counters and two instances, and one of a single value behind it. Offsets:
+/// One block of two counters and two instances, and one of a single value after it. Offsets:
 /// header 0, block 48, `PERF_MULTI_COUNTERS` 64, `PERF_MULTI_INSTANCES` 80, first instance 88, its values 104 and
 /// 120, second instance 136, its values 152 and 168; the second block 184, its value 200; the end 216.
 fn reply() -> Vec<u8> {
@@ -81,7 +81,7 @@ fn size_of_a_block() {
     assert_eq!(last(8), "PERF_COUNTER_HEADER: `dwSize`: is smaller than the structure (offset 192)");
     assert_eq!(last(31), "PERF_COUNTER_DATA: `dwSize`: 16 bytes needed at offset 204, 15 there");
     assert_eq!(last(16), "PERF_COUNTER_DATA: 8 bytes needed at offset 200, 0 there");
-    // Without a size that can be believed nothing behind it can be found.
+    // Without a size that can be believed nothing after it can be found.
     assert_eq!(
         blocks(48 + 8, 0),
         ["PERF_COUNTER_HEADER: `dwSize`: is smaller than the structure (offset 56)"]

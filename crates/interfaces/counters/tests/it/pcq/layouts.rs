@@ -1,4 +1,4 @@
-//! Where structures begin that stand behind others whose size is no multiple of 8: each way that a host may go gives
+//! Where structures begin that come after others whose size is no multiple of 8: each way that a host may go gives
 //! the same values, and where both ways are possible, none.
 
 use counters::pcq::types::{CounterId, InstanceId};
@@ -98,7 +98,7 @@ fn a_block_that_can_be_read_in_two_ways_gives_no_values_unless_the_host_proved_i
     assert_eq!(values(&alone, &mut layout), [Err(error.to_owned())]);
     assert_eq!(layout, Layout::default(), "it proves nothing");
 
-    // A block behind it that can be read in one way only says how it is meant, from then on.
+    // A block after it that can be read in one way only says how it is meant, from then on.
     let mut proving = deceptive(Padding::Uncounted);
     proving.multi_counters(&ids(1), &[RawValue::U64(1)]).unwrap();
     assert_eq!(values(&proving.finish().unwrap(), &mut layout)[0], numbers(5));
@@ -145,7 +145,7 @@ fn where_the_next_block_may_begin_in_two_places_nothing_behind_is_read() {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let mut bytes = QueryDataWriter::new(CLOCKS).finish().unwrap();
     bytes[..8].copy_from_slice(&words(&[48 + 48, 2]));
-    // An error of 20 bytes; behind it one of 28 bytes, or behind four more bytes one of 24.
+    // An error of 20 bytes; after it one of 28 bytes, or behind four more bytes one of 24.
     bytes.extend(words(&[5, 0, 20, 0, 0]));
     bytes.extend(words(&[0, 0, 28, 24, 0, 0, 0]));
     let read = values(&bytes, &mut Layout::default());

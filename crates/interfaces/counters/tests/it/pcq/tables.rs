@@ -126,7 +126,7 @@ fn a_string_buffer_that_lies_is_refused() {
     // From the end of the headers, since it would lie within them.
     check(12, 23, "STRING_COUNTER_HEADER: `dwOffset`: points behind the buffer (offset 12)");
     check(12, 33, "STRING_COUNTER_HEADER: `dwOffset`: points behind the buffer (offset 12)");
-    // The size ends the texts, whatever lies behind it.
+    // The size ends the texts, whatever lies after it.
     check(0, 23, "STRING_BUFFER_HEADER: `dwCounters`: 16 bytes needed at offset 8, 15 there");
 }
 

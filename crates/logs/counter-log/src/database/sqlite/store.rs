@@ -299,7 +299,7 @@ mod tests {
         assert!(failure.message.ends_with("free space on its disk"), "{failure}");
         assert_eq!(count("SELECT count(*) FROM CounterData"), 500);
         assert_eq!(count("SELECT NumberOfRecords FROM DisplayToID"), 5);
-        // The file is opened anew, and there is room again.
+        // The file is opened again, and there is room again.
         assert_eq!(sink.write(&batch(5..100)).await.records, 95);
         assert_eq!(count("SELECT count(*) FROM CounterData"), 10_000);
     }

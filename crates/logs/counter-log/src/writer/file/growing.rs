@@ -62,7 +62,7 @@ impl Storage for File {
 pub(super) struct Growing<F = File> {
     file: F,
     length: u64,
-    /// Whether a part of a record may be behind that, because it could not be cut off.
+    /// Whether a part of a record may be after that, because it could not be cut off.
     has_rest: bool,
 }
 

@@ -14,7 +14,7 @@ use super::failure::{failure, refused};
 use super::folder;
 use super::growing::{Growing, write_all_at};
 
-/// What the name of a journal has behind that of its file.
+/// What the name of a journal has after that of its file.
 pub(super) const JOURNAL_SUFFIX: &str = ".part";
 
 /// A file and its journal.

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::database::invented::{batch, log};
 
-/// As it stands in many places for the databases of Windows.
+/// As it is in many places for the databases of Windows.
 const JOIN: &str = "SELECT d.MachineName, d.ObjectName, d.CounterName, d.InstanceName, c.RecordIndex, c.CounterDateTime, \
     c.CounterValue FROM CounterData c INNER JOIN CounterDetails d ON c.CounterID = d.CounterID \
     INNER JOIN DisplayToID i ON i.GUID = c.GUID WHERE i.DisplayString = ?1 ORDER BY c.RecordIndex, c.CounterID";

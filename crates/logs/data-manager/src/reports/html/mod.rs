@@ -29,7 +29,7 @@ fn push(text: &str, out: &mut String) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(char),
-            // What turns the direction of text would move what stands behind it; control characters are no text.
+            // What turns the direction of text would move what comes after it; control characters are no text.
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' => {
                 out.push('\u{fffd}');
             }

@@ -81,7 +81,7 @@ impl Writer<'_> {
         let is_named = |section: &NodeId, name: &str| self.tree.attribute(*section, "name") == Some(name);
         let mut sections: Vec<NodeId> =
             self.tree.elements(report, "Section").filter(|section| self.is_visible(*section)).collect();
-        // Sections without a key stand behind the others; the run is what people look for last.
+        // Sections without a key come after the others; the run is what people look for last.
         let key = |section: &NodeId| {
             let key = self.tree.attribute(*section, "key").and_then(|key| key.trim().parse::<u64>().ok());
             (is_named(section, "header"), key.unwrap_or(u64::MAX))
@@ -120,7 +120,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Whether all of a table stands in the title.
+    /// Whether all of a table is in the title.
     fn is_in_top(&self, table: NodeId) -> bool {
         let mut data =
             self.tree.elements(table, "Item").flat_map(|item| self.tree.elements(item, "Data")).peekable();

@@ -269,7 +269,7 @@ impl Ranges {
         (!largest.is_empty()).then_some(Self { largest })
     }
 
-    /// The cell of a row. What it shows stands in the cells beside it, too.
+    /// The cell of a row. What it shows is in the cells beside it, too.
     fn cell(&self, tree: &Tree, item: NodeId, out: &mut String) {
         out.push_str("<td class=\"range\">");
         if let Some((counter, [min, mean, max])) = figures(tree, item)

@@ -41,7 +41,7 @@ impl<'a> Builder<'a> {
         for section in &mut schema.sections {
             let level = self.options.level;
             section.tables.retain(|table| table.level <= level);
-            // Tables without a key stand behind the others.
+            // Tables without a key come after the others.
             section.tables.sort_by_key(|table| table.key.unwrap_or(u64::MAX));
             if !section.tables.is_empty() {
                 self.section(report, section);

@@ -5,7 +5,7 @@ use crate::reports::xpath::{Error, Work};
 /// [MS-PLA] 2.2.3.3: a pattern of names in `Include` and `Exclude`, such as `i/avg*/`.
 ///
 /// `i` in front of the first `/` ignores case, `/` begins and ends the pattern, `?` is any character, `*` any number of them,
-/// and `\` takes the meaning from what stands behind it. A pattern matches whole names. Without slashes, all of the text is
+/// and `\` takes the meaning from what comes after it. A pattern matches whole names. Without slashes, all of the text is
 /// the pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {

@@ -135,7 +135,7 @@ impl Run<'_> {
     /// See section 2.2.7 of [MS-PLA].
     fn delete(&mut self, select: &str, context: Place) -> Result<(), Stop> {
         let places = self.nodes(select, context, "`select` of `Delete`")?;
-        // Attributes count by their places, which those behind them lose.
+        // Attributes count by their places, which those after them lose.
         for place in places.into_iter().rev() {
             if let Some(attribute) = place.as_attribute(self.tree) {
                 let name = attribute.name.clone();

@@ -66,7 +66,7 @@ impl<'a> Run<'a> {
             let Some((name, missing)) = self.localised(&group.name) else { return };
             self.place = format!("group `{}`", shown(&name));
             if let Some(id) = missing.first() {
-                // [MS-PLA] 2.2.3.4: this group and those behind it do not run.
+                // [MS-PLA] 2.2.3.4: this group and those after it do not run.
                 self.fail(format!(
                     "no string has the id `{}`, so that this group and those behind it do not run",
                     shown(id)

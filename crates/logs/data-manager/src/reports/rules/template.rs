@@ -112,7 +112,7 @@ const fn parts(text: &str) -> Parts<'_> {
     Parts { rest: text }
 }
 
-/// The name in front of the first `end`, and what is behind that. Names have at most `bytes_max` bytes; no more is searched.
+/// The name in front of the first `end`, and what is after that. Names have at most `bytes_max` bytes; no more is searched.
 fn name_before(text: &str, end: char, bytes_max: usize) -> Option<(&str, &str)> {
     let searched = text.get(..text.floor_char_boundary(bytes_max + end.len_utf8()))?;
     let (name, _) = searched.split_once(end)?;

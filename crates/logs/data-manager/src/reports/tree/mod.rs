@@ -120,7 +120,7 @@ impl Tree {
         Descendants { tree: self, open: self.children(node).iter().rev().copied().collect() }
     }
 
-    /// The texts below a node, one behind the other.
+    /// The texts below a node, one after the other.
     pub(crate) fn text(&self, node: NodeId) -> String {
         self.text_up_to(node, usize::MAX)
     }

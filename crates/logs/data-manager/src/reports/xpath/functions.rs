@@ -75,7 +75,7 @@ struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// The value of an argument. Where there is none, the node of the context stands in for it.
+    /// The value of an argument. Where there is none, the node of the context is in for it.
     fn value(&mut self, index: usize) -> Result<Value, Error> {
         match self.arguments.get(index) {
             Some(argument) => argument.evaluate(self.context, self.work),

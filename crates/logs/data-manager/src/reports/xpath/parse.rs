@@ -98,7 +98,7 @@ impl Parser {
         Ok(match (is_number, is_negative) {
             (false, _) => operand,
             (true, true) => Expr::Negate(Box::new(operand)),
-            // Two signs make a number of what stands behind them.
+            // Two signs make a number of what comes after them.
             (true, false) => Expr::Call(Function::Number, vec![operand]),
         })
     }
@@ -148,7 +148,7 @@ impl Parser {
         matches!(self.peek(), Some(Token::Name(_) | Token::Star | Token::Sign("." | ".." | "@")))
     }
 
-    /// Whether something stands here that is no step: a text, a number, a call, or parentheses.
+    /// Whether something is here that is no step: a text, a number, a call, or parentheses.
     fn begins_filter(&self) -> bool {
         match self.peek() {
             Some(Token::Literal(_) | Token::Number(_) | Token::Sign("(")) => true,

@@ -112,7 +112,7 @@ fn a_conformant_varying_array_says_room_and_length() {
     check(include_str!("../../data/ndr/enumerate_counter_set_data.hex"), (1, 1), one, 0);
 }
 
-/// Reads a value and the number 5 behind it, as another implementation wrote them; what we write reads the same.
+/// Reads a value and the number 5 after it, as another implementation wrote them; what we write reads the same.
 fn check<T>(text: &str, expected: &T)
 where
     T: for<'stub> NdrDecode<'stub> + NdrEncode + PartialEq + core::fmt::Debug,

@@ -100,7 +100,7 @@ fn alignments_and_least_sizes_are_those_of_the_members() {
     }
     assert_eq!(layout::<Mixed>(), (8, 20));
     assert_eq!(layout::<Item>(), (4, 12));
-    // The count stands before the structure, which is aligned behind it.
+    // The count comes before the structure, which is aligned after it.
     assert_eq!(layout::<RpcSid>(), (4, 4 + 8));
     assert_eq!(layout::<WideList>(), (4, 4 + 9));
     // A tag, and the smallest arm.

@@ -103,7 +103,7 @@ pub(crate) struct DualStringArray {
     pub(crate) array: Vec<u16>,
 }
 
-/// Its count stands at 4, its members at 8.
+/// Its count is at 4, its members at 8.
 #[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
 pub(crate) struct WideList {
     pub(crate) first: u64,

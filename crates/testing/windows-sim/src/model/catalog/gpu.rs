@@ -116,7 +116,7 @@ static NON_LOCAL_COUNTERS: [Counter; 1] =
 const MEBIBYTE: u64 = 1 << 20;
 const ENGINES: [(u32, &str); 3] = [(0, "3D"), (1, "Copy"), (2, "VideoDecode")];
 
-/// The adapter's locally unique id, as it stands in instance names.
+/// The adapter's locally unique id, as it is in instance names.
 fn luid(machine: Machine) -> String {
     format!("luid_0x00000000_0x{:08X}", noise_in(machine.seed, 0x1d, 0x8000, 0xffff))
 }

@@ -81,7 +81,7 @@ async fn resolve(
     Ok(Program { bindings, ipid_rem_unknown: reply.ipid_rem_unknown, version })
 }
 
-/// Where bindings lead that want no security: the address, and the port behind it in brackets.
+/// Where bindings lead that want no security: the address, and the port after it in brackets.
 fn tcp(bindings: &DualStringArray) -> Result<(&str, Option<u16>), CallError> {
     if !bindings.security.is_empty() {
         return Err(CallError::Reference("the subscriber wants security, which is not simulated"));

@@ -101,7 +101,7 @@ fn answer_without_data(in_size: u32, rtn_size: u32, status: Win32Error, response
     }
 }
 
-/// Bytes of the counter ids that stand before the instances, where the block has them.
+/// Bytes of the counter ids that come before the instances, where the block has them.
 fn ids_size(response: &[u8], block: usize) -> usize {
     let ids = block + CounterHeader::FIXED_PART_SIZE;
     if read(response, block + 4 /* dwStatus */) == Some(BlockType::PERF_COUNTERSET.0) {

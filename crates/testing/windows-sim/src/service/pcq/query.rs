@@ -240,7 +240,7 @@ fn lower_case(text: &str) -> Vec<char> {
 
 fn matches(pattern: &[char], text: &[char]) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Where to go on when what follows the last `*` turns out wrong: behind it, one character further on.
+    // Where to go on when what follows the last `*` turns out wrong: after it, one character further on.
     let mut retry = None;
     while t < text.len() {
         match pattern.get(p) {

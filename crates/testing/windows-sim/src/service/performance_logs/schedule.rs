@@ -61,7 +61,7 @@ fn of_date(date: xml::Date) -> Option<f64> {
 
 /// The day, without its time.
 fn to_date(days: f64) -> Result<xml::Date, HResult> {
-    // A day below zero has its time behind it, too.
+    // A day below zero has its time after it, too.
     let days = whole(days.trunc()).ok_or(HResult::E_INVALIDARG)?;
     let date = jiff::Span::new().try_days(days).and_then(|span| DAY_ZERO.checked_add(span));
     let date = date.ok().filter(|date| date.year() >= 1000).ok_or(HResult::E_INVALIDARG)?;

@@ -95,7 +95,7 @@ fn multi_instances(src: ReadCursor<'_>) -> DecodeResult<Body<'_>> {
     extent.check(src.pos()).map(|()| Body::MultiInstances(instances))
 }
 
-/// Reads what stands behind an id list up to the block's end.
+/// Reads what comes after an id list up to the block's end.
 pub(super) type ReadListed<'a> = fn(MultiCounters<'a>, ReadCursor<'a>) -> DecodeResult<(Body<'a>, Extent)>;
 
 pub(super) fn multi_counters<'a>(

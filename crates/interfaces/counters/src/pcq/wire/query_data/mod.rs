@@ -79,8 +79,8 @@ impl<'a> QueryData<'a> {
 
 /// Iterates over the blocks of a [`QueryData`].
 ///
-/// A block that contradicts itself is an error in its place, and the ones behind it follow; where its own size
-/// cannot be believed, or the block behind it cannot be found for certain, the error is the last item.
+/// A block that contradicts itself is an error in its place, and the ones after it follow; where its own size
+/// cannot be believed, or the block after it cannot be found for certain, the error is the last item.
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     frames: Frames<'a>,
@@ -178,7 +178,7 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-/// A cursor at the same place whose buffer ends `size` bytes behind it. The caller checked that they are there.
+/// A cursor at the same place whose buffer ends `size` bytes after it. The caller checked that they are there.
 fn narrowed<'a>(src: &ReadCursor<'a>, size: usize) -> ReadCursor<'a> {
     let mut inner = ReadCursor::new(&src.buffer()[..src.pos() + size]);
     inner.read_slice(src.pos());

@@ -42,7 +42,7 @@ impl<'a> Values<'a> {
         Self { numbers: slice::Iter::default(), others: Others::One(value) }
     }
 
-    /// Walks `count` values, leaves `src` behind them, and answers whether they have the published padding.
+    /// Walks `count` values, leaves `src` after them, and answers whether they have the published padding.
     pub(super) fn decode(src: &mut ReadCursor<'a>, count: usize) -> DecodeResult<(Self, bool)> {
         let start = *src;
         let walked = walk(src, count)?;
@@ -85,7 +85,7 @@ struct Walked {
     are_padded: bool,
 }
 
-/// Walks `count` values and leaves `src` behind them.
+/// Walks `count` values and leaves `src` after them.
 #[inline]
 fn walk(src: &mut ReadCursor<'_>, count: usize) -> DecodeResult<Walked> {
     match slots(src, count) {

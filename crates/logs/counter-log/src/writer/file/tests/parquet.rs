@@ -85,7 +85,7 @@ async fn a_row_group_that_was_cut_off_anywhere_is_made_again() {
     let after = fs::read(bench.path("log.parquet")).expect("a file");
     let end = before.iter().zip(&after).position(|(left, right)| left != right).expect("another footer");
     for length in end..after.len() {
-        // What was written of the second row group, and what is left of the first footer behind it.
+        // What was written of the second row group, and what is left of the first footer after it.
         let mut torn = after[..length].to_vec();
         torn.extend(before.iter().skip(length));
         fs::write(bench.path("log.parquet"), &torn).expect("a disk");

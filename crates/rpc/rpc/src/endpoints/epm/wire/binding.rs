@@ -25,7 +25,7 @@ pub enum Binding {
     Other(Vec<Floor>),
 }
 
-/// What stands on the right side of RPC's own protocols: a minor version, which nobody looks at.
+/// What is on the right side of RPC's own protocols: a minor version, which nobody looks at.
 const MINOR_VERSION: [u8; 2] = [0; 2];
 
 impl Binding {
