@@ -1,4 +1,4 @@
-//! What reads a receiver's answers, without a connection around it, for the laws in exporter-oracles alone.
+//! What reads a receiver's answers, without a connection around it, for the laws in `oracles` alone.
 
 use std::time::SystemTime;
 

@@ -1,4 +1,4 @@
-//! What reads requests, without a server around it, for the laws in `crates/testing/exporter-oracles` alone.
+//! What reads requests, without a server around it, for the laws in `crates/testing/oracles` alone.
 
 use hyper::Request;
 

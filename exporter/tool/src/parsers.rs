@@ -1,4 +1,4 @@
-//! What reads files of other programs, for the laws in `crates/testing/exporter-oracles` alone.
+//! What reads files of other programs, for the laws in `crates/testing/oracles` alone.
 
 use crate::compat;
 

@@ -1,4 +1,4 @@
-//! Laws of `dcom-exporter`.
+//! Laws of `dcom::callbacks`.
 
 use std::net::{IpAddr, Ipv4Addr};
 

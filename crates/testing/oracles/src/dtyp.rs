@@ -1,4 +1,4 @@
-//! Laws of `ms-dtyp`.
+//! Laws of the types of [MS-DTYP].
 
 use wire::{FileTime, Guid, ReadCursor, Sid, SystemTime};
 

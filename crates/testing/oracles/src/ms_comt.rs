@@ -1,4 +1,4 @@
-//! Laws of `ms-comt`.
+//! Laws of `com::comt`.
 
 use com::comt::tracking::write::{self, Choices, encode};
 use com::comt::tracking::{

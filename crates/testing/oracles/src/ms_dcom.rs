@@ -1,4 +1,4 @@
-//! Laws of `ms-dcom`.
+//! Laws of `com::dcom`.
 
 use com::dcom::activation::{Activation, ActivationProperties, ActivationRequest, ObjectExporter};
 use com::dcom::activator::{

@@ -1,4 +1,4 @@
-//! Honest calls of `ms-oaut`, whose laws are those of interfaces.
+//! Honest calls of `com::oaut`, whose laws are those of interfaces.
 
 use com::oaut::{
     Bstr, CloneEnumeratorReply, CloneEnumeratorRequest, Currency, Date, Decimal, DispParams, ExcepInfo,

@@ -1,4 +1,4 @@
-//! Laws of `ms-rrp`.
+//! Laws of `counters::rrp`.
 
 use core::convert::Infallible;
 use core::future::{Future, ready};

@@ -1,4 +1,4 @@
-//! Laws of `perflib-v1`.
+//! Laws of `counters::perflib_v1`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Laws of `rpc-cells` and `rpc-cells-view`.
+//! Laws of `rpc-cells`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

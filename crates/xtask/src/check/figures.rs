@@ -18,7 +18,7 @@ const FEW_USERS_MAX: usize = 2;
 const DAEMON: &str = "perfmon-exporter";
 
 /// Packages that only tests use, and are no large tools themselves. Oracles, the simulator and this tool count as tools.
-const FOR_TESTS: [&str; 3] = ["test-support", "plugin-harness", "exporter-testing"];
+const FOR_TESTS: [&str; 2] = ["test-support", "plugin-harness"];
 
 /// One row of the table.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Reports of counters: xmllint reads them, and evaluates the expressions of rules as `pla-report` does; Chromium shows them.
+//! Reports of counters: xmllint reads them, and evaluates the expressions of rules as `data-manager` does; Chromium shows them.
 
 use std::fs;
 use std::path::Path;

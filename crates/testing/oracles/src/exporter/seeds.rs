@@ -22,7 +22,7 @@ fn chunk(bytes: &[u8]) -> Vec<u8> {
     [&length, bytes].concat()
 }
 
-/// A family with two series, their values, and the end of a collection, as `plugin-oracles` takes bytes apart.
+/// A family with two series, their values, and the end of a collection, as `crate::plugin` takes bytes apart.
 fn plugin() -> Vec<u8> {
     /// Anything that is neither null nor misaligned, with true lengths.
     const RIGHT: u8 = 9;

@@ -1,4 +1,4 @@
-//! Honest calls of `ms-comev`, whose laws are those of interfaces.
+//! Honest calls of `com::comev`, whose laws are those of interfaces.
 
 mod subscription;
 

@@ -1,4 +1,4 @@
-//! Laws of `ms-pcq`.
+//! Laws of `counters::pcq`.
 
 mod blocks;
 mod calls;
