@@ -180,7 +180,7 @@ macro_rules! __export_symbol {
 }
 
 /// Where a source keeps the files of its target: the member `storage` of the settings of a source with
-/// [`Source::KEEPS_FILES`](crate::Source::KEEPS_FILES). It is missing if no directory is configured, in the settings of
+/// [`Source::KEEPS_FILES`]. It is missing if no directory is configured, in the settings of
 /// commands, and for instances on demand, which must not write what another instance writes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Storage {
