@@ -21,7 +21,7 @@ use clap::Args;
 use regex::Regex;
 
 use self::recording::Comparison;
-pub(crate) use self::world::{PROGRAMS, World};
+pub(crate) use self::world::World;
 use crate::{Result, process};
 
 /// The longest difference that is printed whole.

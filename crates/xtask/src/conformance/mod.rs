@@ -30,7 +30,6 @@ mod pla_rules;
 mod probe;
 mod prometheus;
 mod prometheus3;
-mod recorder;
 mod registry;
 mod relabel;
 mod rpc_endpoints;
@@ -57,12 +56,11 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 62] = [
+const CHECKS: [Check; 61] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
     ("a minute of trouble on all sides leaves good hosts alone", &[], crate::soak::minute),
-    ("a changed word of help and a changed sample are found", &[Peer::Sqlite], recorder::run),
     ("the commands of the documents work", &[Peer::Curl, Peer::Htpasswd], documents::run),
     ("Alertmanager hears of alerts and of their ends", &[Peer::Alertmanager, Peer::Cc], alertmanager::run),
     ("promtool reads the queries of the documents", &[Peer::Prometheus], documents::queries),
