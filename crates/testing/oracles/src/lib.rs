@@ -44,6 +44,7 @@ pub mod perflib_v1;
 pub mod pla_engine;
 pub mod pla_report;
 #[cfg(feature = "exporter")]
+#[path = "../../../../plugin-api/oracle/mod.rs"]
 mod plugin;
 pub mod rpc_cells;
 pub mod seeds;
