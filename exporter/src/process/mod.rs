@@ -75,20 +75,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     {
         plugin_host::run_trial(&parent.to_string_lossy(), Path::new(file));
     }
-    plugin_host::guard_exit();
-    let _end = EndOfMain;
+    let _guard = plugin_host::guard_exit();
     let code = run(arguments);
     support::telemetry::log::flush();
     if output::is_incomplete() { ExitCode::from(FAILED) } else { code }
-}
-
-/// Whatever way `main` is left, it is the program's own.
-struct EndOfMain;
-
-impl Drop for EndOfMain {
-    fn drop(&mut self) {
-        plugin_host::allow_exit();
-    }
 }
 
 fn run(arguments: Vec<OsString>) -> ExitCode {

@@ -30,20 +30,10 @@ const USAGE: u8 = 2;
 /// Does what the command line asks for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     support::telemetry::remember_start();
-    plugin_host::guard_exit();
-    let _end = EndOfMain;
+    let _guard = plugin_host::guard_exit();
     let code = run(arguments);
     support::telemetry::log::flush();
     ExitCode::from(if output::is_incomplete() { FAILED } else { code })
-}
-
-/// Whatever way `main` is left, it is the program's own.
-struct EndOfMain;
-
-impl Drop for EndOfMain {
-    fn drop(&mut self) {
-        plugin_host::allow_exit();
-    }
 }
 
 fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {

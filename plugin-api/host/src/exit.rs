@@ -16,9 +16,15 @@ pub const ENDED_BY_PLUGIN: i32 = 70;
 static IS_ALLOWED: AtomicBool = AtomicBool::new(false);
 static GUARD: Once = Once::new();
 
-/// Allows the process to end. Call it when the program itself has decided to end.
-pub fn allow_exit() {
-    IS_ALLOWED.store(true, Ordering::SeqCst);
+/// Of `main`, which keeps it until it is left: whatever way that is, it is the program's own.
+#[derive(Debug)]
+#[must_use]
+pub struct ExitGuard(());
+
+impl Drop for ExitGuard {
+    fn drop(&mut self) {
+        IS_ALLOWED.store(true, Ordering::SeqCst);
+    }
 }
 
 /// Ends the process at once, without destructors and exit handlers of plugins: they would wait for a lock of the
@@ -28,8 +34,8 @@ pub fn leave(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Makes `exit`, if called before [`allow_exit`], end the process with [`ENDED_BY_PLUGIN`] and a message.
-pub fn guard_exit() {
+/// Makes `exit`, if called before the guard is dropped, end the process with [`ENDED_BY_PLUGIN`] and a message.
+pub fn guard_exit() -> ExitGuard {
     GUARD.call_once(|| {
         // SAFETY: the handler is a function of this program, which is never unloaded.
         let registered = unsafe { libc::atexit(at_exit) };
@@ -37,6 +43,7 @@ pub fn guard_exit() {
             tracing::warn!("No room for an exit handler: a plugin may end the process unnoticed");
         }
     });
+    ExitGuard(())
 }
 
 extern "C" fn at_exit() {

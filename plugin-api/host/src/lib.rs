@@ -42,7 +42,7 @@ pub use rpc_cells::{Error as CellError, Level as CellLevel};
 pub use self::cells::{CellCounts, CellFiles};
 pub use self::command::{CommandCancel, CommandOutput, CommandRequest, ConfiguredModule, MetricNames};
 pub use self::error::{CollectError, ConfigureError, LoadError};
-pub use self::exit::{ENDED_BY_PLUGIN, allow_exit, guard_exit, leave};
+pub use self::exit::{ENDED_BY_PLUGIN, ExitGuard, guard_exit, leave};
 pub use self::host::{Host, Library};
 pub use self::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
 pub use self::instance::Instance;
