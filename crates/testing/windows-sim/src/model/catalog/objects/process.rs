@@ -22,25 +22,25 @@ pub(super) fn modelled(figures: &Figures<'_>) -> Data {
 /// The first counters of `Process V2` are those of this object, in the same order. Its instances have their id in the name;
 /// here, they have not, and there are `Idle` and `_Total` besides.
 pub(crate) fn data(processes: &[Sample], processors: &[Sample], boot: u64) -> Data {
+    let counters = super::object("Process").counters.len();
     let instance = |sample: &Sample| {
         let name = sample.instance.name.rsplit_once(':').map_or("", |(name, _)| name);
-        let values =
-            (0..super::object("Process").counters.len()).map(|position| number(sample, position)).collect();
+        let values = (0..counters).map(|position| number(sample, position)).collect();
         Instance { name: name.to_owned(), values, ..Instance::default() }
     };
-    let mut instances = vec![idle(processors, boot)];
+    let mut instances = vec![idle(processors, boot, counters)];
     instances.extend(processes.iter().map(instance));
-    let total = total_of(&instances);
+    let total = total_of(&instances, counters);
     instances.push(total);
     Data::Instances(instances)
 }
 
 /// Process 0, with a thread for each processor, runs when nobody else does.
-fn idle(processors: &[Sample], boot: u64) -> Instance {
+fn idle(processors: &[Sample], boot: u64, counters: usize) -> Instance {
     let own = processors.iter().filter(|sample| !sample.instance.name.ends_with("_Total"));
     let own: Vec<Sample> = own.cloned().collect();
     let idle = total(&own, IDLE_TIME);
-    let mut values = vec![0; super::object("Process").counters.len()];
+    let mut values = vec![0; counters];
     values[PROCESSOR_TIME] = idle;
     values[PRIVILEGED_TIME] = idle;
     values[THREAD_COUNT] = own.len() as u64;
@@ -49,12 +49,12 @@ fn idle(processors: &[Sample], boot: u64) -> Instance {
 }
 
 /// The sum of all instances. Of what cannot be added up it has nothing: elapsed time has begun with `Idle`.
-fn total_of(instances: &[Instance]) -> Instance {
+fn total_of(instances: &[Instance], counters: usize) -> Instance {
     let sum = |position| match position {
         PRIORITY_BASE | ID_PROCESS | CREATING_PROCESS_ID => 0,
         ELAPSED_TIME => instances.first().map_or(0, |idle| idle.values[ELAPSED_TIME]),
         _ => instances.iter().map(|instance| instance.values[position]).sum(),
     };
-    let values: Vec<u64> = (0..super::object("Process").counters.len()).map(sum).collect();
+    let values: Vec<u64> = (0..counters).map(sum).collect();
     Instance { name: "_Total".to_owned(), values, ..Instance::default() }
 }

@@ -10,6 +10,7 @@ pub(super) fn modelled(figures: &Figures<'_>) -> Data {
 /// The first counters of `Processor Information` are those of this object, in the same order. Its instances have a group in
 /// front of their number, and those of this object have none.
 pub(crate) fn data(samples: &[Sample]) -> Data {
+    let counters = super::object("Processor").counters.len();
     let instance = |sample: &Sample| {
         let name = match sample.instance.name.split_once(',') {
             // The total of a group. There are no groups here.
@@ -17,8 +18,7 @@ pub(crate) fn data(samples: &[Sample]) -> Data {
             Some((_, number)) => number,
             None => &sample.instance.name,
         };
-        let values =
-            (0..super::object("Processor").counters.len()).map(|position| number(sample, position)).collect();
+        let values = (0..counters).map(|position| number(sample, position)).collect();
         Some(Instance { name: name.to_owned(), values, ..Instance::default() })
     };
     Data::Instances(samples.iter().filter_map(instance).collect())
