@@ -24,21 +24,11 @@ impl Folder {
     pub(crate) fn plugin(&self, name: &str, source: &str) -> &Self {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let examples = here.join("../plugin-api/examples");
-        let folders = [here.join("tests/it/plugins"), examples.clone(), examples.join("zoo")];
+        let zoo = examples.join("zoo");
+        let folders = [here.join("tests/it/plugins"), examples, zoo];
         let file = folders.iter().map(|folder| folder.join(source)).find(|file| file.exists());
-        let output = Command::new("cc")
-            .args(["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror"])
-            .args(["-shared", "-fPIC", "-fvisibility=hidden", "-pthread"])
-            .arg("-I")
-            .arg(examples.join("../abi/include"))
-            .arg("-I")
-            .arg(examples.join("zoo"))
-            .arg("-o")
-            .arg(self.path(&format!("libplugin_{name}.so")))
-            .arg(file.unwrap())
-            .output()
-            .expect("a C compiler named cc");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let library = self.path(&format!("libplugin_{name}.so"));
+        test_support::plugin::compile(&file.unwrap(), &library, &[]);
         self
     }
 

@@ -5,4 +5,5 @@ pub mod name_server;
 pub mod oracle;
 pub mod pairs;
 pub mod perflib;
+pub mod plugin;
 pub mod race;

@@ -30,19 +30,9 @@ impl Folder {
 
     /// Compiles a plugin of the zoo.
     fn plugin(&self, name: &str) {
-        let api = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin-api");
-        let zoo = api.join("examples/zoo");
-        let output = Command::new("cc")
-            .args(["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-shared", "-fPIC", "-fvisibility=hidden", "-I"])
-            .arg(api.join("abi/include"))
-            .arg("-I")
-            .arg(&zoo)
-            .arg("-o")
-            .arg(self.path(&format!("libplugin_{name}.so")))
-            .arg(zoo.join(format!("{name}.c")))
-            .output()
-            .expect("a C compiler named cc");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let zoo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin-api/examples/zoo");
+        let library = self.path(&format!("libplugin_{name}.so"));
+        test_support::plugin::compile(&zoo.join(format!("{name}.c")), &library, &[]);
     }
 
     /// A plugin of the project, as it was built.

@@ -1,7 +1,6 @@
 //! What the tests share: a C compiler, a clock that stands still, a log that is kept.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -25,17 +24,7 @@ pub(crate) fn compile_with(source: &str, options: &[&str]) -> PathBuf {
     std::fs::create_dir_all(&folder).expect("a folder for the plugin");
     let stem = Path::new(source).file_stem().and_then(|stem| stem.to_str()).expect("a file name");
     let file = folder.join(format!("libplugin_{stem}.so"));
-    let output = Command::new("cc")
-        .args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
-        .args(["-shared", "-fPIC", "-fvisibility=hidden", "-pthread", "-I"])
-        .arg(examples.join("../abi/include"))
-        .arg("-o")
-        .arg(&file)
-        .arg(examples.join(source))
-        .args(options)
-        .output()
-        .expect("a C compiler named cc");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    test_support::plugin::compile(&examples.join(source), &file, &[&["-Wpedantic"], options].concat());
     file
 }
 
