@@ -20,7 +20,6 @@
 //!
 //! Where to look: [`ids`] for classes and names, [`subscription`] for the many properties, [`query`] for criteria.
 //! Requirements that are not met are in `gaps.toml`.
-#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod collection;
 mod event_system;

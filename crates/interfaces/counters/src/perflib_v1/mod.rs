@@ -30,7 +30,6 @@
 //! let Instances::Single(values) = object.instances() else { panic!("the object has no instances") };
 //! assert_eq!(values.value(&counter), Some(Value::Number(7)));
 //! ```
-#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod counter;
 mod data_block;
