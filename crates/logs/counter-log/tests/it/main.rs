@@ -1,1 +1,6 @@
-mod database;
+//! Sinks as their callers see them.
+
+mod invented;
+mod postgres;
+mod server;
+mod sqlite;

@@ -20,19 +20,26 @@
 //!
 //! Where to look: [`types`] for the protocol's words, [`wire`] for towers as bytes, [`ept`] for the methods, both sides.
 //! Requirements that are not met are in `gaps.toml`.
-#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod ept;
-mod error;
 pub mod types;
 pub mod wire;
 
-use crate::SyntaxId;
-
-pub use self::error::Error;
+use crate::{ErrorStatus, Method, SyntaxId};
 
 /// C706 appendix O: the interface `ept`, version 3.0.
 pub const SYNTAX_ID: SyntaxId = <ept::Ept as crate::Interface>::SYNTAX_ID;
 
 /// [MS-RPCE] 2.1.1.1: the well-known port.
 pub const PORT: u16 = 135;
+
+/// Why a method of [`EndpointMapper`](ept::EndpointMapper) failed; `E` is the channel's error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error<E: core::error::Error + 'static> {
+    #[error(transparent)]
+    Rpc(#[from] crate::Error<E, ErrorStatus>),
+    /// The tower that is to be mapped cannot be written.
+    #[error("{method}: {source}")]
+    Tower { method: &'static Method, source: ::wire::EncodeError },
+}

@@ -6,10 +6,8 @@ use counter_log::database::{PostgresSettings, PostgresSink, Tls};
 use counter_log::{LogSink, SinkError, SinkErrorKind};
 use tokio::net::TcpListener;
 
-use crate::database::invented::{batch, log};
-use crate::database::server::{
-    Authority, PASSWORD, TRUSTED, message, serve_flood, serve_once, serve_tls, settings,
-};
+use crate::invented::{batch, log};
+use crate::server::{Authority, PASSWORD, TRUSTED, message, serve_flood, serve_once, serve_tls, settings};
 
 /// What comes of writing a record by these settings, which must fail.
 async fn failure(settings: Arc<PostgresSettings>) -> SinkError {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::database::invented::{batch, log};
+use crate::invented::{batch, log};
 
 /// As it is in many places for the databases of Windows.
 const JOIN: &str = "SELECT d.MachineName, d.ObjectName, d.CounterName, d.InstanceName, c.RecordIndex, c.CounterDateTime, \
