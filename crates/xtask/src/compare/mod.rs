@@ -21,7 +21,7 @@ use clap::Args;
 use regex::Regex;
 
 use self::recording::Comparison;
-pub(crate) use self::world::World;
+use self::world::World;
 use crate::{Result, process};
 
 /// The longest difference that is printed whole.
@@ -115,9 +115,9 @@ const OTHERS: [&str; 6] = [
 ];
 
 /// What both are started with.
-pub(crate) const CONFIGURATION: &str = include_str!("perfmon.yml");
+const CONFIGURATION: &str = include_str!("perfmon.yml");
 
-pub(crate) fn compare(
+fn compare(
     world: &World<'_>,
     old: (&Path, &str),
     new: (&Path, &str),

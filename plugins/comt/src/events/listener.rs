@@ -154,7 +154,7 @@ impl Listening {
     ///
     /// # Errors
     /// If this machine has no address towards the host, or a wrong one is configured.
-    pub(crate) fn told(&self, host: IpAddr) -> Result<AdvertisedAddress, String> {
+    pub(crate) fn advertised(&self, host: IpAddr) -> Result<AdvertisedAddress, String> {
         let advertised = match &self.advertise {
             Some(name) => name.clone(),
             None => own_address_towards(host)
@@ -173,9 +173,9 @@ impl Listening {
     pub(crate) fn subscribe(
         &self,
         addresses: Vec<IpAddr>,
-        told: AdvertisedAddress,
+        advertised: AdvertisedAddress,
     ) -> Result<Subscriber, String> {
-        self.subscribers.subscribe(addresses, told).map_err(|error| error.to_string())
+        self.subscribers.subscribe(addresses, advertised).map_err(|error| error.to_string())
     }
 
     /// Connections from addresses that are no target's.
@@ -184,8 +184,8 @@ impl Listening {
     }
 
     /// Name or address, and port, as hosts are told.
-    pub(crate) fn place(&self, told: &AdvertisedAddress) -> String {
-        format!("{} (ports {RESOLVER_PORT} and {})", told.host(), self.port)
+    pub(crate) fn place(&self, advertised: &AdvertisedAddress) -> String {
+        format!("{} (ports {RESOLVER_PORT} and {})", advertised.host(), self.port)
     }
 }
 
@@ -214,16 +214,16 @@ mod tests {
         runtime.block_on(async {
             let plain = options(r#"{"events": {"listen": ["127.0.0.1:0"]}}"#).events;
             let listening = Listening::open(&plain).await.unwrap();
-            let told = listening.told("127.0.0.1".parse().unwrap()).unwrap();
-            assert_eq!((told.host(), listening.port == 0), ("127.0.0.1", false));
+            let advertised = listening.advertised("127.0.0.1".parse().unwrap()).unwrap();
+            assert_eq!((advertised.host(), listening.port == 0), ("127.0.0.1", false));
             let named = ListenerOptions {
                 advertise: Some("collector.example".to_owned()),
                 advertise_port: Some(2135),
                 ..plain
             };
             let listening = Listening::open(&named).await.unwrap();
-            let told = listening.told("127.0.0.1".parse().unwrap()).unwrap();
-            assert_eq!(listening.place(&told), "collector.example (ports 135 and 2135)");
+            let advertised = listening.advertised("127.0.0.1".parse().unwrap()).unwrap();
+            assert_eq!(listening.place(&advertised), "collector.example (ports 135 and 2135)");
         });
     }
 

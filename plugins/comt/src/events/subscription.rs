@@ -328,7 +328,7 @@ impl HostSource for Subscription {
 pub(super) struct Own {
     listening: Arc<Listening>,
     subscriber: Subscriber,
-    told: AdvertisedAddress,
+    advertised: AdvertisedAddress,
     id: SubscriptionId,
 }
 
@@ -340,10 +340,10 @@ impl Own {
         addresses: Vec<IpAddr>,
         towards: IpAddr,
     ) -> Result<Self, Failure> {
-        let told = listening.told(towards).map_err(listener::failed)?;
-        let subscriber = listening.subscribe(addresses, told.clone()).map_err(listener::failed)?;
-        let id = SubscriptionId::of(&listening.place(&told), name);
-        Ok(Self { listening, subscriber, told, id })
+        let advertised = listening.advertised(towards).map_err(listener::failed)?;
+        let subscriber = listening.subscribe(addresses, advertised.clone()).map_err(listener::failed)?;
+        let id = SubscriptionId::of(&listening.place(&advertised), name);
+        Ok(Self { listening, subscriber, advertised, id })
     }
 
     pub(super) const fn subscriber(&self) -> &Subscriber {
@@ -356,12 +356,12 @@ impl Own {
 
     /// Whether a host that is reached at `towards` would be told the same place.
     pub(super) fn is_told(&self, towards: IpAddr) -> bool {
-        self.listening.told(towards).is_ok_and(|told| told == self.told)
+        self.listening.advertised(towards).is_ok_and(|advertised| advertised == self.advertised)
     }
 
     /// Where the host calls, for people.
     pub(super) fn place(&self) -> String {
-        self.listening.place(&self.told)
+        self.listening.place(&self.advertised)
     }
 
     /// Connections of addresses of no target.

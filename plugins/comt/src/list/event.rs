@@ -57,9 +57,9 @@ pub(super) async fn told(
     let addresses = access.addresses().await;
     let towards = addresses.first().copied();
     let towards = towards.ok_or_else(|| of_listener(format!("{} has no address", access.host())))?;
-    let told = listening.told(towards).map_err(of_listener)?;
-    let place = listening.place(&told);
-    let subscriber = listening.subscribe(addresses, told).map_err(of_listener)?;
+    let advertised = listening.advertised(towards).map_err(of_listener)?;
+    let place = listening.place(&advertised);
+    let subscriber = listening.subscribe(addresses, advertised).map_err(of_listener)?;
     // Not that of an exporter, which goes on.
     let id = SubscriptionId::of(&format!("{place} list {}", std::process::id()), access.host());
 
