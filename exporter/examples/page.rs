@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use exposition::{Encoder, Format, OwnMetrics};
-use plugin_abi::{Batch, Column, Display, FamilyDef, InstanceSink, Kind, SeriesDef, ValueKind};
+use plugin_abi::{Batch, Column, DataSink, Display, FamilyDef, Kind, SeriesDef, ValueKind};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;

@@ -33,7 +33,7 @@ pub fn handed_over(bytes: &[u8]) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();
     let watch = Arc::new(Watch::default());
-    let made = library().create(NAME, &InstanceConfig::default(), Arc::<Watch>::clone(&watch) as _);
+    let made = library().create(NAME, &InstanceConfig::default(), Arc::<Watch>::clone(&watch));
     let made = made.expect("the plugin accepts everything");
     let mut plugin = Plugin { host: host(), instance: made, token: instance(), collection: None, watch };
     let mut input = Input::new(bytes);
@@ -254,6 +254,20 @@ impl Plugin {
 
     fn event(&self, memory: &mut Memory, input: &mut Input<'_>) -> i32 {
         let token = self.token(input);
+        let number =
+            |input: &mut Input<'_>| [f64::NAN, 0.0, -1.5, f64::INFINITY][usize::from(input.byte() % 4)];
+        let alert = raw::Alert {
+            size: size::<raw::Alert>(input),
+            state: u32::from(input.byte() % 5),
+            id: memory.text(input),
+            labels: memory.column(input, LIMITS.labels_max, LABEL, label),
+            comparison: u32::from(input.byte() % 4),
+            reserved: 0,
+            value: number(input),
+            threshold: number(input),
+            interval_ns: u64::from(input.byte()),
+            hold_ns: u64::MAX,
+        };
         let raw = raw::Event {
             size: size::<raw::Event>(input),
             level: u32::from(input.byte() % 7),
@@ -261,9 +275,7 @@ impl Plugin {
             time_unix_ns: time(input),
             body: memory.text(input),
             fields: memory.column(input, LIMITS.fields_max, LABEL, label),
-            alert_state: u32::from(input.byte() % 5),
-            alert_labels: u32::from(input.byte() % 4),
-            alert: memory.text(input),
+            alert: if input.byte().is_multiple_of(4) { std::ptr::null() } else { &raw const alert },
         };
         let before = self.watch.0.recorded().events.len();
         // SAFETY: see UNSAFETY above.

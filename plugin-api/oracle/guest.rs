@@ -40,7 +40,6 @@ pub(crate) const LIMITS: Limits = Limits {
     quarantine_s: 1,
     quarantine_s_max: 1,
     collections_per_target_max: 1_000,
-    alerts_max: 4,
     end_ms_max: 600_000,
     min_interval_ms_max: 1_000,
     retry_after_ms_max: 1_000,

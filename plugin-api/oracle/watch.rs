@@ -1,8 +1,8 @@
 //! The exporter's side: it keeps all data, and checks that it is valid.
 
 use plugin_abi::{
-    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch, InstanceSink, Kind,
-    Level, Outcome, SeriesDef, ValueKind, Verdict,
+    Batch, BatchOutcome, CollectionId, Completion, DataSink, Event, FamilyDef, HistogramBatch, Kind, Level,
+    NoRoom, Notices, Outcome, SeriesDef, ValueKind, Verdict,
 };
 use plugin_host::testing::RecordingSink;
 
@@ -22,7 +22,7 @@ impl Watch {
     }
 }
 
-impl InstanceSink for Watch {
+impl DataSink for Watch {
     fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
         assert!(verdicts.is_empty() && families.len() <= LIMITS.register_rows_max as usize);
         for family in families {
@@ -118,7 +118,9 @@ impl InstanceSink for Watch {
     fn reset(&self) {
         self.0.reset();
     }
+}
 
+impl Notices for Watch {
     fn log_enabled(&self, level: Level) -> bool {
         self.0.log_enabled(level)
     }
@@ -129,16 +131,23 @@ impl InstanceSink for Watch {
         self.0.log(level, message, given);
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &Event<'_>) -> Result<(), NoRoom> {
         assert!(event.name.starts_with(|first: char| first.is_ascii_lowercase()));
         assert!(event.name.len() <= LIMITS.name_bytes_max as usize);
         assert!(event.body.len() <= LIMITS.text_bytes_max as usize && event.time_unix_nanos != Some(0));
         fields(event.fields);
         if let Some(alert) = event.alert {
-            assert_eq!([alert.labels, event.details()].concat(), event.fields);
             assert!(alert.labels.iter().all(|(name, _)| !name.is_empty() && !name.starts_with("__")));
+            let compared = alert.evaluation;
+            assert!(
+                compared.is_none_or(|it| it.threshold.is_finite() && it.value.is_none_or(f64::is_finite))
+            );
         }
-        self.0.event(event);
+        self.0.event(event)
+    }
+
+    fn is_open(&self, alert: &str) -> bool {
+        self.0.is_open(alert)
     }
 
     fn fact(&self, name: &str, value: &str) {

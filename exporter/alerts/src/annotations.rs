@@ -16,8 +16,8 @@ pub(crate) fn annotations(event: &Event<'_>) -> Arc<[(String, String)]> {
     annotations.insert(SUMMARY.to_owned(), shortened(event.body, VALUE_BYTES_MAX));
     let mut bytes = 0;
     for (name, value) in event.details() {
-        let name = if *name == SUMMARY { format!("exported_{SUMMARY}") } else { name_of(name) };
-        let value = shortened(value, VALUE_BYTES_MAX);
+        let name = if name == SUMMARY { format!("exported_{SUMMARY}") } else { name_of(name) };
+        let value = shortened(&value.to_string(), VALUE_BYTES_MAX);
         bytes += name.len() + value.len();
         if bytes > ALL_BYTES_MAX {
             break;
@@ -45,21 +45,21 @@ const ALL_BYTES_MAX: usize = 8_192;
 
 #[cfg(test)]
 mod tests {
-    use plugin_abi::{Alert, AlertState, Level};
+    use std::time::Duration;
+
+    use plugin_abi::{Alert, AlertState, Comparison, Evaluation, Level};
 
     use super::*;
 
     #[test]
     fn names_of_details_become_those_of_labels() {
-        let fields = [
-            ("disk", "C:"),
-            ("host.name", "a"),
-            ("host-name", "b"),
-            ("1st", "c"),
-            ("summary", "d"),
-            ("é", "e"),
-        ];
-        let alert = Alert { id: "low", state: AlertState::Opened, labels: &fields[..1] };
+        let fields = [("host.name", "a"), ("host-name", "b"), ("1st", "c"), ("summary", "d"), ("é", "e")];
+        let evaluation = Evaluation { value: None, comparison: Comparison::Below, threshold: 0.5 };
+        let alert = Alert {
+            evaluation: Some(evaluation),
+            interval: Duration::from_millis(1_500),
+            ..Alert::new("low", AlertState::Opened, &[("disk", "C:")])
+        };
         let event = Event {
             name: "pla.alert",
             level: Level::Warn,
@@ -78,7 +78,10 @@ mod tests {
                 ("_1st", "c"),
                 ("exported_summary", "d"),
                 ("host_name", "a"),
-                ("summary", "It is full.")
+                ("interval", "1.5"),
+                ("operator", "<"),
+                ("summary", "It is full."),
+                ("threshold", "0.5"),
             ]
         );
     }

@@ -76,13 +76,13 @@ mod tests {
             labels: vec![("env".to_owned(), "prod".to_owned()), ("disk".to_owned(), "no".to_owned())],
         };
         let fields = [("disk", "C:"), ("target", "evil"), ("alertname", "LowDisk"), ("empty", "")];
-        let alert = Alert { id: "low", state: AlertState::Opened, labels: &fields };
+        let alert = Alert::new("low", AlertState::Opened, &fields);
         let event = Event {
             name: "pla.alert",
             level: Level::Error,
             time_unix_nanos: None,
             body: "",
-            fields: &fields,
+            fields: &[],
             alert: Some(alert),
         };
         let configured = [("env".to_owned(), "test".to_owned()), ("site".to_owned(), "x".repeat(2_000))];
@@ -116,13 +116,13 @@ mod tests {
             labels: vec![("id".to_owned(), "4711".to_owned())],
         };
         let named = |fields: &[(&str, &str)]| {
-            let alert = Alert { id: "S/Low memory", state: AlertState::Opened, labels: fields };
+            let alert = Alert::new("S/Low memory", AlertState::Opened, fields);
             let event = Event {
                 name: "pla.alert",
                 level: Level::Warn,
                 time_unix_nanos: None,
                 body: "",
-                fields,
+                fields: &[],
                 alert: Some(alert),
             };
             let labels = labels(&origin, &event, alert, &[]);

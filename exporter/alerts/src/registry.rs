@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
-use plugin_abi::{self as abi, AlertState, Event, Outcome};
+use plugin_abi::{self as abi, AlertState, Event, NoRoom, Outcome};
 use tokio::sync::watch;
 use tracing::warn;
 
@@ -35,11 +35,20 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Something happened on the target, and was seen at `now`.
-    pub fn event(&self, event: &Event<'_>, now: SystemTime) {
-        if let Some(alert) = event.alert {
-            self.registry.event(self, event, alert, now);
-        }
+    /// Something happened on the target, and was seen at `now`. If it is about an alert, its state is returned: one that is opened
+    /// again is open.
+    ///
+    /// # Errors
+    /// If it is about an alert that is not open, and too many are.
+    pub fn event(&self, event: &Event<'_>, now: SystemTime) -> Result<Option<AlertState>, NoRoom> {
+        event.alert.map(|alert| self.registry.event(self, event, alert, now)).transpose()
+    }
+
+    /// Whether the alert of this id is open.
+    #[must_use]
+    pub fn is_open(&self, id: &str) -> bool {
+        let key = (Arc::clone(&self.origin.target), Arc::clone(&self.origin.module), Arc::from(id));
+        self.registry.state.lock().open.contains_key(&key)
     }
 
     /// The instance was restarted, and knows no alert.
@@ -152,19 +161,27 @@ impl Registry {
         self.over_limit.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn event(&self, feed: &Feed, event: &Event<'_>, alert: abi::Alert<'_>, now: SystemTime) {
+    fn event(
+        &self,
+        feed: &Feed,
+        event: &Event<'_>,
+        said: abi::Alert<'_>,
+        now: SystemTime,
+    ) -> Result<AlertState, NoRoom> {
         let Origin { target, module, .. } = &feed.origin;
         let mut state = self.state.lock();
         if state.heard(&feed.origin, feed.number).is_none() {
-            return;
+            return Ok(said.state);
         }
         let time = happened(event, now);
-        let key = (Arc::clone(target), Arc::clone(module), Arc::from(alert.id));
-        if alert.state == AlertState::Closed {
+        let key = (Arc::clone(target), Arc::clone(module), Arc::from(said.id));
+        let mut is_now = said.state;
+        if said.state == AlertState::Closed {
             state.close(&key, time);
         } else if state.open.contains_key(&key) {
-            let value = value_of(event).map(|value| (time, value));
-            state.seen(&key, &annotations(event), value, now);
+            if state.seen(&key, &annotations(event), &said, time, now) {
+                is_now = AlertState::Open;
+            }
         } else if state.has_room(target) {
             let version = state.next();
             let alert = Alert {
@@ -172,12 +189,12 @@ impl Registry {
                 target: Arc::clone(target),
                 module: Arc::clone(module),
                 id: Arc::clone(&key.2),
-                labels: labels(&feed.origin, event, alert, &state.labels),
+                labels: labels(&feed.origin, event, said, &state.labels),
                 annotations: annotations(event),
                 starts_at: time,
                 ends_at: None,
             };
-            state.open_alert(key, alert, value_of(event), now);
+            state.open_alert(key, alert, &said, now);
         } else {
             self.over_limit.fetch_add(1, Ordering::Relaxed);
             if state.is_newly_full(target) {
@@ -189,8 +206,10 @@ impl Registry {
                     "Alerts are not kept: too many are open"
                 );
             }
+            return Err(NoRoom);
         }
         self.notify(&state);
+        Ok(is_now)
     }
 
     pub(crate) fn restarted(&self, feed: &Feed) {
@@ -255,15 +274,6 @@ impl Registry {
         self.changed.send_if_modified(|version| std::mem::replace(version, state.last) != state.last);
     }
 }
-
-/// The number that an event tells: what was compared with the alert's threshold.
-fn value_of(event: &Event<'_>) -> Option<f64> {
-    let (_, value) = event.details().iter().find(|(name, _)| *name == VALUE)?;
-    value.parse().ok().filter(|value: &f64| value.is_finite())
-}
-
-/// The field of an event that has its value.
-const VALUE: &str = "value";
 
 /// When an event happened: as it says, unless its clock goes wrong.
 fn happened(event: &Event<'_>, now: SystemTime) -> SystemTime {

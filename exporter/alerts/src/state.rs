@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use plugin_abi::{self as abi, Evaluation};
+
 use super::Origin;
 use super::alert::Alert;
 use super::counts::{Counts, Loss};
@@ -18,8 +20,12 @@ pub struct OpenAlert {
     pub alert: Arc<Alert>,
     /// When an event said last that it fires.
     pub last_seen: SystemTime,
-    /// The numbers in the field `value` of its last events, and when these happened; the newest is the last.
+    /// What its last event compared.
+    pub evaluation: Option<Evaluation>,
+    /// The values of its last events, and when these happened; the newest is the last.
     pub values: Arc<[(SystemTime, f64)]>,
+    /// How long its instance takes to find out that it fires: two evaluations, and the time for which its value has to be across.
+    pub(crate) judged_within: Duration,
     /// `None` if the instance of its module knows of it.
     pub(crate) unconfirmed: Option<Doubt>,
 }
@@ -46,15 +52,16 @@ impl OpenAlert {
     pub(crate) fn is_over(&self, now: SystemTime) -> bool {
         let Some(Doubt { counted, since: Some(since) }) = self.unconfirmed else { return false };
         let passed = now.duration_since(since).unwrap_or_default();
-        counted >= COUNTED_MIN && passed >= self.judged_within()
+        counted >= COUNTED_MIN && passed >= self.judged_within
     }
 
-    /// How long its instance takes to find out that it fires, as its events say: two samples, and the time for which its
-    /// value has to be across.
-    fn judged_within(&self) -> Duration {
-        let seconds = |name| self.alert.annotation(name).parse().ok().filter(|number: &f64| *number > 0.0);
-        let within = 2.0 * seconds("interval").unwrap_or(0.0) + seconds("for").unwrap_or(0.0);
-        Duration::try_from_secs_f64(within).map_or(UNCONFIRMED_MAX, |within| within.min(UNCONFIRMED_MAX))
+    /// It still fires, as an event said that happened at `time` and was seen at `now`.
+    fn confirm(&mut self, said: &abi::Alert<'_>, time: SystemTime, now: SystemTime) {
+        (self.last_seen, self.unconfirmed, self.evaluation) = (now, None, said.evaluation);
+        self.judged_within = judged_within(said);
+        if let Some(value) = said.evaluation.and_then(|compared| compared.value) {
+            self.values = with(&self.values, (time, value));
+        }
     }
 }
 
@@ -230,7 +237,7 @@ impl State {
         of.full_at.replace(of.open).is_none()
     }
 
-    pub(crate) fn open_alert(&mut self, key: Key, alert: Alert, value: Option<f64>, now: SystemTime) {
+    pub(crate) fn open_alert(&mut self, key: Key, alert: Alert, said: &abi::Alert<'_>, now: SystemTime) {
         // It never closed for those who have not heard of that.
         let of = self.targets.entry(Arc::clone(&key.0)).or_default();
         of.open += 1;
@@ -239,29 +246,38 @@ impl State {
             of.closed.remove(&version);
             self.closed.remove(&version);
         }
-        let values = value.map(|value| (alert.starts_at, value)).into_iter().collect();
-        self.open
-            .insert(key, OpenAlert { alert: Arc::new(alert), last_seen: now, values, unconfirmed: None });
+        let starts_at = alert.starts_at;
+        let mut open = OpenAlert {
+            alert: Arc::new(alert),
+            last_seen: now,
+            evaluation: None,
+            values: Arc::default(),
+            judged_within: Duration::ZERO,
+            unconfirmed: None,
+        };
+        open.confirm(said, starts_at, now);
+        self.open.insert(key, open);
     }
 
+    /// An open alert still fires. Returns whether that was known of its instance.
     pub(crate) fn seen(
         &mut self,
         key: &Key,
         annotations: &Arc<[(String, String)]>,
-        value: Option<(SystemTime, f64)>,
+        said: &abi::Alert<'_>,
+        time: SystemTime,
         now: SystemTime,
-    ) {
+    ) -> bool {
         let version = self.last + 1;
-        let Some(open) = self.open.get_mut(key) else { return };
-        (open.last_seen, open.unconfirmed) = (now, None);
-        if let Some(value) = value {
-            open.values = with(&open.values, value);
-        }
+        let Some(open) = self.open.get_mut(key) else { return false };
+        let was_confirmed = open.unconfirmed.is_none();
+        open.confirm(said, time, now);
         if open.alert.annotations != *annotations {
             let annotations = Arc::clone(annotations);
             open.alert = Arc::new(Alert { version, annotations, ..Alert::clone(&open.alert) });
             self.last = version;
         }
+        was_confirmed
     }
 
     pub(crate) fn close(&mut self, key: &Key, now: SystemTime) {
@@ -314,6 +330,10 @@ impl State {
         }
         Some(closed)
     }
+}
+
+fn judged_within(said: &abi::Alert<'_>) -> Duration {
+    (said.interval.saturating_mul(2)).saturating_add(said.hold).min(UNCONFIRMED_MAX)
 }
 
 /// The same values and a newer one. Those that a clock which was set back makes later than it are left out, and the oldest

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use plugin_abi::Sinks;
+use plugin_host::testing::RecordingSink;
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, Limits};
 use plugin_sdk::{
     Collection, Coverage, Display, Failure, FamilyDef, Handle, Kind, Output, Problem, SeriesDef, SeriesId,
@@ -25,8 +27,8 @@ impl Linked {
         let limits = Limits { series_max, ..Limits::default() };
         let host = Host::new(HostOptions { limits, ..HostOptions::default() });
         let library = host.link("feeding", entry).expect("the plugin fits the host");
-        let sink = Arc::clone(store);
-        let instance = library.create(Feeding::NAME, &InstanceConfig::default(), sink).expect("it is made");
+        let sinks = Sinks { data: Arc::clone(store) as Arc<_>, notices: Arc::<RecordingSink>::default() };
+        let instance = library.create(Feeding::NAME, &InstanceConfig::default(), sinks).expect("it is made");
         let handle = LINE.lock().take().expect("an instance leaves its line");
         Self { output: handle.output(), _instance: instance }
     }

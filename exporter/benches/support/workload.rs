@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use plugin_abi::{
-    Batch, CollectionId, Column, Completion, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef,
+    Batch, CollectionId, Column, Completion, DataSink, Display, FamilyDef, Kind, Outcome, SeriesDef,
     ValueKind, Verdict,
 };
 use series::model::{Snapshot, Target};
@@ -59,7 +59,7 @@ impl Fleet {
 }
 
 /// Registers so many series, family by family.
-pub(crate) fn register(sink: &dyn InstanceSink, series: usize) {
+pub(crate) fn register(sink: &dyn DataSink, series: usize) {
     let mut verdicts = Vec::new();
     for family in 0..series.div_ceil(SERIES_PER_FAMILY) {
         let (kind, unit) = if family % 2 == 0 { (Kind::Gauge, "") } else { (Kind::Counter, "seconds") };
@@ -124,7 +124,7 @@ pub(crate) fn values(series: usize, seed: u64) -> Vec<f64> {
 }
 
 /// Sends values in batches of the ABI's size.
-pub(crate) fn send(sink: &dyn InstanceSink, ids: &[u32], values: &[f64]) {
+pub(crate) fn send(sink: &dyn DataSink, ids: &[u32], values: &[f64]) {
     for (ids, values) in ids.chunks(BATCH_ROWS).zip(values.chunks(BATCH_ROWS)) {
         let batch = Batch { ids, values: Column::F64(values), timestamps: None, start_times: None };
         let outcome = sink.batch(&batch);
@@ -132,7 +132,7 @@ pub(crate) fn send(sink: &dyn InstanceSink, ids: &[u32], values: &[f64]) {
     }
 }
 
-pub(crate) fn complete(sink: &dyn InstanceSink, collection: u64) {
+pub(crate) fn complete(sink: &dyn DataSink, collection: u64) {
     sink.complete(CollectionId(collection), Completion { outcome: Outcome::Full, stages: &[] });
 }
 

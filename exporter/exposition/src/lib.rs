@@ -35,7 +35,7 @@ use series::model::Snapshot;
 pub use self::coding::{CodedPage, Coding, Cost};
 pub use self::encoder::Encoder;
 pub use self::format::{Format, Representation, negotiate};
-pub use self::own::OwnMetrics;
+pub use self::own::{LabelledNumber, OwnMetrics};
 pub use series::model::Escaping;
 
 /// A whole page at once.

@@ -29,6 +29,9 @@ pub struct OwnMetrics {
     families: Vec<OwnFamily>,
 }
 
+/// Names and values of labels, and the number that they have.
+pub type LabelledNumber = (Vec<(String, String)>, f64);
+
 impl OwnMetrics {
     /// A registry that is read when the page reaches it, so that the targets' series need not wait for it. If that
     /// fails, the page ends without it, and the error is logged.
@@ -43,6 +46,17 @@ impl OwnMetrics {
     pub fn read(registry: &Registry) -> Result<Self, fmt::Error> {
         let families = encode(registry)?.into_iter().rev().filter_map(family);
         Ok(Self { unread: None, families: families.collect() })
+    }
+
+    /// The families that are numbers, each with the labels and values of its series. Names are without the suffix of their kind.
+    pub fn numbers(self) -> impl Iterator<Item = (String, Vec<LabelledNumber>)> {
+        self.families.into_iter().map(|family| {
+            let number = |series: OwnSeries| match series.value {
+                OwnValue::Number { value, .. } => Some((series.labels, value)),
+                OwnValue::Histogram(_) => None,
+            };
+            (family.name, family.series.into_iter().filter_map(number).collect())
+        })
     }
 
     /// Takes the next family and appends it. Answers whether there was one.

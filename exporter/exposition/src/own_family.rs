@@ -24,9 +24,11 @@ pub(super) enum OwnKind {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OwnSeries {
-    pub(super) labels: Vec<(String, String)>,
+    pub(super) labels: Labels,
     pub(super) value: OwnValue,
 }
+
+pub(super) type Labels = Vec<(String, String)>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum OwnValue {

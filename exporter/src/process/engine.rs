@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use alerts::{Feed, Origin, Registry};
 use config::{Config, Target};
 use otlp::push::EventRouter;
-use plugin_abi::{Failure, GeneralReason, InstanceSink, Stage};
+use plugin_abi::{Failure, GeneralReason, Sinks, Stage};
 use plugin_host::Instance;
 use series::model;
 use series::pipeline::Catalog;
@@ -207,11 +207,11 @@ impl Engine {
                 ended: AtomicU64::default(),
                 alert_lines: AlertLines::default(),
             });
-            let store = scope.ruled_store(observer, normalize);
+            let store = scope.ruled_store(Arc::clone(&observer) as Arc<_>, normalize);
             entry.set_store(index, Arc::clone(&store));
             let costs = self.costs.of(&config.modules[module].plugin);
-            let sink = TimedStore::new(Arc::clone(&store), costs, &entry).with_alerts(alerts.clone());
-            let instance = self.instance(config, target, module, Arc::new(sink));
+            let data = Arc::new(TimedStore::new(Arc::clone(&store), costs));
+            let instance = self.instance(config, target, module, Sinks { data, notices: observer });
             let collector = PluginCollector::new(Arc::clone(&entry), index, store, instance);
             let collector = Arc::new(collector.with_alerts(alerts));
             collectors.push(Arc::downgrade(&collector));
@@ -242,13 +242,13 @@ impl Engine {
         config: &Config,
         target: &Target,
         name: &str,
-        sink: Arc<dyn InstanceSink>,
+        sinks: Sinks,
     ) -> Result<Instance, Failure> {
         let module = &config.modules[name];
         let library = &self.libraries[&module.plugin];
         let settings = storing_config(config, Some(target), module, &target.transport);
         let made = source_of(module, library).map_err(|unknown| unknown.to_string()).and_then(|source| {
-            library.create(&source.name, &settings, sink).map_err(|error| error.to_string())
+            library.create(&source.name, &settings, sinks).map_err(|error| error.to_string())
         });
         made.map_err(|error| {
             error!(

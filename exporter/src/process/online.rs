@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use config::Config;
 use http_server::Gate;
-use plugin_abi::{CredentialBroker, Failure, GeneralReason, InstanceSink, Stage};
+use plugin_abi::{CredentialBroker, Failure, GeneralReason, Stage};
 use plugin_host::{CommandOutput, Host, HostOptions, Instance, monotonic_ns};
 use support::errln;
 use support::telemetry::log::PluginLog;
@@ -151,7 +151,7 @@ impl<'a> Asking<'a> {
         let target = &self.config.targets[index];
         let Some(module) = target.modules.get(running.modules.len()) else { return false };
         let module = &self.config.modules[module];
-        let sink = Arc::new(OnceSink::new(index, self.ends.clone())) as Arc<dyn InstanceSink>;
+        let sink = Arc::new(OnceSink::new(index, self.ends.clone()));
         let mut settings = instance_config(self.config, Some(target), module, &target.transport);
         // It asks once, and must neither write files nor leave anything on the target.
         settings.is_on_demand = true;

@@ -1,24 +1,26 @@
-//! The registry of targets as a source of rounds for the collectors, and the exporter's own figures.
+//! The registry of targets as a source of rounds for the collectors, and the exporter's own metrics.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Weak};
 
 use config::Config;
+use exposition::{LabelledNumber, OwnMetrics};
 use otlp::encode::Scope;
-use otlp::push::OtlpEndpoint;
-use otlp::push::{AllCounts, Counts, Figure, Item, OwnTelemetry, Pusher, Supply};
+use otlp::push::{Item, OtlpEndpoint, OwnTelemetry, Pusher, Read, Supply};
 use parking_lot::{Mutex, MutexGuard};
 use plugin_abi::{
-    Batch, CollectionId, Column, Completion, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef,
+    Batch, CollectionId, Column, Completion, DataSink, Display, FamilyDef, Kind, Outcome, SeriesDef,
     ValueKind,
 };
+use prometheus_client::registry::Registry;
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, NoObserver, Store};
-use support::telemetry::ProcessUsage;
+use support::telemetry::Metric;
 use tracing::warn;
 
+use super::metrics::own_metrics;
 use super::plugins::Libraries;
-use crate::targets::{TargetHealth, TargetRegistry, TargetState, count_by_health};
+use crate::targets::{TargetHealth, TargetRegistry, TargetState};
 
 /// What the registered targets know now.
 pub(super) struct SnapshotSupply {
@@ -158,17 +160,42 @@ const UP: FamilyDef<'static> = FamilyDef {
     display: Display::NONE,
 };
 
-/// Begins to send the exporter's own figures to `endpoint`.
+/// Begins to send the exporter's own metrics, which `registry` has, to `endpoint`.
 pub(super) fn own_telemetry(
     endpoint: &Arc<OtlpEndpoint>,
-    target_registry: &Arc<TargetRegistry>,
+    registry: &Arc<Registry>,
     pusher: &Pusher,
 ) -> Option<OwnTelemetry> {
-    let figures = own_figures(target_registry, Arc::clone(pusher.counts()));
-    let own = OwnTelemetry::start(endpoint, tokio::runtime::Handle::current(), figures);
+    let read = OwnNumbers { registry: Arc::clone(registry), state: Mutex::default() };
+    let read: Read = Arc::new(move |metric| read.of(metric));
+    let own = OwnTelemetry::start(endpoint, tokio::runtime::Handle::current(), &own_metrics(), &read);
     let own = own.inspect_err(|error| warn!(error, "Own metrics are not sent")).ok()?;
     pusher.timings().record_in(own.meter());
     Some(own)
+}
+
+/// The numbers of a registry, read again once a metric is asked for again.
+struct OwnNumbers {
+    registry: Arc<Registry>,
+    state: Mutex<NumbersRead>,
+}
+
+#[derive(Default)]
+struct NumbersRead {
+    numbers: HashMap<String, Vec<LabelledNumber>>,
+    asked: HashSet<&'static str>,
+}
+
+impl OwnNumbers {
+    fn of(&self, metric: &'static Metric) -> Vec<LabelledNumber> {
+        let NumbersRead { numbers, asked } = &mut *self.state.lock();
+        if asked.is_empty() || asked.contains(metric.name) {
+            asked.clear();
+            *numbers = OwnMetrics::read(&self.registry).unwrap_or_default().numbers().collect();
+        }
+        asked.insert(metric.name);
+        numbers.remove(metric.name).unwrap_or_default()
+    }
 }
 
 /// Sends them a last time.
@@ -178,69 +205,4 @@ pub(super) async fn stop_telemetry(own: Option<OwnTelemetry>) {
     if let Ok(Err(error)) = stopped.await {
         warn!(error, "Own metrics not sent at shutdown");
     }
-}
-
-/// The exporter's own metrics for `telemetry:`: a few values that show its health. All others are on `/metrics`.
-#[expect(clippy::cast_precision_loss, reason = "counts and bytes below 2⁵³")]
-fn own_figures(target_registry: &Arc<TargetRegistry>, endpoints: Arc<AllCounts>) -> Vec<Figure> {
-    let (targets, series) = (Arc::clone(target_registry), Arc::clone(target_registry));
-    let figure = |name, unit, help, is_counter, read| Figure { name, unit, help, is_counter, read };
-    vec![
-        figure(
-            "perfmon_exporter.targets",
-            "{target}",
-            "Targets by state.",
-            false,
-            Box::new(move || by_state(&targets)),
-        ),
-        figure(
-            "perfmon_exporter.series",
-            "{series}",
-            "Series of all targets.",
-            false,
-            Box::new(move || {
-                let series = series.targets().iter().map(|entry| entry.status().series()).sum::<usize>();
-                vec![(Vec::new(), series as f64)]
-            }),
-        ),
-        figure(
-            "perfmon_exporter.otlp.points",
-            "{point}",
-            "Points that collectors took.",
-            true,
-            Box::new(move || {
-                let row = |counts: &Arc<Counts>| {
-                    (vec![("endpoint", counts.name().to_owned())], counts.accepted() as f64)
-                };
-                endpoints.get().iter().map(row).collect()
-            }),
-        ),
-        figure(
-            "process.cpu.time",
-            "s",
-            "User and system time of the process.",
-            true,
-            Box::new(|| {
-                let seconds = ProcessUsage::read().cpu_seconds;
-                seconds.map(|seconds| (Vec::new(), seconds)).into_iter().collect()
-            }),
-        ),
-        figure(
-            "process.memory.usage",
-            "By",
-            "Resident memory of the process.",
-            false,
-            Box::new(|| {
-                let resident = ProcessUsage::read().resident_bytes;
-                resident.map(|bytes| (Vec::new(), bytes as f64)).into_iter().collect()
-            }),
-        ),
-    ]
-}
-
-fn by_state(target_registry: &TargetRegistry) -> Vec<(Vec<(&'static str, String)>, f64)> {
-    let counts = count_by_health(target_registry.targets().iter().map(|entry| entry.health()));
-    let figure =
-        |(state, count): (TargetHealth, u64)| (vec![("state", state.as_str().to_owned())], count as f64);
-    counts.into_iter().map(figure).collect()
 }

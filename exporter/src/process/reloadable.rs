@@ -11,6 +11,7 @@ use http_server::{Limits, Settings};
 use otlp::push::OtlpEndpoint;
 use otlp::push::{OwnTelemetry, Pusher, Supply};
 use parking_lot::Mutex;
+use prometheus_client::registry::Registry;
 use support::input::file;
 use support::telemetry::log::{self, DEFAULT_FILTER};
 use support::telemetry::unix_seconds;
@@ -74,6 +75,8 @@ pub(super) struct ReloadableState {
     pub(super) site: Arc<Site>,
     pub(super) server: Arc<Settings>,
     pub(super) target_registry: Arc<TargetRegistry>,
+    /// The exporter's own metrics.
+    pub(super) registry: Arc<Registry>,
     pub(super) plugins: Arc<Plugins>,
     pub(super) supply: Arc<SnapshotSupply>,
     pub(super) pusher: Pusher,
@@ -247,7 +250,7 @@ impl ReloadableState {
     ) {
         if before != now {
             stop_telemetry(self.own.take()).await;
-            self.own = now.and_then(|endpoint| own_telemetry(endpoint, &self.target_registry, &self.pusher));
+            self.own = now.and_then(|endpoint| own_telemetry(endpoint, &self.registry, &self.pusher));
         }
     }
 }

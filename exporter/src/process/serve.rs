@@ -247,8 +247,6 @@ impl Begin {
         let probes = Probes::start(&config, dependencies);
         let engine = engine.with_probes(&probes).with_event_router(pusher.event_router());
         let engine = engine.with_alerts(alert_notifier.registry());
-        let own = config.telemetry.as_ref();
-        let own = own.and_then(|endpoint| own_telemetry(endpoint, &target_registry, &pusher));
         let scrapes = Arc::new(Scrapes::new(&timings));
         let (plugins, reloads) = (Arc::new(Plugins::default()), Arc::new(ReloadCounts::default()));
         reloadable::show(&plugins, &libraries);
@@ -269,10 +267,13 @@ impl Begin {
         registry.register_collector(Box::new(alert_notifier.metrics()));
         gate.register(&mut registry);
         registry.register_collector(Box::new(probes.counts().clone()));
+        let registry = Arc::new(registry);
+        let own = config.telemetry.as_ref();
+        let own = own.and_then(|endpoint| own_telemetry(endpoint, &registry, &pusher));
         let (requests, asked) = reload::requests();
         let site = Arc::new(Site::new(web::Parts {
             target_registry: Arc::clone(&target_registry),
-            registry,
+            registry: Arc::clone(&registry),
             scrapes,
             prober: Some(probes),
             settings: SiteSettings::from(&config.web),
@@ -310,6 +311,7 @@ impl Begin {
             site,
             server: settings,
             target_registry,
+            registry,
             plugins,
             supply,
             pusher,

@@ -8,7 +8,7 @@ use alerts::Feed;
 use otlp::encode::{Scope, Trigger};
 use otlp::push::{Ended, EventRouter};
 use parking_lot::Mutex;
-use plugin_abi::{AlertState, CollectionId, Completion, Event, Level};
+use plugin_abi::{Alert, AlertState, CollectionId, Completion, Event, Level, NoRoom, Notices};
 use plugin_host::monotonic_ns;
 use series::pipeline::{FailureStreak, StoreObserver};
 use support::telemetry::log::{
@@ -20,7 +20,8 @@ use super::costs::PluginCosts;
 use super::registry::TargetState;
 use crate::schedule::{Ending, JobId, Schedule};
 
-/// Hears of one module's collections on one target: enters them in the target's state and tells the schedule.
+/// Hears of one module's collections on one target: enters them in the target's state and tells the schedule. What the module says
+/// goes from here to the log, the registry of alerts and the collectors.
 pub struct JobObserver {
     /// Whose. The target's state holds the store, and the store this observer.
     pub entry: Weak<TargetState>,
@@ -169,7 +170,9 @@ impl StoreObserver for JobObserver {
             }
         });
     }
+}
 
+impl Notices for JobObserver {
     fn log_enabled(&self, level: Level) -> bool {
         plugin_log_enabled(level)
     }
@@ -180,24 +183,38 @@ impl StoreObserver for JobObserver {
         }
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &Event<'_>) -> Result<(), NoRoom> {
+        let Some(entry) = self.entry.upgrade() else { return Ok(()) };
+        let state = self.alerts.as_ref().map_or(Ok(None), |alerts| alerts.event(event, SystemTime::now()))?;
+        let alert = event.alert.map(|alert| Alert { state: state.unwrap_or(alert.state), ..alert });
+        let event = Event { alert, ..*event };
+        let level = if self.alert_lines.admits(&event) { event.level } else { Level::Debug };
+        log_plugin_event(self.origin(&entry), &Event { level, ..event });
+        if let Some(reporter) = &self.reporter {
+            reporter.event(&entry, &event);
+        }
+        Ok(())
+    }
+
+    fn is_open(&self, alert: &str) -> bool {
+        self.alerts.as_ref().is_some_and(|alerts| alerts.is_open(alert))
+    }
+
+    fn fact(&self, name: &str, value: &str) {
         if let Some(entry) = self.entry.upgrade() {
-            let level = if self.alert_lines.admits(event) { event.level } else { Level::Debug };
-            log_plugin_event(self.origin(&entry), &Event { level, ..*event });
-            if let Some(alerts) = &self.alerts {
-                alerts.event(event, SystemTime::now());
-            }
-            if let Some(reporter) = &self.reporter {
-                reporter.event(&entry, event);
-            }
+            entry.set_fact(name, value);
+        }
+    }
+
+    fn restarted(&self) {
+        if let Some(alerts) = &self.alerts {
+            alerts.restarted();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use plugin_abi::Alert;
-
     use super::*;
 
     #[test]
@@ -205,9 +222,9 @@ mod tests {
         let lines = AlertLines::default();
         let admits = |name: &str, instance: usize, state| {
             let (id, fields) = (format!("{name}/{instance}"), [("set", "S"), ("alert", name)]);
-            let alert = Some(Alert { id: &id, state, labels: &fields });
+            let alert = Some(Alert::new(&id, state, &fields));
             let (event, level, time_unix_nanos) = ("pla.alert", Level::Warn, None);
-            lines.admits(&Event { name: event, level, time_unix_nanos, body: "", fields: &fields, alert })
+            lines.admits(&Event { name: event, level, time_unix_nanos, body: "", fields: &[], alert })
         };
         for instance in 0..300 {
             assert_eq!(admits("Many", instance, AlertState::Opened), instance == 0);

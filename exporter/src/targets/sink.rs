@@ -1,41 +1,28 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use alerts::Feed;
 use plugin_abi::{
-    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, HistogramBatch, InstanceSink, Level,
-    SeriesDef, Verdict,
+    Batch, BatchOutcome, CollectionId, Completion, DataSink, FamilyDef, HistogramBatch, SeriesDef, Verdict,
 };
 use series::pipeline::Store;
 
 use super::costs::PluginCosts;
-use super::registry::TargetState;
 
 /// A store whose work is timed. The store itself knows no clock.
 #[derive(Debug)]
 pub struct TimedStore {
     store: Arc<Store>,
     costs: Arc<PluginCosts>,
-    /// The target whose values these are, while it lives.
-    entry: Weak<TargetState>,
-    /// Where alerts go; nowhere for probes.
-    alerts: Option<Arc<Feed>>,
     /// What the values of the collection that is under way took so far.
     ingest_ns: AtomicU64,
 }
 
 impl TimedStore {
-    /// Times `store`, which holds values of the target `entry`, for `costs`.
+    /// Times `store` for `costs`.
     #[must_use]
-    pub fn new(store: Arc<Store>, costs: Arc<PluginCosts>, entry: &Arc<TargetState>) -> Self {
-        Self { store, costs, entry: Arc::downgrade(entry), alerts: None, ingest_ns: AtomicU64::new(0) }
-    }
-
-    /// The same, for an instance whose alerts go there.
-    #[must_use]
-    pub fn with_alerts(self, alerts: Option<Arc<Feed>>) -> Self {
-        Self { alerts, ..self }
+    pub fn new(store: Arc<Store>, costs: Arc<PluginCosts>) -> Self {
+        Self { store, costs, ingest_ns: AtomicU64::new(0) }
     }
 
     /// Has the store take a batch, and enters what that took and what became of the rows.
@@ -67,7 +54,7 @@ impl TimedStore {
     }
 }
 
-impl InstanceSink for TimedStore {
+impl DataSink for TimedStore {
     fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
         self.register(FAMILIES, verdicts, |verdicts| self.store.register_families(families, verdicts));
     }
@@ -101,27 +88,6 @@ impl InstanceSink for TimedStore {
 
     fn reset(&self) {
         self.store.reset();
-        if let Some(alerts) = &self.alerts {
-            alerts.restarted();
-        }
-    }
-
-    fn log_enabled(&self, level: Level) -> bool {
-        self.store.log_enabled(level)
-    }
-
-    fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
-        self.store.log(level, message, fields);
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        self.store.event(event);
-    }
-
-    fn fact(&self, name: &str, value: &str) {
-        if let Some(entry) = self.entry.upgrade() {
-            entry.set_fact(name, value);
-        }
     }
 }
 

@@ -168,7 +168,6 @@ fn not_allowed(methods: &[Method]) -> Response<Answer> {
 #[cfg(test)]
 mod tests {
     use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, VARY};
-    use prometheus_client::registry::Registry;
 
     use http_server::PeerKey;
 
@@ -181,7 +180,7 @@ mod tests {
     fn site(settings: SiteSettings) -> Arc<Site> {
         Arc::new(Site::new(Parts {
             target_registry: Arc::new(TargetRegistry::default()),
-            registry: Registry::default(),
+            registry: Arc::default(),
             scrapes: Arc::new(Scrapes::default()),
             prober: None,
             settings,

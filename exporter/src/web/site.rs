@@ -18,7 +18,7 @@ pub struct Parts {
     /// The account of every target.
     pub target_registry: Arc<TargetRegistry>,
     /// The exporter's own metrics.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     /// Counts what is read.
     pub scrapes: Arc<Scrapes>,
     /// Asks targets for `/probe`, and lists them for `/sd`; without it there is neither.
@@ -51,7 +51,7 @@ impl Site {
         let Parts { target_registry, registry, scrapes, prober, settings, reloader, page_state } = parts;
         Self {
             target_registry,
-            registry: Arc::new(registry),
+            registry,
             scrapes,
             prober,
             reloader,

@@ -19,8 +19,9 @@ use otlp::encode::{Earlier, Facts, Part, Requests, Resource, Scope as Plugin, Te
 use parking_lot::Mutex;
 use plugin_abi::{
     CollectionId, Completion, CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest,
-    CredentialVerdict, Lease, LeaseId, Outcome, Secret, TargetInfo, Waiter,
+    CredentialVerdict, Lease, LeaseId, Outcome, Secret, Sinks, TargetInfo, Waiter,
 };
+use plugin_host::testing::RecordingSink;
 use plugin_host::{Host, HostOptions, Instance, InstanceConfig, monotonic_ns};
 use serde_json::Value;
 use series::model::{Escaping, Snapshot, Target};
@@ -136,9 +137,10 @@ impl World {
                 identity: "corp".to_owned(),
             };
             let settings = Value::Object(config.modules["os"].settings.clone());
-            let sink = Arc::<Store>::clone(&store);
+            let data = Arc::<Store>::clone(&store);
+            let sinks = Sinks { data, notices: Arc::<RecordingSink>::default() };
             let instance = library
-                .create("pcq", &InstanceConfig { target, settings, ..InstanceConfig::default() }, sink)
+                .create("pcq", &InstanceConfig { target, settings, ..InstanceConfig::default() }, sinks)
                 .unwrap();
             Watched { store, instance, ends }
         };

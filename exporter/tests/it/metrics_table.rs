@@ -14,7 +14,8 @@ fn table() -> String {
         "# The exporter's own metrics\n\n\
          All of them are on `/metrics`, after the targets' series; scrapes in the protobuf format get native histograms.\n\
          No histogram has a label for targets, so the number of their series does not grow with the number of targets.\n\
-         `telemetry:` sends the histograms and some of the other metrics to a collector.\n\n\
+         `telemetry:` sends all of them to a collector, as OpenTelemetry writes them: `perfmon_exporter_series` is\n\
+         `perfmon_exporter.series`, and a unit is not in the name but beside it.\n\n\
          Counters by reason of the push, of alerts and of the web server start at zero for each reason, once that part is\n\
          configured, so that `rate()` and `increase()` see the first event. `perfmon_exporter_failures_total` and\n\
          `perfmon_exporter_series_dropped_total` do not: a zero for each target, stage and reason would be hundreds of\n\
@@ -46,7 +47,8 @@ fn own_metrics_have_names_and_words_that_readers_can_rely_on() {
     let mut names = BTreeSet::new();
     for metric in own_metrics() {
         let name = metric.name;
-        assert!(names.insert(name), "{name} is there twice");
+        assert!(names.insert(name.to_owned()), "{name} is there twice");
+        assert!(names.insert(metric.otel_name()), "{name} is another's in OpenTelemetry");
         assert!(name.starts_with("perfmon_exporter_") || name.starts_with("process_"), "{name}");
         assert!(metric.help.ends_with('.') && !metric.help.contains(['\n', '|']), "{name}: {}", metric.help);
         let reserved = ["_total", "_count", "_sum", "_bucket", "_created", "_info"];

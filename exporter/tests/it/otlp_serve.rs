@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
-use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use opentelemetry_proto::tonic::metrics::v1::{Gauge, Metric, Sum};
 use otlp::push::OtlpProtocol;
+use perfmon_exporter::process::own_metrics;
+use support::telemetry::MetricKind;
 use tokio::net::TcpListener;
 
 use crate::command_plugin::{self, Installed, Sim};
@@ -169,6 +171,7 @@ telemetry: {{endpoint: 'http://127.0.0.1:{port}', interval: 1h, headers: {{x-tok
 "#
     ));
     exporter.wait_for_line("Target is up");
+    let page = exporter.ask("GET /metrics HTTP/1.0\r\nHost: here\r\n\r\n").body;
     // Its end is the end of an interval, too.
     exporter.terminate();
     let received = runtime.block_on(collector.received(1)).remove(0);
@@ -184,13 +187,30 @@ telemetry: {{endpoint: 'http://127.0.0.1:{port}', interval: 1h, headers: {{x-tok
         panic!("{metrics:?}")
     };
     assert!(histogram.data_points.iter().map(|point| point.count).sum::<u64>() > 0, "{histogram:?}");
-    let is_figure = |metric: &&Metric| !matches!(metric.data, Some(Data::Histogram(_)));
-    let mut names: Vec<&str> = metrics.iter().filter(is_figure).map(|metric| metric.name.as_str()).collect();
-    names.sort_unstable();
-    assert_eq!(
-        names,
-        ["perfmon_exporter.series", "perfmon_exporter.targets", "process.cpu.time", "process.memory.usage"]
-    );
+    // Whatever the page has goes there, too, with the same labels.
+    let sent: BTreeMap<&str, &Metric> = metrics.iter().map(|metric| (metric.name.as_str(), metric)).collect();
+    let mut compared = 0;
+    for metric in own_metrics().into_iter().filter(|metric| !matches!(metric.kind, MetricKind::Histogram(_)))
+    {
+        let lines = page.lines().filter_map(|line| line.strip_prefix(&metric.shown_name()));
+        let shown = lines.filter(|rest| rest.starts_with(['{', ' '])).count();
+        let points = sent.get(&*metric.otel_name()).map_or(&[][..], |sent| {
+            assert_eq!((&*sent.description, &*sent.unit), (metric.help, metric.otel_unit()));
+            let (Some(Data::Gauge(Gauge { data_points })) | Some(Data::Sum(Sum { data_points, .. }))) =
+                &sent.data
+            else {
+                panic!("{sent:?}")
+            };
+            let is_sum = matches!(&sent.data, Some(Data::Sum(sum)) if sum.is_monotonic);
+            assert_eq!(is_sum, metric.kind == MetricKind::Counter, "{}", metric.name);
+            data_points
+        });
+        // What began to be counted after the page may have a series more.
+        assert!(points.len() >= shown, "{} has {shown} series on the page and {points:?}", metric.name);
+        assert!(points.iter().all(|point| point.attributes.len() <= metric.labels.len()), "{}", metric.name);
+        compared += shown;
+    }
+    assert!(compared > 60, "{compared}");
 }
 
 /// The last point of a gauge in a request, and whether it is there to say that there is none any more.

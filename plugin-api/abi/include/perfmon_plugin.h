@@ -238,11 +238,15 @@ typedef int32_t perfmon_status;
 #define PERFMON_LEVEL_DEBUG 4
 #define PERFMON_LEVEL_TRACE 5
 
-/* The state of the alert that an event is about. The host takes an unknown one as PERFMON_ALERT_NONE. */
-#define PERFMON_ALERT_NONE 0   /* the event is about no alert */
+/* The state of an alert. The host takes an event with an unknown one as about no alert. */
 #define PERFMON_ALERT_OPENED 1 /* it fires from now on */
 #define PERFMON_ALERT_OPEN 2   /* it still fires. Repeat this from time to time, for receivers that missed OPENED */
 #define PERFMON_ALERT_CLOSED 3 /* it no longer fires */
+
+/* On which side of its threshold an alert fires. The host takes an unknown one as PERFMON_COMPARISON_NONE. */
+#define PERFMON_COMPARISON_NONE 0  /* the alert compares no numbers */
+#define PERFMON_COMPARISON_ABOVE 1
+#define PERFMON_COMPARISON_BELOW 2
 
 /* The kind of a leased secret. End a lease of an unknown kind with PERFMON_CREDENTIAL_UNKNOWN. */
 #define PERFMON_CREDENTIAL_KIND_PASSWORD 1
@@ -547,6 +551,24 @@ typedef struct perfmon_log {
     perfmon_array fields; /* of perfmon_label */
 } perfmon_log;
 
+/* An alert and its state. */
+typedef struct perfmon_alert {
+    uint32_t size;
+    uint32_t state;       /* PERFMON_ALERT_... */
+    perfmon_str id;       /* its name: not empty, one line, unique in the instance */
+    perfmon_array labels; /* of perfmon_label, at most 32: what identifies the alert, the same in each of its events. Receivers
+                           * get them as labels, and the event's fields as annotations. Their names are
+                           * [a-zA-Z_][a-zA-Z0-9_]*, each once, and do not begin with __. Receivers call the alert as its label
+                           * `alert` does */
+    uint32_t comparison;  /* PERFMON_COMPARISON_...; with NONE, value and threshold are not read */
+    uint32_t reserved;
+    double value;         /* not finite: there is none */
+    double threshold;     /* not finite: as with PERFMON_COMPARISON_NONE */
+    uint64_t interval_ns; /* between two evaluations; 0 if not known. Where the instance is made anew, an alert that it does not
+                           * report again ends after twice interval_ns and hold_ns, at the earliest */
+    uint64_t hold_ns;     /* how long the value has to be across before the alert fires */
+} perfmon_alert;
+
 /* Something that happened on the target, such as an alert that fired. */
 typedef struct perfmon_event {
     uint32_t size;
@@ -554,17 +576,8 @@ typedef struct perfmon_event {
     perfmon_str name;     /* its kind: [a-z][a-z0-9_.]* */
     int64_t time_unix_ns; /* 0 if not known */
     perfmon_str body;     /* a sentence */
-    perfmon_array fields; /* of perfmon_label. Pages show `value`, `operator` (> or <) and `threshold` of an alert. Where
-                           * the instance is made anew, an alert that it does not report again ends after twice `interval`
-                           * and `for`, in seconds, at the earliest. Receivers call it as a field `alert` does that
-                           * identifies it */
-    uint32_t alert_state; /* PERFMON_ALERT_... */
-    uint32_t alert_labels; /* so many of the first fields, at most 32, identify the alert, the same in each of its
-                           * events. Receivers get them as labels, and the other fields as annotations. Their names are
-                           * [a-zA-Z_][a-zA-Z0-9_]*, each once, and do not begin with __. Ignored if alert_state is
-                           * PERFMON_ALERT_NONE */
-    perfmon_str alert;    /* the alert's name: not empty, one line, unique in the instance. Ignored if
-                           * alert_state is PERFMON_ALERT_NONE */
+    perfmon_array fields; /* of perfmon_label */
+    const perfmon_alert *alert; /* NULL: it is about no alert */
 } perfmon_event;
 
 /* A request for a secret. */
@@ -653,8 +666,8 @@ typedef struct perfmon_host {
     /* Writes a log record. FULL: too many bytes in this second; dropped and counted. */
     perfmon_status (*log)(uint64_t owner, const perfmon_log *record);
 
-    /* Reports an event. FULL as with log(), and if the instance has too many open alerts. If an open alert
-     * is opened again, the host passes it on as still open. */
+    /* Reports an event. FULL as with log(), and if too many alerts are open: the event is dropped, report the alert again with a
+     * later collection. The host remembers which alerts are open; one that is opened again stays open. */
     perfmon_status (*event)(uint64_t instance, const perfmon_event *event);
 
     /* Asks for a secret. owner: an instance or a run. OK: *lease_plugin is filled; end it with credential_result.

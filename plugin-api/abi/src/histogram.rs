@@ -8,7 +8,7 @@
 /// is. The sink checks whether a series is still live and of this family when it stores the row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HistogramBatch<'a> {
-    /// An id that [`register_families`](crate::InstanceSink::register_families) accepted.
+    /// An id that [`register_families`](crate::DataSink::register_families) accepted.
     pub family: u32,
     /// How many counts each row has.
     pub buckets: usize,

@@ -2,7 +2,7 @@
 //!
 //! [`raw`] is the C header. The other types are what it means, once for both sides: `plugin-sdk` gives them to the authors of
 //! plugins and writes them as the header wants, `plugin-host` reads and checks what arrives, and the exporter implements
-//! [`InstanceSink`] once an instance and [`CredentialBroker`] once a process. What arrives there is valid: strings are UTF-8
+//! [`DataSink`] and [`Notices`] once an instance and [`CredentialBroker`] once a process. What arrives there is valid: strings are UTF-8
 //! within the limits, columns have one length, ids were assigned before, enum values are known. Nothing in a sink may
 //! block: the caller is a thread of the plugin.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -28,7 +28,7 @@ pub use self::credential::{
     NoCredentials, Secret, Waiter,
 };
 pub use self::display::{Display, DisplayRule};
-pub use self::event::{Alert, AlertState, Event, Level};
+pub use self::event::{Alert, AlertState, Attribute, Comparison, Evaluation, Event, Level, NoRoom};
 pub use self::failure::{DeclaredReason, Failure, FailureOf, Reason};
 pub use self::family::{
     DropReason, FamilyDef, FamilyId, FamilyKey, Kind, RESERVED_NAMESPACES, SeriesDef, SeriesId, Start,
@@ -38,7 +38,7 @@ pub use self::histogram::HistogramBatch;
 pub use self::problem::{Problem, Selects};
 pub use self::reason::{GeneralReason, Stage};
 pub use self::setting::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
-pub use self::sink::{InstanceSink, LibraryLog};
+pub use self::sink::{DataSink, LibraryLog, Notices, Sinks};
 use std::io;
 use std::os::fd::OwnedFd;
 

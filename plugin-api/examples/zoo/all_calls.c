@@ -31,8 +31,9 @@ static perfmon_status collect(const perfmon_collect *request) {
     host->histograms(it, &batch, NULL);
     const perfmon_label fact = {STR("os.type"), STR("zoo")};
     host->fact(it, &fact);
+    const perfmon_alert alert = {.size = sizeof(alert), .state = PERFMON_ALERT_OPENED, .id = STR("bear")};
     const perfmon_event event = {.size = sizeof(event), .level = PERFMON_LEVEL_WARN, .name = STR("zoo.alert"),
-                                 .body = STR("An animal is missing."), .alert_state = PERFMON_ALERT_OPENED, .alert = STR("bear")};
+                                 .body = STR("An animal is missing."), .alert = &alert};
     host->event(it, &event);
     host->log_enabled(it, PERFMON_LEVEL_INFO);
     say(it, "made", 1);

@@ -139,7 +139,7 @@ fn first(problems: &[Problem]) -> String {
     problems.first().map(ToString::to_string).unwrap_or_default()
 }
 
-/// A collection that could not begin. [`plugin_abi::InstanceSink::complete`] is not called for it.
+/// A collection that could not begin. [`plugin_abi::DataSink::complete`] is not called for it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CollectError {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use plugin_abi::InstanceSink;
+use plugin_abi::Sinks;
 use plugin_abi::raw::{END_PROCESS, EntryFn, SOURCE_LIBRARY};
 use plugin_abi::{FamilyKey, Problem, Selects};
 use serde_json::Value;
@@ -283,11 +283,11 @@ impl Library {
         &self,
         source: &str,
         config: &InstanceConfig,
-        sink: Arc<dyn InstanceSink>,
+        sinks: impl Into<Sinks>,
     ) -> Result<Instance, ConfigureError> {
         let source = self.0.source(source)?;
         configure::library_unless_done(&self.0)?;
-        InstanceShared::create(&self.0, source, config, sink).map(Instance)
+        InstanceShared::create(&self.0, source, config, sinks.into()).map(Instance)
     }
 
     /// Runs a command on its own thread; the returned handle gets its exit code.

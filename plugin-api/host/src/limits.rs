@@ -54,8 +54,6 @@ pub struct Limits {
     pub quarantine_s_max: u64,
     /// Collections in flight on one host name, over all plugins.
     pub collections_per_target_max: u32,
-    /// Alerts of one instance that are open.
-    pub alerts_max: u32,
     /// How long an instance may take to end.
     pub end_ms_max: u64,
     /// Maximum interval that an instance may ask for; longer ones are refused.
@@ -93,7 +91,6 @@ impl Default for Limits {
             quarantine_s: 30,
             quarantine_s_max: 3_600,
             collections_per_target_max: 8,
-            alerts_max: 1_000,
             end_ms_max: 10_000,
             min_interval_ms_max: 24 * 3_600_000,
             retry_after_ms_max: 24 * 3_600_000,

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use plugin_abi::raw::{self, Array, Label, Malformed, REASON_DECLARED, Str};
 use plugin_abi::{
-    Alert, AlertState, Batch, Column, Completion, Display, DisplayRule, DropReason, Event, Failure,
-    FamilyDef, FamilyId, GeneralReason, Kind, Level, Outcome, Problem, Reason, SeriesDef, Stage, StageReport,
-    Start, ValueKind,
+    Alert, AlertState, Batch, Column, Comparison, Completion, Display, DisplayRule, DropReason, Evaluation,
+    Event, Failure, FamilyDef, FamilyId, GeneralReason, Kind, Level, Outcome, Problem, Reason, SeriesDef,
+    Stage, StageReport, Start, ValueKind,
 };
 
 use crate::info::SourceInfo;
@@ -267,20 +267,26 @@ pub(crate) unsafe fn text_and_fields<'a>(
     fields: Array,
     limits: &Limits,
 ) -> Result<(&'a str, Pairs<'a>), Violation> {
-    let text_max = limits.text_bytes_max as usize;
     // SAFETY: the caller promises it.
-    let text = unsafe { text.read(text_max) }?;
+    let text = unsafe { text.read(limits.text_bytes_max as usize) }?;
     // SAFETY: as above.
-    let rows = unsafe { fields.column::<Label>(limits.fields_max as usize) }?;
+    Ok((text, unsafe { pairs(fields, limits.fields_max as usize, limits) }?))
+}
+
+/// # Safety
+/// The call that brought the array has not returned.
+unsafe fn pairs<'a>(fields: Array, len_max: usize, limits: &Limits) -> Result<Pairs<'a>, Violation> {
+    // SAFETY: the caller promises it.
+    let rows = unsafe { fields.column::<Label>(len_max) }?;
     let mut pairs = Vec::with_capacity(rows.len());
     for row in rows {
         // SAFETY: as above.
         let key = unsafe { row.name.read(limits.name_bytes_max as usize) }?;
         // SAFETY: as above.
-        let value = unsafe { row.value.read(text_max) }?;
+        let value = unsafe { row.value.read(limits.text_bytes_max as usize) }?;
         pairs.push((key, value));
     }
-    Ok((text, pairs))
+    Ok(pairs)
 }
 
 /// # Safety
@@ -289,34 +295,36 @@ pub(crate) unsafe fn event<'a>(
     raw: &raw::Event,
     body: &'a str,
     fields: &'a [(&'a str, &'a str)],
+    alert: Option<Alert<'a>>,
     limits: &Limits,
 ) -> Result<Event<'a>, Violation> {
     // SAFETY: the caller promises it.
     let name = dotted(unsafe { raw.name.read(limits.name_bytes_max as usize) }?)?;
     let time_unix_nanos = (raw.time_unix_ns != 0).then_some(raw.time_unix_ns);
-    let alert = match AlertState::from_code(raw.alert_state) {
-        Some(state) => {
-            // SAFETY: as above.
-            let id = unsafe { raw.alert.read(limits.name_bytes_max as usize) }?;
-            if id.is_empty() || id.chars().any(char::is_control) {
-                return Err(Violation::BadName);
-            }
-            Some(Alert { id, state, labels: alert_labels(raw.alert_labels, fields)? })
-        }
-        None => None,
-    };
     Ok(Event { name, level: Level::from_code(raw.level), time_unix_nanos, body, fields, alert })
 }
 
-/// The first `count` of `fields`, which identify an alert.
-fn alert_labels<'a>(
-    count: u32,
-    fields: &'a [(&'a str, &'a str)],
-) -> Result<&'a [(&'a str, &'a str)], Violation> {
-    let labels = fields.get(..count as usize).ok_or(Violation::LengthMismatch)?;
-    if labels.len() > ALERT_LABELS_MAX {
-        return Err(Violation::OverLimit);
+/// An alert, and its labels apart from it. `None` for an event that is about none.
+///
+/// # Safety
+/// The call that brought the event has not returned.
+pub(crate) unsafe fn alert<'a>(
+    raw: *const raw::Alert,
+    limits: &Limits,
+) -> Result<Option<(Alert<'a>, Pairs<'a>)>, Violation> {
+    if raw.is_null() {
+        return Ok(None);
     }
+    // SAFETY: the caller promises it; so for all of these.
+    let raw = unsafe { raw::read_struct(raw) }?;
+    let Some(state) = AlertState::from_code(raw.state) else { return Ok(None) };
+    // SAFETY: as above.
+    let id = unsafe { raw.id.read(limits.name_bytes_max as usize) }?;
+    if id.is_empty() || id.chars().any(char::is_control) {
+        return Err(Violation::BadName);
+    }
+    // SAFETY: as above.
+    let labels = unsafe { pairs(raw.labels, ALERT_LABELS_MAX, limits) }?;
     for (index, (name, _)) in labels.iter().enumerate() {
         let is_new = labels[..index].iter().all(|(before, _)| before != name);
         // Prometheus keeps the others for itself.
@@ -324,7 +332,15 @@ fn alert_labels<'a>(
             return Err(Violation::BadName);
         }
     }
-    Ok(labels)
+    let finite = |number: f64| number.is_finite().then_some(number);
+    let compared = Comparison::from_code(raw.comparison).zip(finite(raw.threshold));
+    let evaluation = compared.map(|(comparison, threshold)| Evaluation {
+        value: finite(raw.value),
+        comparison,
+        threshold,
+    });
+    let [interval, hold] = [raw.interval_ns, raw.hold_ns].map(Duration::from_nanos);
+    Ok(Some((Alert { evaluation, interval, hold, ..Alert::new(id, state, &[]) }, labels)))
 }
 
 /// Labels that identify an alert.

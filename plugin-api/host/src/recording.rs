@@ -1,17 +1,19 @@
 //! A sink that keeps everything, for tests and for `plugin check`.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use plugin_abi::{
-    AlertState, Batch, BatchOutcome, CollectionId, Column, Completion, DisplayRule, DropReason, Event,
-    Failure, FamilyDef, HistogramBatch, InstanceSink, Kind, Level, Outcome, SeriesDef, StageReport, Start,
-    ValueKind, Verdict,
+    AlertState, Batch, BatchOutcome, CollectionId, Column, Completion, DataSink, DisplayRule, DropReason,
+    Evaluation, Event, Failure, FamilyDef, HistogramBatch, Kind, Level, NoRoom, Notices, Outcome, SeriesDef,
+    StageReport, Start, ValueKind, Verdict,
 };
 
 /// Keeps everything that arrives.
 #[derive(Debug, Default)]
 pub struct RecordingSink {
+    alerts_max: Option<usize>,
     recorded: Mutex<Recorded>,
     changed: Condvar,
 }
@@ -29,6 +31,8 @@ pub struct Recorded {
     pub alerts: Vec<(String, AlertState)>,
     /// The labels of each of them.
     pub alert_labels: Vec<Vec<(String, String)>>,
+    /// What each of them compares.
+    pub evaluations: Vec<Option<Evaluation>>,
     /// Facts about the target, in order.
     pub facts: Vec<(String, String)>,
     /// How many batches came.
@@ -37,6 +41,22 @@ pub struct Recorded {
     pub checked_ns: Vec<u64>,
     /// How often the instance was restarted.
     pub resets: u64,
+}
+
+impl Recorded {
+    /// The alerts that opened and did not close.
+    #[must_use]
+    pub fn open_alerts(&self) -> BTreeSet<&str> {
+        let mut open = BTreeSet::new();
+        for (id, state) in &self.alerts {
+            if *state == AlertState::Closed {
+                open.remove(&**id)
+            } else {
+                open.insert(&**id)
+            };
+        }
+        open
+    }
 }
 
 /// A log record that arrived.
@@ -110,6 +130,12 @@ pub enum RecordedOutcome {
 }
 
 impl RecordingSink {
+    /// One in which so many alerts may be open.
+    #[must_use]
+    pub fn with_alerts_max(alerts_max: usize) -> Self {
+        Self { alerts_max: Some(alerts_max), ..Self::default() }
+    }
+
     /// What arrived so far.
     #[must_use]
     pub fn recorded(&self) -> Recorded {
@@ -155,7 +181,7 @@ impl RecordingSink {
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-impl InstanceSink for RecordingSink {
+impl DataSink for RecordingSink {
     fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
         self.change(|recorded| {
             for family in families {
@@ -258,7 +284,9 @@ impl InstanceSink for RecordingSink {
             recorded.resets += 1;
         });
     }
+}
 
+impl Notices for RecordingSink {
     fn log_enabled(&self, _level: Level) -> bool {
         true
     }
@@ -269,12 +297,24 @@ impl InstanceSink for RecordingSink {
         });
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &Event<'_>) -> Result<(), NoRoom> {
         self.change(|recorded| {
+            let is_new = event.alert.is_some_and(|alert| {
+                alert.state != AlertState::Closed && !recorded.open_alerts().contains(alert.id)
+            });
+            if is_new && self.alerts_max.is_some_and(|max| recorded.open_alerts().len() >= max) {
+                return Err(NoRoom);
+            }
             recorded.events.push((event.name.to_owned(), event.body.to_owned()));
             recorded.alerts.extend(event.alert.map(|alert| (alert.id.to_owned(), alert.state)));
             recorded.alert_labels.extend(event.alert.map(|alert| owned(alert.labels)));
-        });
+            recorded.evaluations.extend(event.alert.map(|alert| alert.evaluation));
+            Ok(())
+        })
+    }
+
+    fn is_open(&self, alert: &str) -> bool {
+        self.recorded.lock().open_alerts().contains(alert)
     }
 
     fn fact(&self, name: &str, value: &str) {

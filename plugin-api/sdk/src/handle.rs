@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::host;
 use crate::output::Output;
 use crate::token::Signal;
-use plugin_abi::{Event, Level};
+use plugin_abi::{Event, Level, NoRoom};
 
 /// An instance's handle of the host. Cheap to clone; does nothing after the instance has ended.
 #[derive(Clone, Debug)]
@@ -54,11 +54,15 @@ impl Handle {
         body: &str,
         fields: &[(&str, &str)],
     ) {
-        self.report(&Event { name, level, time_unix_nanos, body, fields, alert: None });
+        // What finds no room is counted by the host.
+        let _ = self.report(&Event { name, level, time_unix_nanos, body, fields, alert: None });
     }
 
     /// Reports something that happened on the target, with or without an alert.
-    pub fn report(&self, event: &Event<'_>) {
-        host::event(self.instance, event);
+    ///
+    /// # Errors
+    /// If it is not taken now. Report an alert again with a later collection.
+    pub fn report(&self, event: &Event<'_>) -> Result<(), NoRoom> {
+        host::event(self.instance, event)
     }
 }

@@ -6,6 +6,7 @@
 
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use plugin_abi::raw::{
     self, Array, ArrayMut, Batch, Bytes, CellMemory, Completion, CredentialLease, CredentialRequest, DENIED,
@@ -13,7 +14,7 @@ use plugin_abi::raw::{
     PROBLEM_WARNING, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Series, Str,
     Text, UNSUPPORTED, Verdict, WAIT, struct_size,
 };
-use plugin_abi::{CredentialVerdict, Event, FamilyDef, Problem, SeriesDef, Start};
+use plugin_abi::{CredentialVerdict, Event, FamilyDef, NoRoom, Problem, SeriesDef, Start};
 use zeroize::Zeroizing;
 
 static HOST: OnceLock<HostApi> = OnceLock::new();
@@ -227,9 +228,23 @@ pub(crate) fn log(owner: u64, level: u32, message: &str, fields: &[Label]) {
     unsafe { function(owner, &record) };
 }
 
-pub(crate) fn event(instance: u64, event: &Event<'_>) {
-    let Some(function) = HOST.get().and_then(|host| host.event) else { return };
-    let fields: Vec<Label> = event.fields.iter().map(|(key, value)| Label::of(key, value)).collect();
+pub(crate) fn event(instance: u64, event: &Event<'_>) -> Result<(), NoRoom> {
+    let Some(function) = HOST.get().and_then(|host| host.event) else { return Ok(()) };
+    let pairs = |pairs: &[(&str, &str)]| pairs.iter().map(|(key, value)| Label::of(key, value)).collect();
+    let (fields, labels): (Vec<Label>, Vec<Label>) =
+        (pairs(event.fields), pairs(event.alert.map_or(&[], |alert| alert.labels)));
+    let alert = event.alert.map(|alert| raw::Alert {
+        size: struct_size::<raw::Alert>(),
+        state: alert.state.code(),
+        id: Str::of(alert.id),
+        labels: Array::of(&labels),
+        comparison: alert.evaluation.map_or(raw::COMPARISON_NONE, |compared| compared.comparison.code()),
+        reserved: 0,
+        value: alert.evaluation.and_then(|compared| compared.value).unwrap_or(f64::NAN),
+        threshold: alert.evaluation.map_or(f64::NAN, |compared| compared.threshold),
+        interval_ns: nanos(alert.interval),
+        hold_ns: nanos(alert.hold),
+    });
     let row = raw::Event {
         size: struct_size::<raw::Event>(),
         level: event.level.code(),
@@ -237,12 +252,15 @@ pub(crate) fn event(instance: u64, event: &Event<'_>) {
         time_unix_ns: event.time_unix_nanos.unwrap_or(0),
         body: Str::of(event.body),
         fields: Array::of(&fields),
-        alert_state: event.alert.map_or(raw::ALERT_NONE, |alert| alert.state.code()),
-        alert_labels: event.alert.map_or(0, |alert| u32::try_from(alert.labels.len()).unwrap_or(u32::MAX)),
-        alert: event.alert.map_or(Str::EMPTY, |alert| Str::of(alert.id)),
+        alert: alert.as_ref().map_or(std::ptr::null(), |alert| &raw const *alert),
     };
-    // SAFETY: strings and fields outlive the call.
-    unsafe { function(instance, &row) };
+    // SAFETY: strings, fields and the alert outlive the call.
+    let status = unsafe { function(instance, &row) };
+    if status == FULL { Err(NoRoom) } else { Ok(()) }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 pub(crate) fn fact(instance: u64, name: &str, value: &str) {

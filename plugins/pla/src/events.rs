@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pla_engine::{AlertState as State, Comparison, Judgement, Rule};
-use plugin_sdk::{Alert, AlertState, Event, Handle, Level};
+use plugin_sdk::{Alert, AlertState, Evaluation, Event, Handle, Level, NoRoom};
 
 use crate::alert_table::{AlertRow, WatchedAlert};
 
-/// Reports events, and knows how many alerts are open.
+/// Reports events, as far as there is room for them; what finds none is reported with a later collection.
 #[derive(Debug)]
 pub(crate) struct Reporter {
     handle: Handle,
-    open: usize,
-    /// Whether it was said that there are too many.
+    /// Whether an alert that opened in this collection found no room: then the others would find none.
     is_full: bool,
     /// Bytes of texts that this collection may still report; what is above waits for the next one.
     room: usize,
@@ -24,11 +23,11 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     pub(crate) const fn new(handle: Handle) -> Self {
-        Self { handle, open: 0, is_full: false, room: BYTES_MAX, reported: Vec::new() }
+        Self { handle, is_full: false, room: BYTES_MAX, reported: Vec::new() }
     }
 
     pub(crate) const fn begin(&mut self) {
-        self.room = BYTES_MAX;
+        (self.room, self.is_full) = (BYTES_MAX, false);
     }
 
     /// Reports what changed with the instances of an alert.
@@ -40,15 +39,14 @@ impl Reporter {
             }
             let fires = row.judgement.state == State::Firing && alert.logs_events;
             match (row.reported, fires) {
-                (None, true) if self.open < OPEN_MAX => {
-                    self.open += 1;
-                    row.reported = Some(now);
-                    self.send(alert, instance, &row.judgement, AlertState::Opened);
+                (None, true) if !self.is_full => {
+                    let sent = self.send(alert, instance, &row.judgement, AlertState::Opened);
+                    self.is_full = sent.is_err();
+                    row.reported = sent.is_ok().then_some(now);
                 }
-                (None, true) => self.tell_full(alert),
                 (Some(at), true) if now.saturating_sub(at) >= REPEATED_AFTER => {
-                    row.reported = Some(now);
-                    self.send(alert, instance, &row.judgement, AlertState::Open);
+                    let sent = self.send(alert, instance, &row.judgement, AlertState::Open);
+                    row.reported = Some(if sent.is_ok() { now } else { at });
                 }
                 (Some(_), false) => self.close(alert, instance, row),
                 _ => {}
@@ -57,25 +55,11 @@ impl Reporter {
         alert.rows = rows;
     }
 
-    /// An alert fires that is not reported.
-    fn tell_full(&mut self, alert: &WatchedAlert) {
-        if !std::mem::replace(&mut self.is_full, true) {
-            tracing::warn!(
-                set = &*alert.set,
-                alert = &*alert.name,
-                open_max = OPEN_MAX,
-                next_step = "have alerts name fewer instances, or write `event: false` at some; metrics show all of them",
-                "Alerts that fire are not reported: too many are open"
-            );
-        }
-    }
-
     /// An instance that is not known any more fires no more.
     pub(crate) fn close(&mut self, alert: &WatchedAlert, instance: &Arc<str>, row: &mut AlertRow) {
         if row.reported.take().is_some() {
-            self.open = self.open.saturating_sub(1);
-            self.is_full &= self.open > OPEN_MAX / 2;
-            self.send(alert, instance, &row.judgement, AlertState::Closed);
+            // The end of an alert that is open always finds room.
+            let _ = self.send(alert, instance, &row.judgement, AlertState::Closed);
         }
     }
 
@@ -92,44 +76,43 @@ impl Reporter {
         alert.rows = rows;
     }
 
-    fn send(&mut self, alert: &WatchedAlert, instance: &str, judgement: &Judgement, state: AlertState) {
-        if state != AlertState::Open {
-            self.reported.push((Arc::clone(&alert.set), Arc::clone(&alert.name)));
-        }
+    fn send(
+        &mut self,
+        alert: &WatchedAlert,
+        instance: &str,
+        judgement: &Judgement,
+        state: AlertState,
+    ) -> Result<(), NoRoom> {
         let Rule { threshold, interval, hold } = alert.rule();
-        let [interval, hold] = [*interval, *hold].map(seconds);
-        let value = judgement.value.map(|value| value.to_string()).unwrap_or_default();
-        let limit = threshold.limit.to_string();
-        let operator = threshold.comparison.as_char().to_string();
         let body = body(alert, instance, judgement, state);
         self.room = self.room.saturating_sub(body.len());
-        // The first `IDENTIFYING_FIELDS` tell alerts apart.
-        let fields = [
+        let labels = [
             ("set", &*alert.set),
             ("alert", &*alert.name),
             ("counter", &*alert.counter),
             ("counter_instance", instance),
-            ("value", &*value),
-            ("operator", &*operator),
-            ("threshold", &*limit),
-            // How long it takes to find out again that it fires.
-            ("interval", &*interval),
-            ("for", &*hold),
         ];
-        let given = fields.len() - usize::from(hold.is_empty());
+        let comparison = match threshold.comparison {
+            Comparison::Above => plugin_sdk::Comparison::Above,
+            Comparison::Below => plugin_sdk::Comparison::Below,
+        };
+        let evaluation = Some(Evaluation { value: judgement.value, comparison, threshold: threshold.limit });
+        let (interval, hold) = (*interval, *hold);
+        let alert_id = id(alert, instance);
         self.handle.report(&Event {
             name: "pla.alert",
             level: if state == AlertState::Closed { Level::Info } else { Level::Warn },
             time_unix_nanos: None,
             body: &body,
-            fields: &fields[..given],
-            alert: Some(Alert { id: &id(alert, instance), state, labels: &fields[..IDENTIFYING_FIELDS] }),
-        });
+            fields: &[],
+            alert: Some(Alert { evaluation, interval, hold, ..Alert::new(&alert_id, state, &labels) }),
+        })?;
+        if state != AlertState::Open {
+            self.reported.push((Arc::clone(&alert.set), Arc::clone(&alert.name)));
+        }
+        Ok(())
     }
 }
-
-/// Set, alert, counter and instance are labels for receivers of alerts.
-const IDENTIFYING_FIELDS: usize = 4;
 
 fn body(alert: &WatchedAlert, instance: &str, judgement: &Judgement, state: AlertState) -> String {
     let WatchedAlert { set, name, counter, .. } = alert;
@@ -151,11 +134,6 @@ fn body(alert: &WatchedAlert, instance: &str, judgement: &Judgement, state: Aler
         _ => "has no data any more".to_owned(),
     };
     format!("Alert `{name}` of `{set}`: `{counter}`{of_instance} {says}")
-}
-
-/// Empty where there is none, or no end.
-fn seconds(time: Duration) -> String {
-    if time.is_zero() || time == Duration::MAX { String::new() } else { time.as_secs_f64().to_string() }
 }
 
 /// A value as people read it.
@@ -183,8 +161,6 @@ fn id(alert: &WatchedAlert, instance: &str) -> String {
     id
 }
 
-/// As many as the exporter takes of one instance.
-const OPEN_MAX: usize = 1_000;
 /// Half of what the exporter takes of one instance in a second.
 const BYTES_MAX: usize = 32 << 10;
 /// For receivers that missed that an alert fires.

@@ -1,12 +1,13 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use alerts::{Feed, Registry};
 use plugin_abi::{
     AlertState::{Closed, Open, Opened},
-    Failure, GeneralReason, Outcome, Stage,
+    Comparison, Evaluation, Failure, GeneralReason, NoRoom, Outcome, Stage,
 };
 
-use crate::support::{at, feed, steady, tell};
+use crate::support::{at, feed, say, steady, tell};
 
 fn open(registry: &Registry) -> Vec<(String, String)> {
     let open = registry.open().into_iter().map(|open| open.alert);
@@ -40,21 +41,21 @@ fn an_alert_opens_once_is_seen_again_and_closes() {
 fn an_open_alert_has_the_values_of_its_last_events() {
     let registry = Arc::new(Registry::default());
     let web = feed(&registry, "web1");
-    let tell_value = |state, value: &str, second| {
-        tell(&web, "low", state, &[("disk", "C:"), ("value", value)], at(second));
+    let tell_value = |state, value: Option<f64>, second| {
+        let evaluation = Some(Evaluation { value, comparison: Comparison::Above, threshold: 1.0 });
+        let alert = plugin_abi::Alert { evaluation, ..plugin_abi::Alert::new("low", state, &[]) };
+        say(&web, alert, &[], at(second)).expect("there is room");
     };
-    tell_value(Opened, "1.5", 0);
-    // No numbers, and what identifies it, are no values.
-    for (value, second) in [("", 1), ("NaN", 2), ("inf", 3), ("4 %", 4)] {
-        tell_value(Open, value, second);
-    }
-    tell(&web, "other", Opened, &[("value", "7"), ("disk", "C:")], at(0));
+    tell_value(Opened, Some(1.5), 0);
+    tell_value(Open, None, 1);
+    // A field is text, whatever it is called.
+    tell(&web, "other", Opened, &[("disk", "C:"), ("value", "7")], at(0));
     let values = |place: usize| registry.open()[place].values.to_vec();
     assert_eq!((values(0), values(1)), (vec![(at(0), 1.5)], vec![]));
-    (10..110).for_each(|second| tell_value(Open, &second.to_string(), second));
+    (10_u32..110).for_each(|second| tell_value(Open, Some(f64::from(second)), second.into()));
     assert_eq!(values(0), (50_u32..110).map(|second| (at(second.into()), second.into())).collect::<Vec<_>>());
     // The clock was set back.
-    tell_value(Open, "3", 60);
+    tell_value(Open, Some(3.0), 60);
     assert_eq!(values(0).last(), Some(&(at(60), 3.0)));
     assert_eq!(values(0).len(), 11);
 }
@@ -149,9 +150,11 @@ fn collections_that_are_not_full_end_what_is_not_reported_again_as_well() {
 fn an_alert_that_takes_its_time_to_fire_again_has_that_time() {
     let registry = Arc::new(Registry::default());
     let old = feed(&registry, "web1");
-    tell(&old, "slow", Opened, &[("disk", "C:"), ("interval", "15"), ("for", "600")], at(0));
-    tell(&old, "quick", Opened, &[("disk", "D:"), ("interval", "1")], at(0));
-    tell(&old, "odd", Opened, &[("disk", "E:"), ("interval", "-1e300"), ("for", "NaN")], at(0));
+    for (id, interval, hold) in [("slow", 15, 600), ("quick", 1, 0)] {
+        let (interval, hold) = (Duration::from_secs(interval), Duration::from_secs(hold));
+        let alert = plugin_abi::Alert { interval, hold, ..plugin_abi::Alert::new(id, Opened, &[]) };
+        assert_eq!(say(&old, alert, &[], at(0)), Ok(Some(Opened)));
+    }
     let new = feed(&registry, "web1");
     let ids = || open(&registry).into_iter().map(|(_, id)| id).collect::<Vec<_>>();
     for second in [100, 101, 102] {
@@ -220,13 +223,17 @@ fn what_is_above_the_limit_is_counted_and_gets_room_when_another_closes() {
     let registry = Arc::new(Registry::default());
     registry.set(vec![("site".to_owned(), "berlin".to_owned())], 2);
     let web = feed(&registry, "web1");
-    for id in ["a", "b", "c", "c"] {
-        tell(&web, id, Opened, &[], at(0));
-    }
+    let says = |id, state, second| say(&web, plugin_abi::Alert::new(id, state, &[]), &[], at(second));
+    let answers = ["a", "b", "c", "c", "b"].map(|id| says(id, Opened, 0));
+    let (opened, full) = (Ok(Some(Opened)), Err(NoRoom));
+    assert_eq!(answers, [opened, opened, full, full, Ok(Some(Open))], "one that is opened again is open");
     assert_eq!((registry.open_count(), registry.over_limit()), (2, 2));
-    tell(&web, "a", Closed, &[], at(1));
-    tell(&web, "c", Open, &[], at(2));
+    assert_eq!(["a", "c"].map(|id| web.is_open(id)), [true, false]);
+    assert_eq!(says("a", Closed, 1), Ok(Some(Closed)));
+    assert_eq!(says("c", Open, 2), Ok(Some(Open)));
     assert_eq!(registry.open_count(), 2);
+    web.restarted();
+    assert_eq!(says("b", Opened, 3), opened, "a restarted instance did not know of it");
     assert_eq!(registry.open()[1].alert.label("site"), "berlin");
 }
 
@@ -257,7 +264,7 @@ fn the_time_of_an_event_counts_if_it_can_be() {
     let nanos = |seconds: i64| Some((1_750_000_000 + seconds) * 1_000_000_000);
     let times = [("a", nanos(-5)), ("b", nanos(3_600)), ("c", nanos(-100_000)), ("d", Some(-1)), ("e", None)];
     for (id, time_unix_nanos) in times {
-        let alert = plugin_abi::Alert { id, state: Opened, labels: &[] };
+        let alert = plugin_abi::Alert::new(id, Opened, &[]);
         let event = plugin_abi::Event {
             name: "pla.alert",
             level: plugin_abi::Level::Warn,
@@ -266,7 +273,7 @@ fn the_time_of_an_event_counts_if_it_can_be() {
             fields: &[],
             alert: Some(alert),
         };
-        web.event(&event, at(0));
+        web.event(&event, at(0)).expect("there is room");
     }
     let starts: Vec<_> = registry.open().iter().map(|open| open.alert.starts_at).collect();
     assert_eq!(starts, [at(0) - std::time::Duration::from_secs(5), at(0), at(0), at(0), at(0)]);

@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
-use plugin_abi::{Alert, AlertState, Event, Level};
+use plugin_abi::{Alert, AlertState, Event, Level, NoRoom};
 use serde_json::Value;
 use support::http_client::{ClientTls, Clock, Connecting, Connector, Failure, HttpUrl, Stream, Trouble};
 use tokio::sync::Notify;
@@ -38,18 +38,26 @@ pub(crate) fn feed(registry: &Arc<Registry>, target: &str) -> Feed {
 
 /// Says something of an alert. The first field identifies it.
 pub(crate) fn tell(feed: &Feed, id: &str, state: AlertState, fields: &[(&str, &str)], now: SystemTime) {
-    let labels = fields.get(..1).unwrap_or_default();
-    feed.event(
-        &Event {
-            name: "pla.alert",
-            level: Level::Warn,
-            time_unix_nanos: None,
-            body: "It is full.",
-            fields,
-            alert: Some(Alert { id, state, labels }),
-        },
-        now,
-    );
+    let (labels, fields) = fields.split_at_checked(1).unwrap_or_default();
+    // Whether it found room is seen in the registry.
+    let _ = say(feed, Alert::new(id, state, labels), fields, now);
+}
+
+pub(crate) fn say(
+    feed: &Feed,
+    alert: Alert<'_>,
+    fields: &[(&str, &str)],
+    now: SystemTime,
+) -> Result<Option<AlertState>, NoRoom> {
+    let event = Event {
+        name: "pla.alert",
+        level: Level::Warn,
+        time_unix_nanos: None,
+        body: "It is full.",
+        fields,
+        alert: Some(alert),
+    };
+    feed.event(&event, now)
 }
 
 pub(crate) const ALERTMANAGER: ReceiverKind =

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::Format;
 use plugin_abi::{
-    Batch, BatchOutcome, CollectionId, Column, Completion, Display, DropReason, Failure, FamilyDef,
-    GeneralReason, HistogramBatch, InstanceSink, Kind, Outcome, SeriesDef, Stage, ValueKind, Verdict,
+    Batch, BatchOutcome, CollectionId, Column, Completion, DataSink, Display, DropReason, Failure, FamilyDef,
+    GeneralReason, HistogramBatch, Kind, Outcome, SeriesDef, Stage, ValueKind, Verdict,
 };
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, NoObserver, Scope, Store};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use exposition::testing::plugin::{complete, send_column, send_histograms};
 use exposition::{Escaping, Format, Representation, page, page_bytes};
-use plugin_abi::{Column, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef, ValueKind, Verdict};
+use plugin_abi::{Column, DataSink, Display, FamilyDef, Kind, Outcome, SeriesDef, ValueKind, Verdict};
 use proptest::prelude::*;
 use series::model::{Snapshot, Target, Value};
 use series::pipeline::{Catalog, Limits, NoObserver, Profile, Scope, Store};

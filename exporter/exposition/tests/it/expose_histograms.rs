@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use exposition::testing::plugin::{complete, histogram, send_histograms, series, store};
 use exposition::{Encoder, Escaping, Format, Representation, page, page_bytes};
-use plugin_abi::{FamilyDef, HistogramBatch, InstanceSink, Outcome, SeriesDef};
+use plugin_abi::{DataSink, FamilyDef, HistogramBatch, Outcome, SeriesDef};
 use series::model::{Snapshot, Target};
 use series::pipeline::{Catalog, Limits, NoObserver, Profile, Scope, Store};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use exposition::testing::plugin::{complete, counter, family, gauge, send, series};
 use exposition::{Escaping, Format, Representation, page, page_bytes};
-use plugin_abi::{Batch, Column, DropReason, FamilyDef, InstanceSink, Outcome, SeriesDef};
+use plugin_abi::{Batch, Column, DataSink, DropReason, FamilyDef, Outcome, SeriesDef};
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, NoObserver, Profile, Refusal, Scope, Store};
 

@@ -7,9 +7,7 @@ use exposition::testing::plugin::{
     complete, counter, family, gauge, histogram, instances, send, send_column, store, store_with,
 };
 use exposition::{Encoder, Format, OwnMetrics, page, page_bytes};
-use plugin_abi::{
-    Batch, Column, FamilyDef, HistogramBatch, InstanceSink, Kind, Outcome, SeriesDef, ValueKind,
-};
+use plugin_abi::{Batch, Column, DataSink, FamilyDef, HistogramBatch, Kind, Outcome, SeriesDef, ValueKind};
 use prometheus_client::encoding::prometheus_protobuf;
 use prometheus_client::metrics::histogram::{Histogram, NativeHistogramConfig};
 use prometheus_client::registry::{Registry, Unit};

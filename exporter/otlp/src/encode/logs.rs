@@ -1,9 +1,11 @@
 //! Events as log records.
 
-use plugin_abi::{Event, Level};
+use plugin_abi::{Attribute, Event, Level};
 
 use super::Record;
-use super::wire::{BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_text};
+use super::wire::{
+    BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_double_attribute, put_fixed64, put_text,
+};
 
 impl Record {
     /// The log record of an event that was seen at `observed_unix_nanos`.
@@ -21,9 +23,14 @@ impl Record {
         put_bytes(&mut out, key(5, BYTES) /* body */, &body);
         let alert = event.alert.map(|alert| [(ALERT_ID, alert.id), (ALERT_STATE, alert.state.as_str())]);
         let is_own = |name: &str| alert.is_some() && [ALERT_ID, ALERT_STATE].contains(&name);
-        let fields = event.fields.iter().copied().filter(|(name, _)| !is_own(name));
-        for (name, value) in fields.chain(alert.into_iter().flatten()) {
-            put_attribute(&mut out, key(6, BYTES) /* attributes */, name, value);
+        let said = event.attributes().filter(|(name, _)| !is_own(name));
+        let own = alert.into_iter().flatten().map(|(name, text)| (name, Attribute::Text(text)));
+        for (name, value) in said.chain(own) {
+            let field = key(6, BYTES) /* attributes */;
+            match value {
+                Attribute::Text(text) => put_attribute(&mut out, field, name, text),
+                Attribute::Number(number) => put_double_attribute(&mut out, field, name, number),
+            }
         }
         put_fixed64(&mut out, key(11, FIXED64) /* observed_time_unix_nano */, observed_unix_nanos);
         put_text(&mut out, key(12, BYTES) /* event_name */, event.name);

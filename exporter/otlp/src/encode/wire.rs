@@ -70,9 +70,20 @@ pub(super) fn put_attribute(out: &mut Vec<u8>, field: u8, name: &str, value: &st
 pub(super) fn put_number_attribute(out: &mut Vec<u8>, field: u8, name: &str, value: u64) {
     let mut any = vec![key(3, VARINT)];
     put_varint(&mut any, value);
+    put_any_attribute(out, field, name, &any);
+}
+
+/// The same with `AnyValue {double_value = 4}`.
+pub(super) fn put_double_attribute(out: &mut Vec<u8>, field: u8, name: &str, value: f64) {
+    let mut any = Vec::new();
+    put_fixed64(&mut any, key(4, FIXED64), value.to_bits());
+    put_any_attribute(out, field, name, &any);
+}
+
+fn put_any_attribute(out: &mut Vec<u8>, field: u8, name: &str, any: &[u8]) {
     let mut pair = Vec::with_capacity(64);
     put_bytes(&mut pair, key(1, BYTES), name.as_bytes());
-    put_bytes(&mut pair, key(2, BYTES), &any);
+    put_bytes(&mut pair, key(2, BYTES), any);
     put_bytes(out, field, &pair);
 }
 

@@ -41,7 +41,7 @@ pub use self::counts::{AllCounts, Counts, Loss, SignalCounts};
 pub use self::endpoint::Endpoint;
 pub use self::event_router::{Ended, EventRouter};
 pub use self::metrics::{METRICS, OtlpMetrics};
-pub use self::own::{Figure, OwnTelemetry};
+pub use self::own::{OwnTelemetry, Read};
 pub use self::pusher::Pusher;
 pub use self::queue::{Item, Queue, Supply};
 pub use self::records::{About, Records};

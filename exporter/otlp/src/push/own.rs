@@ -1,7 +1,7 @@
 //! The exporter's own figures, by the OpenTelemetry SDK.
 //!
-//! They are few, known when the process starts, and have no start times or gaps: what the SDK's observable
-//! instruments carry. It reads them at each interval, in a thread of its own, and sends them through our client.
+//! They are known when the process starts, and have no gaps: what the SDK's observable instruments carry. It reads them
+//! at each interval, in a thread of its own, and sends them through our client.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,27 +15,16 @@ use opentelemetry::metrics::{Meter, MeterProvider};
 use opentelemetry_http::{Bytes, HttpClient, HttpError};
 use opentelemetry_otlp::{MetricExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
+use opentelemetry_sdk::metrics::{Instrument, PeriodicReader, SdkMeterProvider, Stream};
 use support::http_client::{Connection, Connector, Failure, NetConnector, Trouble, USER_AGENT, header_value};
+use support::telemetry::{Metric, MetricKind};
 use tokio::runtime::Handle;
 
 use super::OtlpEndpoint;
 use super::Signal;
 
-/// One of the exporter's own figures.
-pub struct Figure {
-    /// Its name, with dots.
-    pub name: &'static str,
-    /// Its unit as UCUM has it.
-    pub unit: &'static str,
-    pub help: &'static str,
-    pub is_counter: bool,
-    /// Reads it: a value for each set of attributes.
-    pub read: Box<dyn Fn() -> Vec<Row> + Send + Sync>,
-}
-
-/// Attributes and the value that they have.
-type Row = (Vec<(&'static str, String)>, f64);
+/// What reads a metric of the exporter's own: the labels and values of its series.
+pub type Read = Arc<dyn Fn(&'static Metric) -> Vec<(Vec<(String, String)>, f64)> + Send + Sync>;
 
 /// Sends the exporter's own figures until it is stopped.
 #[derive(Debug)]
@@ -44,14 +33,16 @@ pub struct OwnTelemetry {
 }
 
 impl OwnTelemetry {
-    /// Begins to send `figures` to `endpoint`. The client works on `runtime`.
+    /// Begins to send `metrics` to `endpoint`, all but histograms, which are recorded in [`Self::meter`]. Each of them is read
+    /// once an interval, in this order. The client works on `runtime`.
     ///
     /// # Errors
     /// When the SDK refuses its settings.
     pub fn start(
         endpoint: &Arc<OtlpEndpoint>,
         runtime: Handle,
-        figures: impl IntoIterator<Item = Figure>,
+        metrics: &[&'static Metric],
+        read: &Read,
     ) -> Result<Self, String> {
         let scheme = if endpoint.secure { "https" } else { "http" };
         let (host, port, path) = (&endpoint.host, endpoint.port, &endpoint.path);
@@ -66,10 +57,13 @@ impl OwnTelemetry {
         let reader = PeriodicReader::builder(exporter).with_interval(endpoint.interval).build();
         let resource = Resource::builder_empty().with_service_name("perfmon-exporter");
         let resource = resource.with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
-        let provider =
-            SdkMeterProvider::builder().with_reader(reader).with_resource(resource.build()).build();
+        let provider = SdkMeterProvider::builder().with_reader(reader).with_resource(resource.build());
+        // The SDK would join what is above 2,000 series of a metric; some have one a target.
+        let provider = provider
+            .with_view(|_: &Instrument| Stream::builder().with_cardinality_limit(SERIES_MAX).build().ok());
+        let provider = provider.build();
         let meter = provider.meter("perfmon-exporter");
-        figures.into_iter().for_each(|figure| figure.observe_with(&meter));
+        metrics.iter().for_each(|metric| observe(&meter, metric, Arc::clone(read)));
         Ok(Self { provider })
     }
 
@@ -88,29 +82,34 @@ impl OwnTelemetry {
     }
 }
 
-impl Figure {
-    fn observe_with(self, meter: &Meter) {
-        let Self { name, unit, help, is_counter, read } = self;
-        let rows = move || {
-            read().into_iter().map(|(attributes, value)| {
-                let attributes = attributes.into_iter().map(|(name, text)| KeyValue::new(name, text));
-                (attributes.collect::<Vec<_>>(), value)
-            })
-        };
-        // The instrument lives on in the meter.
-        if is_counter {
-            let counter = meter.f64_observable_counter(name).with_unit(unit).with_description(help);
+/// Makes the instrument of a metric, which lives on in the meter.
+fn observe(meter: &Meter, metric: &'static Metric, read: Read) {
+    let rows = move || {
+        read(metric).into_iter().map(|(labels, value)| {
+            let attributes = labels.into_iter().map(|(name, text)| KeyValue::new(name, text));
+            (attributes.collect::<Vec<_>>(), value)
+        })
+    };
+    let (name, unit) = (metric.otel_name(), metric.otel_unit());
+    match metric.kind {
+        MetricKind::Counter => {
+            let counter = meter.f64_observable_counter(name).with_unit(unit).with_description(metric.help);
             counter
                 .with_callback(move |out| rows().for_each(|(with, value)| out.observe(value, &with)))
                 .build();
-        } else {
-            let gauge = meter.f64_observable_gauge(name).with_unit(unit).with_description(help);
+        }
+        MetricKind::Gauge | MetricKind::Info => {
+            let gauge = meter.f64_observable_gauge(name).with_unit(unit).with_description(metric.help);
             gauge
                 .with_callback(move |out| rows().for_each(|(with, value)| out.observe(value, &with)))
                 .build();
         }
+        MetricKind::Histogram(_) => {}
     }
 }
+
+/// Of one metric; a fleet has fewer targets.
+const SERIES_MAX: usize = 1_000_000;
 
 /// Our client in the SDK's eyes. Each call has a connection of its own: they are far apart.
 #[derive(Clone)]

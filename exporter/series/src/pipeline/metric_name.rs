@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use plugin_abi::{
-    CollectionId, Completion, DropReason, FamilyDef, InstanceSink, Outcome, SeriesDef, Verdict,
-};
+use plugin_abi::{CollectionId, Completion, DataSink, DropReason, FamilyDef, Outcome, SeriesDef, Verdict};
 
 use super::catalog::Catalog;
 use super::normalize::Normalize;

@@ -2,7 +2,7 @@
 //!
 //! One [`Catalog`] per process gives each metric name one meaning. One [`Scope`] per target knows which series
 //! the target has, over all its plugin instances, and holds its limits. One [`Store`] per plugin instance is the
-//! [`InstanceSink`](plugin_abi::InstanceSink) that the instance sends into; after each collection it publishes
+//! [`DataSink`](plugin_abi::DataSink) that the instance sends into; after each collection it publishes
 //! a [`Snapshot`].
 //!
 //! ```
@@ -10,7 +10,7 @@
 //! use series::model::Target;
 //! use series::pipeline::{Catalog, Limits, NoObserver, Scope};
 //! use plugin_abi::{Batch, CollectionId, Column, Completion, Display, DisplayRule, FamilyDef,
-//!     InstanceSink, Kind, Outcome, SeriesDef, ValueKind};
+//!     DataSink, Kind, Outcome, SeriesDef, ValueKind};
 //!
 //! let scope = Scope::new(Catalog::new(), Target::new("web1").with_label("env", "prod"), Limits::default());
 //! let store = scope.store(Arc::new(NoObserver));

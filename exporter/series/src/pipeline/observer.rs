@@ -1,10 +1,10 @@
 //! The observer of a store.
 
-use plugin_abi::{CollectionId, Completion, Event, Level};
+use plugin_abi::{CollectionId, Completion};
 
 use super::FailureStreak;
 
-/// Observes one instance, for the schedule, metrics and logs. It must not block.
+/// Observes one instance's collections, for the schedule and metrics. It must not block.
 pub trait StoreObserver: Send + Sync {
     /// The time for the published snapshot, in Unix nanoseconds, because the store has no clock.
     fn now_unix_nanos(&self) -> u64 {
@@ -19,21 +19,6 @@ pub trait StoreObserver: Send + Sync {
     /// A collection failed, the first one in a row, and series outlive it: [`super::Store::expire`] ends them.
     fn stale(&self, streak: FailureStreak) {
         let _ = streak;
-    }
-
-    /// Whether a log record of this level would be kept.
-    fn log_enabled(&self, level: Level) -> bool {
-        let _ = level;
-        false
-    }
-
-    fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
-        let _ = (level, message, fields);
-    }
-
-    /// Something happened on the target.
-    fn event(&self, event: &Event<'_>) {
-        let _ = event;
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use plugin_abi::{
-    Batch, BatchOutcome, CollectionId, Column, Completion, Event, Failure, FamilyDef, HistogramBatch,
-    InstanceSink, Level, Outcome, SeriesDef, Verdict,
+    Batch, BatchOutcome, CollectionId, Column, Completion, DataSink, Failure, FamilyDef, HistogramBatch,
+    Outcome, SeriesDef, Verdict,
 };
 
 use super::Footprint;
@@ -220,7 +220,7 @@ impl State {
     }
 }
 
-impl InstanceSink for Store {
+impl DataSink for Store {
     fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
         let mut state = self.state.lock();
         verdicts.extend(families.iter().map(|def| self.verdict(state.registry.add_family(&self.scope, def))));
@@ -289,18 +289,6 @@ impl InstanceSink for Store {
         let stale = std::mem::take(&mut state.stale);
         *state = State { stale, same_ids: false, ..State::new(&self.scope, &self.normalize) };
         self.set_footprint(Footprint::default());
-    }
-
-    fn log_enabled(&self, level: Level) -> bool {
-        self.observer.log_enabled(level)
-    }
-
-    fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
-        self.observer.log(level, message, fields);
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        self.observer.event(event);
     }
 }
 

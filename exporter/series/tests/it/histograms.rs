@@ -7,7 +7,7 @@ use exposition::testing::plugin::{
     complete, counter, failure, family, gauge, histogram, instances, samples, send, send_histograms, series,
     store, store_with,
 };
-use plugin_abi::{BatchOutcome, DropReason, FamilyDef, HistogramBatch, InstanceSink, Outcome};
+use plugin_abi::{BatchOutcome, DataSink, DropReason, FamilyDef, HistogramBatch, Outcome};
 use series::model::{Snapshot, Target};
 use series::pipeline::{
     Catalog, Limits, NoObserver, Normalize, Refusal, RelabelConfig, Rule, Rules, Scope, Store,

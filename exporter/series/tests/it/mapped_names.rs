@@ -5,7 +5,7 @@ use std::sync::Arc;
 use exposition::testing::plugin::{
     complete, counter, family, gauge, instances, samples, send, send_column, series,
 };
-use plugin_abi::{Column, DropReason, FamilyDef, InstanceSink, Kind, Outcome, ValueKind};
+use plugin_abi::{Column, DataSink, DropReason, FamilyDef, Kind, Outcome, ValueKind};
 use series::model::{Factor, Target};
 use series::pipeline::{
     Catalog, Entry, LabelMap, LabelValue, Limits, MappedMetric, NameMap, NoObserver, Normalize, Others,

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use exposition::testing::plugin::{
     complete, failure, family, gauge, instances, samples, send, series, store,
 };
-use plugin_abi::{BatchOutcome, InstanceSink, Outcome};
+use plugin_abi::{BatchOutcome, DataSink, Outcome};
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, NoObserver, Scope, Store};
 

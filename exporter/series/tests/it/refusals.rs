@@ -6,7 +6,7 @@ use expect_test::expect;
 use exposition::testing::plugin::{
     complete, counter, family, gauge, instances, send, send_column, series, store, store_with,
 };
-use plugin_abi::{BatchOutcome, Column, DropReason, FamilyDef, InstanceSink, Kind, Outcome};
+use plugin_abi::{BatchOutcome, Column, DataSink, DropReason, FamilyDef, Kind, Outcome};
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, NoObserver, Refusal, Scope};
 

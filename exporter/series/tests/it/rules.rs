@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::{Expect, expect};
 use exposition::Format;
 use exposition::testing::plugin::{complete, counter, failure, family, gauge, samples, send, series};
-use plugin_abi::{DropReason, FamilyDef, InstanceSink, Kind, Outcome};
+use plugin_abi::{DataSink, DropReason, FamilyDef, Kind, Outcome};
 use series::model::Target;
 use series::pipeline::{
     Catalog, Limits, NoObserver, Normalize, Refusal, RelabelConfig, Rule, Rules, Scope, Store,

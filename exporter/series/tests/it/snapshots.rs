@@ -8,7 +8,7 @@ use exposition::testing::plugin::{
     complete, counter, failure, family, gauge, histogram, instances, send, send_column, store,
 };
 use plugin_abi::{
-    Batch, CollectionId, Column, Completion, FamilyDef, HistogramBatch, InstanceSink, Outcome, SeriesDef,
+    Batch, CollectionId, Column, Completion, DataSink, FamilyDef, HistogramBatch, Outcome, SeriesDef,
     ValueKind,
 };
 use series::model::Target;

@@ -2,8 +2,8 @@ use std::sync::mpsc;
 
 use parking_lot::{Mutex, MutexGuard};
 use plugin_abi::{
-    Batch, BatchOutcome, CollectionId, Completion, Event, Failure, FamilyDef, HistogramBatch, InstanceSink,
-    Level, Outcome, SeriesDef, Verdict,
+    Batch, BatchOutcome, CollectionId, Completion, DataSink, Event, Failure, FamilyDef, HistogramBatch,
+    Level, NoRoom, Notices, Outcome, SeriesDef, Verdict,
 };
 
 use crate::targets::TargetHealth;
@@ -92,7 +92,7 @@ fn accept(next: &mut u32) -> Verdict {
     Verdict::Accepted(id)
 }
 
-impl InstanceSink for OnceSink {
+impl DataSink for OnceSink {
     fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
         let mut seen = self.seen();
         verdicts.extend(families.iter().map(|_| accept(&mut seen.families)));
@@ -133,7 +133,9 @@ impl InstanceSink for OnceSink {
     fn reset(&self) {
         *self.seen() = Seen::default();
     }
+}
 
+impl Notices for OnceSink {
     fn log_enabled(&self, level: Level) -> bool {
         level <= Level::Info
     }
@@ -147,5 +149,7 @@ impl InstanceSink for OnceSink {
         }
     }
 
-    fn event(&self, _event: &Event<'_>) {}
+    fn event(&self, _event: &Event<'_>) -> Result<(), NoRoom> {
+        Ok(())
+    }
 }

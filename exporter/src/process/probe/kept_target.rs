@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use config::{Config, Target};
 use parking_lot::Mutex;
-use plugin_abi::{Failure, GeneralReason, InstanceSink, Stage};
+use plugin_abi::{Failure, GeneralReason, Sinks, Stage};
 use plugin_host::{CollectError, Instance, monotonic_ns};
 use serde_json::json;
 use series::model;
@@ -289,12 +289,12 @@ impl KeptTarget {
                 transport["addresses"] = json!(addresses);
             }
             let costs = Arc::clone(&module.observer.costs);
-            let sink = TimedStore::new(Arc::clone(&module.store), costs, &self.entry);
-            let sink = Arc::new(sink) as Arc<dyn InstanceSink>;
+            let data = Arc::new(TimedStore::new(Arc::clone(&module.store), costs));
+            let sinks = Sinks { data, notices: Arc::clone(&module.observer) as Arc<_> };
             source_of(settings, library)
                 .map_err(|unknown| unknown.to_string())
                 .and_then(|source| {
-                    library.create(&source.name, &config, sink).map_err(|error| error.to_string())
+                    library.create(&source.name, &config, sinks).map_err(|error| error.to_string())
                 })
                 .map_err(|message| Failure::new(Stage::Plugin, GeneralReason::Internal, message))
         });

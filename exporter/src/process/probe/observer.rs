@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use otlp::encode::Trigger;
 use otlp::push::Ended;
 use parking_lot::Mutex;
-use plugin_abi::{CollectionId, Completion, Event, Level};
+use plugin_abi::{CollectionId, Completion, Event, Level, NoRoom, Notices};
 use plugin_host::monotonic_ns;
 use series::pipeline::StoreObserver;
 use support::telemetry::log;
@@ -100,7 +100,9 @@ impl StoreObserver for ProbeObserver {
             self.reporter.collected(&entry, &ended);
         }
     }
+}
 
+impl Notices for ProbeObserver {
     fn log_enabled(&self, level: Level) -> bool {
         self.lines.wants(level) || log::plugin_log_enabled(level)
     }
@@ -112,10 +114,17 @@ impl StoreObserver for ProbeObserver {
         }
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &Event<'_>) -> Result<(), NoRoom> {
         if let Some(entry) = self.entry.upgrade() {
             log::log_plugin_event(self.origin(&entry), event);
             self.reporter.event(&entry, event);
+        }
+        Ok(())
+    }
+
+    fn fact(&self, name: &str, value: &str) {
+        if let Some(entry) = self.entry.upgrade() {
+            entry.set_fact(name, value);
         }
     }
 }

@@ -87,7 +87,42 @@ impl Metric {
     pub fn unit(&self) -> &'static str {
         ["seconds", "bytes"].into_iter().find(|unit| self.name.ends_with(unit)).unwrap_or_default()
     }
+
+    /// The name in OpenTelemetry's way: without its unit, which goes beside it. The process has the names of the semantic
+    /// conventions, as far as they have any.
+    #[must_use]
+    pub fn otel_name(&self) -> String {
+        let of_process = OF_PROCESS.iter().find(|(name, _)| *name == self.name);
+        if let Some((_, name)) = of_process {
+            return (*name).to_owned();
+        }
+        let name = self.name.strip_suffix(self.unit()).unwrap_or(self.name).trim_end_matches('_');
+        let name = ["perfmon_exporter", "process"].into_iter().find_map(|namespace| {
+            let rest = name.strip_prefix(namespace)?.strip_prefix('_')?;
+            Some(format!("{namespace}.{rest}"))
+        });
+        let suffix = if self.kind == MetricKind::Info { "_info" } else { "" };
+        name.unwrap_or_else(|| self.name.to_owned()) + suffix
+    }
+
+    /// The unit in OpenTelemetry's way.
+    #[must_use]
+    pub fn otel_unit(&self) -> &'static str {
+        match self.unit() {
+            "seconds" => "s",
+            "bytes" => "By",
+            _ => "",
+        }
+    }
 }
+
+const OF_PROCESS: [(&str, &str); 5] = [
+    ("process_cpu_seconds", "process.cpu.time"),
+    ("process_resident_memory_bytes", "process.memory.usage"),
+    ("process_virtual_memory_bytes", "process.memory.virtual"),
+    ("process_threads", "process.thread.count"),
+    ("process_open_fds", "process.unix.file_descriptor.count"),
+];
 
 /// Writes metrics into a page of the registry, one family a call.
 pub struct Writer<'a, 'e>(pub &'a mut DescriptorEncoder<'e>);

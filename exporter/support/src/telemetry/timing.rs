@@ -130,22 +130,14 @@ fn kept(rows: &[Weak<Row>]) -> impl Iterator<Item = Timing> {
     rows.iter().filter_map(|row| row.upgrade().map(Timing))
 }
 
-/// The name of a metric in OpenTelemetry's way: without its unit, which goes beside it.
 fn histogram(meter: &Meter, metric: &Metric) -> Told<f64> {
-    let name = metric.name.strip_suffix(metric.unit()).unwrap_or(metric.name).trim_end_matches('_');
-    let name = name.replacen("perfmon_exporter_", "perfmon_exporter.", 1);
-    let unit = match metric.unit() {
-        "seconds" => "s",
-        "bytes" => "By",
-        _ => "1",
-    };
     // Exponential ones are behind a feature of the SDK that is not stable yet.
     let bounds = match metric.kind {
         MetricKind::Histogram(bounds) => bounds.to_vec(),
         MetricKind::Gauge | MetricKind::Counter | MetricKind::Info => Vec::new(),
     };
-    let builder = meter.f64_histogram(name).with_boundaries(bounds);
-    builder.with_unit(unit).with_description(metric.help).build()
+    let builder = meter.f64_histogram(metric.otel_name()).with_boundaries(bounds);
+    builder.with_unit(metric.otel_unit()).with_description(metric.help).build()
 }
 
 impl Collector for Timings {

@@ -16,20 +16,20 @@ static int alarm_state(void) {
 
 static perfmon_status collect(const perfmon_collect *request) {
     const int state = alarm_state();
-    const perfmon_label fields[] = {{STR("disk"), STR("C:\\ \"{{system}}\" é\n")}, {STR("free.percent"), STR("4")}};
-    const perfmon_event event = {.size = sizeof(perfmon_event), .level = PERFMON_LEVEL_ERROR, .name = STR("alarm.disk"),
-                                 .body = STR("The disk is nearly full."), .fields = ARRAY(fields),
-                                 .alert_state = state == 'f' ? PERFMON_ALERT_OPENED : PERFMON_ALERT_CLOSED,
-                                 .alert_labels = 1, .alert = STR("low disk")};
+    const perfmon_label disk[] = {{STR("disk"), STR("C:\\ \"{{system}}\" é\n")}}, left[] = {{STR("free.percent"), STR("4")}};
+    const perfmon_alert alert = {.size = sizeof(alert), .state = state == 'f' ? PERFMON_ALERT_OPENED : PERFMON_ALERT_CLOSED,
+                                 .id = STR("low disk"), .labels = ARRAY(disk)};
+    const perfmon_event event = {.size = sizeof(event), .level = PERFMON_LEVEL_ERROR, .name = STR("alarm.disk"),
+                                 .body = STR("The disk is nearly full."), .fields = ARRAY(left), .alert = &alert};
     if (state == 'f' || state == 'c')
         host->event(request->instance, &event);
     const perfmon_label names[] = {{STR("alert"), STR("Low disk")}};
     const perfmon_str ids[] = {STR("low disk/C:"), STR("low disk/D:"), STR("low disk/E:")};
     for (int each = 0; state == 'm' && each < 3; each++) {
+        const perfmon_alert other = {.size = sizeof(other), .state = PERFMON_ALERT_OPENED, .id = ids[each], .labels = ARRAY(names)};
         perfmon_event one = event;
-        one.fields = (perfmon_array)ARRAY(names);
-        one.alert_state = PERFMON_ALERT_OPENED;
-        one.alert = ids[each];
+        one.fields = (perfmon_array){NULL, 0, sizeof(perfmon_label), 0};
+        one.alert = &other;
         host->event(request->instance, &one);
     }
     say(request->instance, "Collected", state);

@@ -321,17 +321,29 @@ abi_structs! {
         24 => fields: Array,
     }
 
+    /// `perfmon_alert`: an alert and its state.
+    pub struct Alert as "perfmon_alert", size 88 {
+        0 => size: u32,
+        4 => state: u32,
+        8 => id: Str,
+        24 => labels: Array,
+        48 => comparison: u32,
+        52 => reserved: u32,
+        56 => value: f64,
+        64 => threshold: f64,
+        72 => interval_ns: u64,
+        80 => hold_ns: u64,
+    }
+
     /// `perfmon_event`: something that happened on the target, such as an alert that fired.
-    pub struct Event as "perfmon_event", size 96 {
+    pub struct Event as "perfmon_event", size 80 {
         0 => size: u32,
         4 => level: u32,
         8 => name: Str,
         24 => time_unix_ns: i64,
         32 => body: Str,
         48 => fields: Array,
-        72 => alert_state: u32,
-        76 => alert_labels: u32,
-        80 => alert: Str,
+        72 => alert: *const Alert,
     }
 
     /// `perfmon_credential_request`: a request for a secret.

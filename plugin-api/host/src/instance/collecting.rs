@@ -141,9 +141,9 @@ impl InstanceShared {
             let mut data = self.data.lock();
             *data = Data::default();
             self.set_min_interval(0);
-            self.forget_alerts();
             self.state.lock().token = token;
-            self.sink.reset();
+            self.sinks.data.reset();
+            self.sinks.notices.restarted();
         }
         self.enlist(token);
         configure::ask_here(&self.library, SettingsCall::Create, self.source, token, &config).map_err(
@@ -178,7 +178,11 @@ impl InstanceShared {
             }
             Err(error) => {
                 let fields = [("error", &*error.to_string())];
-                self.sink.log(Level::Info, "Instance does not take other settings; it is made anew", &fields);
+                self.sinks.notices.log(
+                    Level::Info,
+                    "Instance does not take other settings; it is made anew",
+                    &fields,
+                );
                 self.state.lock().poisoned = true;
                 self.restart()
             }
@@ -263,11 +267,11 @@ impl InstanceShared {
     /// A sink that panics has not heard of the end. It hears of it once more, as a failure, which asks less of it.
     pub(super) fn report_end(&self, collection: u64, completion: Completion<'_>) {
         let report = |completion| {
-            catch_unwind(AssertUnwindSafe(|| self.sink.complete(CollectionId(collection), completion)))
+            catch_unwind(AssertUnwindSafe(|| self.sinks.data.complete(CollectionId(collection), completion)))
         };
         let checked = self.checks.take_ns();
         let checked =
-            catch_unwind(AssertUnwindSafe(|| checked.into_iter().for_each(|ns| self.sink.checked(ns))));
+            catch_unwind(AssertUnwindSafe(|| checked.into_iter().for_each(|ns| self.sinks.data.checked(ns))));
         if let Err(panic) = checked.and_then(|()| report(completion)) {
             // This collection has landed: one in progress is the next, which is not to blame.
             drop(self.count_host_panic());

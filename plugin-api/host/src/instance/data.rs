@@ -6,7 +6,7 @@ use plugin_abi::raw::{
     ACCEPTED, DROPPED_DUPLICATE, DROPPED_INVALID, DROPPED_LIMIT, DROPPED_RULE, DROPPED_UNKNOWN_FAMILY,
     DROPPED_UNSUPPORTED, Verdict as RawVerdict,
 };
-use plugin_abi::{Batch, BatchOutcome, DropReason, FamilyDef, InstanceSink, Level, SeriesDef, Verdict};
+use plugin_abi::{Batch, BatchOutcome, DataSink, DropReason, FamilyDef, Level, SeriesDef, Verdict};
 
 use super::{Admission, InstanceShared};
 use crate::violation::Violation;
@@ -84,12 +84,12 @@ impl InstanceShared {
         rows: &[Result<T, DropReason>],
         verdicts: &mut [RawVerdict],
         room: usize,
-        ask: impl FnOnce(&dyn InstanceSink, &[T], &mut Vec<Verdict>),
+        ask: impl FnOnce(&dyn DataSink, &[T], &mut Vec<Verdict>),
     ) -> Vec<u32> {
         let good: Vec<T> = rows.iter().filter_map(|row| row.ok()).take(room).collect();
         let mut answers = Vec::with_capacity(good.len());
         if !good.is_empty() {
-            ask(&*self.sink, &good, &mut answers);
+            ask(&*self.sinks.data, &good, &mut answers);
         }
         let mut answers = answers.into_iter();
         let mut accepted = Vec::with_capacity(good.len());
@@ -132,7 +132,7 @@ impl InstanceShared {
                 ids.iter().filter(|id| **id >= data.series_end).count()
             };
             if !live.is_empty() {
-                self.sink.retire(&live);
+                self.sinks.data.retire(&live);
             }
             unknown
         };
@@ -156,7 +156,7 @@ impl InstanceShared {
             if let Some(began_ns) = began_ns {
                 self.checks.end(rows, began_ns, self.library.now_ns());
             }
-            (!beyond).then(|| self.sink.batch(batch))
+            (!beyond).then(|| self.sinks.data.batch(batch))
         };
         match outcome {
             Some(outcome) => {
@@ -170,7 +170,8 @@ impl InstanceShared {
 
     /// Whether `bytes` more bytes may be logged in this second.
     pub(crate) fn may_log(&self, bytes: usize) -> bool {
-        let say = |message: &str, fields: &[(&str, &str)]| self.sink.log(Level::Warn, message, fields);
+        let say =
+            |message: &str, fields: &[(&str, &str)]| self.sinks.notices.log(Level::Warn, message, fields);
         let fits = self.library.may_log(&self.log_budget, bytes, None, say);
         // Counted, but not a fault: a chatty plugin is not broken.
         self.violations.add(Violation::LogOverflow, u64::from(!fits));

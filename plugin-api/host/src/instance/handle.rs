@@ -15,12 +15,12 @@ use crate::violation::Violations;
 /// One source on one target. Dropping it destroys the instance in the plugin, asynchronously.
 ///
 /// Calling order: [`Instance::collect`] (any number, one at a time; each ends with one
-/// [`plugin_abi::InstanceSink::complete`]), [`Instance::reconfigure`] at any time in between.
+/// [`plugin_abi::DataSink::complete`]), [`Instance::reconfigure`] at any time in between.
 pub struct Instance(pub(crate) Arc<InstanceShared>);
 
 impl Instance {
     /// Starts a collection that must end before `deadline_ns` on the monotonic clock ([`crate::monotonic_ns`]).
-    /// Never blocks. Its end is reported with [`plugin_abi::InstanceSink::complete`], from any thread,
+    /// Never blocks. Its end is reported with [`plugin_abi::DataSink::complete`], from any thread,
     /// possibly before this returns.
     ///
     /// # Errors If it cannot begin; then nothing is reported to the sink.

@@ -1,7 +1,6 @@
 //! The state behind an instance and behind its token. Its collections are in `collecting`, violations and
 //! quarantine in `judging`.
 
-mod alerts;
 mod collecting;
 mod data;
 mod handle;
@@ -13,7 +12,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use plugin_abi::raw::END_REMOVED;
-use plugin_abi::{Completion, Failure, GeneralReason, InstanceSink, Outcome, Stage, TargetInfo};
+use plugin_abi::{Completion, Failure, GeneralReason, Outcome, Sinks, Stage, TargetInfo};
 
 use crate::calls::SettingsCall;
 use crate::checks::Checks;
@@ -27,7 +26,6 @@ use crate::state::{InstanceConfig, InstanceState, KeptConfig, QuarantineCause};
 use crate::tokens::{self, Tokens};
 use crate::violation::{Violation, Violations};
 
-use self::alerts::OpenAlerts;
 use self::data::Data;
 pub use self::handle::Instance;
 
@@ -36,14 +34,13 @@ pub(crate) static INSTANCES: Tokens<InstanceShared> = Tokens::new();
 
 /// The state behind an [`crate::Instance`] and behind its token.
 ///
-/// Locks are taken in the order `data`, `state`. The sink is called under `data` at most.
+/// Locks are taken in the order `data`, `state`. The sinks are called under `data` at most.
 pub(crate) struct InstanceShared {
     pub(crate) library: Arc<LibraryShared>,
-    pub(crate) sink: Arc<dyn InstanceSink>,
+    pub(crate) sinks: Sinks,
     pub(crate) violations: Violations,
     data: Mutex<Data>,
     log_budget: LogBudget,
-    alerts: OpenAlerts,
     checks: Checks,
     pub(crate) leases: Arc<Leases>,
     source: u32,
@@ -96,7 +93,7 @@ impl InstanceShared {
         library: &Arc<LibraryShared>,
         source: u32,
         config: &InstanceConfig,
-        sink: Arc<dyn InstanceSink>,
+        sinks: Sinks,
     ) -> Result<Arc<Self>, ConfigureError> {
         let limit = library.limits().instances_max;
         if library.host.is_stopping() {
@@ -112,11 +109,10 @@ impl InstanceShared {
         let token = tokens::new_token(library.number);
         let instance = Arc::new_cyclic(|me| Self {
             library: Arc::clone(library),
-            sink,
+            sinks,
             violations: Violations::default(),
             data: Mutex::default(),
             log_budget: LogBudget::default(),
-            alerts: OpenAlerts::default(),
             checks: Checks::default(),
             leases: Arc::default(),
             source,

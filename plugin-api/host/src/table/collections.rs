@@ -50,7 +50,7 @@ pub(super) unsafe extern "C" fn fact(instance: u64, fact: *const Label) -> i32 {
         let (name, value) = unsafe { read::fact(raw, it.library.limits()) }?;
         let admission = it.admits(instance);
         if admission == Admission::Open {
-            it.sink.fact(name, value);
+            it.sinks.notices.fact(name, value);
         }
         Ok(admitted(admission, false))
     })

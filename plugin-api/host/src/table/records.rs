@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use plugin_abi::raw::{self, FULL, OK, STALE, read_struct};
-use plugin_abi::{Alert, AlertState, Event, Level};
+use plugin_abi::{Alert, AlertState, Level};
 
 use super::{admitted, for_instance, guarded, refuse, unknown};
 use crate::configure::REPORTS;
@@ -41,7 +41,7 @@ pub(super) unsafe extern "C" fn log_enabled(owner: u64, level: u32) -> u8 {
     let enabled = catch_unwind(AssertUnwindSafe(|| {
         let level = Level::from_code(level);
         match INSTANCES.find(owner) {
-            Some(it) => it.sink.log_enabled(level),
+            Some(it) => it.sinks.notices.log_enabled(level),
             None => library::of_token(owner).is_some_and(|library| library.log_enabled(level)),
         }
     }));
@@ -68,7 +68,7 @@ pub(super) unsafe extern "C" fn log(owner: u64, record: *const raw::Log) -> i32 
         match instance {
             Some(it) if !it.may_log(bytes) => FULL,
             Some(it) => {
-                it.sink.log(level, message, &fields);
+                it.sinks.notices.log(level, message, &fields);
                 OK
             }
             // The library itself, a run, or an ended instance: logged under the library's name.
@@ -94,20 +94,23 @@ pub(super) unsafe extern "C" fn event(instance: u64, event: *const raw::Event) -
         // SAFETY: its strings and fields, valid until the call returns.
         let (body, fields) = unsafe { read::text_and_fields(raw.body, raw.fields, limits) }?;
         // SAFETY: as above.
-        let event = unsafe { read::event(&raw, body, &fields, limits) }?;
+        let (alert, labels) = unsafe { read::alert(raw.alert, limits) }?.unzip();
+        let labels = labels.unwrap_or_default();
+        let alert = alert.map(|alert| Alert { labels: &labels, ..alert });
+        // SAFETY: as above.
+        let event = unsafe { read::event(&raw, body, &fields, alert, limits) }?;
         let admission = it.admits(instance);
         if admission != Admission::Open {
             return Ok(admitted(admission, false));
         }
         // That an alert is over is heard whatever else was logged: nobody says it again.
-        let is_closed = |alert: &Alert<'_>| alert.state == AlertState::Closed && it.is_open(alert.id);
+        let is_closed =
+            |alert: &Alert<'_>| alert.state == AlertState::Closed && it.sinks.notices.is_open(alert.id);
         let is_end = event.alert.as_ref().is_some_and(is_closed);
         if !is_end && !it.may_log(body.len()) {
             return Ok(FULL);
         }
-        let Some(alert) = it.note_alert(event.alert) else { return Ok(FULL) };
-        it.sink.event(&Event { alert, ..event });
-        Ok(OK)
+        Ok(it.sinks.notices.event(&event).map_or(FULL, |()| OK))
     })
 }
 

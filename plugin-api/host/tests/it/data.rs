@@ -3,11 +3,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use plugin_abi::raw::{DROPPED_INVALID, DROPPED_UNKNOWN_FAMILY, FULL, INVALID, OK, STALE, STOPPED};
-use plugin_abi::{AlertState, DisplayRule, Level};
-use plugin_host::testing::{RecordedOutcome, Value};
+use plugin_abi::{AlertState, Comparison, DisplayRule, Evaluation, Level};
+use plugin_host::testing::{RecordedOutcome, RecordingSink, Value};
 use plugin_host::{InstanceState, Library, QuarantineCause, Violation};
 
-use crate::support::{World, collect, instance, said};
+use crate::support::{World, collect, config, instance, said};
 
 #[test]
 fn text_that_is_not_utf8_is_dropped_beside_text_that_is() {
@@ -157,29 +157,49 @@ fn an_instance_says_how_often_it_is_sensible_to_ask_it() {
 
 #[test]
 fn what_becomes_of_alerts_arrives_as_far_as_it_can_be() {
-    let world = World::limited(|limits| limits.alerts_max = 2);
+    let world = World::new();
     let library = world.load("zoo/alerts.c");
-    let (instance, sink) = instance(&library, "a");
+    let sink = Arc::new(RecordingSink::with_alerts_max(2));
+    let instance = library.create(&library.info().sources[0].name, &config("a"), Arc::clone(&sink));
+    let instance = instance.expect("the instance is made");
     let recorded = collect(&world, &instance, &sink);
     let expected = [
         ("bear", AlertState::Opened),
-        ("bear", AlertState::Open),
+        ("bear", AlertState::Opened),
         ("lynx", AlertState::Open),
         ("bear", AlertState::Closed),
         ("wolf", AlertState::Opened),
         ("bear", AlertState::Closed),
     ];
-    assert_eq!(recorded.alerts, expected.map(|(id, state)| (id.to_owned(), state)));
-    assert_eq!(recorded.events.len(), 8, "an unknown state is none, and its event arrives");
+    let expected = expected.into_iter().chain([("food", AlertState::Closed); 5]);
+    assert_eq!(recorded.alerts, expected.map(|(id, state)| (id.to_owned(), state)).collect::<Vec<_>>());
+    assert_eq!(recorded.events.len(), 13, "an unknown state is none, and its event arrives");
+    let compares = |value, comparison, threshold| Some(Evaluation { value, comparison, threshold });
+    let below = compares(Some(3.5), Comparison::Below, 4.0);
+    let compared = [below, compares(None, Comparison::Above, -4.0), None, None, None];
+    assert_eq!(recorded.evaluations[6..], compared);
     assert_eq!(said(&recorded, "too many"), i64::from(FULL));
     for what in ["lines", "nameless"] {
         assert_eq!(said(&recorded, what), i64::from(INVALID), "{what}");
     }
-    assert_eq!(counted(&library), [(Violation::BadName, 2), (Violation::OverLimit, 1)]);
+    assert_eq!(said(&recorded, "shorter"), i64::from(INVALID));
+    assert_eq!(counted(&library), [(Violation::BadSize, 1), (Violation::BadName, 2)]);
 }
 
 #[test]
-fn the_labels_of_an_alert_are_the_first_fields_that_it_names_and_valid() {
+fn the_end_of_an_open_alert_is_taken_however_much_was_said_before() {
+    let world = World::limited(|limits| limits.log_bytes_per_second_max = 100);
+    let library = world.load("zoo/alerts.c");
+    let (instance, sink) = instance(&library, "a");
+    let recorded = collect(&world, &instance, &sink);
+    let all_are_of_bear = recorded.alerts.iter().all(|(id, _)| id == "bear");
+    assert!(all_are_of_bear && recorded.open_alerts().is_empty(), "{:?}", recorded.alerts);
+    assert_eq!(recorded.alerts[0].1, AlertState::Opened);
+    assert!(library.violations().of(Violation::LogOverflow) > 10, "the others are not taken");
+}
+
+#[test]
+fn the_labels_of_an_alert_are_few_and_valid() {
     let world = World::new();
     let library = world.load("zoo/alert_labels.c");
     let (instance, sink) = instance(&library, "a");
@@ -194,7 +214,7 @@ fn the_labels_of_an_alert_are_the_first_fields_that_it_names_and_valid() {
     }
     assert_eq!(said(&recorded, "reserved"), i64::from(INVALID));
     assert_eq!(said(&recorded, "twice"), i64::from(INVALID));
-    assert_eq!(counted(&library), [(Violation::LengthMismatch, 1), (Violation::BadName, 3)]);
+    assert_eq!(counted(&library), [(Violation::TooLong, 1), (Violation::BadName, 3)]);
 }
 
 #[test]

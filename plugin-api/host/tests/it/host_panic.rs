@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use plugin_abi::{
-    Batch, BatchOutcome, CollectionId, Completion, Event, FamilyDef, GeneralReason, HistogramBatch,
-    InstanceSink, Level, SeriesDef, Verdict,
+    Batch, BatchOutcome, CollectionId, Completion, DataSink, Event, FamilyDef, GeneralReason, HistogramBatch,
+    Level, NoRoom, Notices, SeriesDef, Verdict,
 };
 use plugin_host::testing::{RecordedOutcome, RecordingSink, Value};
 use plugin_host::{Instance, InstanceState, Library, Violation};
@@ -37,7 +37,7 @@ impl PanickingSink {
     }
 }
 
-impl InstanceSink for PanickingSink {
+impl DataSink for PanickingSink {
     fn register_families(&self, families: &[FamilyDef<'_>], verdicts: &mut Vec<Verdict>) {
         self.called("register_families");
         self.inner.register_families(families, verdicts);
@@ -80,7 +80,9 @@ impl InstanceSink for PanickingSink {
         self.called("reset");
         self.inner.reset();
     }
+}
 
+impl Notices for PanickingSink {
     fn log_enabled(&self, level: Level) -> bool {
         self.called("log_enabled");
         self.inner.log_enabled(level)
@@ -91,9 +93,9 @@ impl InstanceSink for PanickingSink {
         self.inner.log(level, message, fields);
     }
 
-    fn event(&self, event: &Event<'_>) {
+    fn event(&self, event: &Event<'_>) -> Result<(), NoRoom> {
         self.called("event");
-        self.inner.event(event);
+        self.inner.event(event)
     }
 
     fn fact(&self, name: &str, value: &str) {

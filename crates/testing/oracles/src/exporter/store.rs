@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plugin_abi::{
-    Batch, CollectionId, Column, Completion, Display, FamilyDef, InstanceSink, Kind, Outcome, SeriesDef,
+    Batch, CollectionId, Column, Completion, DataSink, Display, FamilyDef, Kind, Outcome, SeriesDef,
     ValueKind, Verdict,
 };
 use series::model::Target;

@@ -9,7 +9,7 @@ use opentelemetry_proto::tonic::metrics::v1::{
     AggregationTemporality, Histogram, HistogramDataPoint, Metric,
 };
 use otlp::encode::{Requests, Templates, Temporality};
-use plugin_abi::{FamilyDef, InstanceSink, Outcome, SeriesDef};
+use plugin_abi::{DataSink, FamilyDef, Outcome, SeriesDef};
 use prost::Message;
 use series::model::Snapshot;
 use series::pipeline::Store;

@@ -1,6 +1,7 @@
 //! What a collector reads in our requests. The judge is prost with the types of `opentelemetry-proto`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use exposition::testing::plugin::{
     complete, counter, failure, family, gauge, histogram, instances, send, send_column, series,
@@ -19,8 +20,8 @@ use otlp::encode::{
     Earlier, Facts, Part, Record, Requests, Resource, Scope, Templates, Temporality, put_records,
 };
 use plugin_abi::{
-    Alert, AlertState, Batch, Column, Event, FamilyDef, HistogramBatch, InstanceSink, Kind, Level, Outcome,
-    ValueKind,
+    Alert, AlertState, Batch, Column, Comparison, DataSink, Evaluation, Event, FamilyDef, HistogramBatch,
+    Kind, Level, Outcome, ValueKind,
 };
 use prost::Message;
 use series::model::{Snapshot, Target};
@@ -32,6 +33,11 @@ const BIG: usize = 3 << 20;
 
 fn text(key: &str, value: &str) -> KeyValue {
     let value = Some(AnyValue { value: Some(Any::StringValue(value.to_owned())) });
+    KeyValue { key: key.to_owned(), value, ..KeyValue::default() }
+}
+
+fn double(key: &str, value: f64) -> KeyValue {
+    let value = Some(AnyValue { value: Some(Any::DoubleValue(value)) });
     KeyValue { key: key.to_owned(), value, ..KeyValue::default() }
 }
 
@@ -501,10 +507,12 @@ fn an_event_becomes_a_log_record() {
         level: Level::Warn,
         time_unix_nanos: Some(5),
         body: "The disk is full",
-        fields: &[("set", "Disk"), ("value", "99.5")],
+        fields: &[("set", "Disk")],
         alert: None,
     };
-    let alert = Some(Alert { id: "disk-7", state: AlertState::Closed, labels: &[] });
+    let evaluation = Evaluation { value: Some(99.5), comparison: Comparison::Above, threshold: 90.0 };
+    let alert = Alert::new("disk-7", AlertState::Closed, &[("disk", "C:")]);
+    let alert = Some(Alert { evaluation: Some(evaluation), hold: Duration::from_secs(90), ..alert });
     let closed = Event { time_unix_nanos: None, fields: &[("alert.id", "mine")], alert, ..event };
     let records = [Record::of_event(&event, T1), Record::of_event(&closed, T2)];
     let resource = Resource::of(&Target::new("web1"), &Facts::default());
@@ -526,6 +534,15 @@ fn an_event_becomes_a_log_record() {
     assert_eq!((record.severity_number, record.severity_text.as_str()), (13, "WARN"));
     assert_eq!(record.event_name, "pla.alert");
     assert_eq!(record.body, text("", "The disk is full").value);
-    assert_eq!(record.attributes, [text("set", "Disk"), text("value", "99.5")]);
-    assert_eq!(records[1].attributes, [text("alert.id", "disk-7"), text("alert.state", "closed")]);
+    assert_eq!(record.attributes, [text("set", "Disk")]);
+    let said = [
+        text("disk", "C:"),
+        double("value", 99.5),
+        text("operator", ">"),
+        double("threshold", 90.0),
+        double("for", 90.0),
+        text("alert.id", "disk-7"),
+        text("alert.state", "closed"),
+    ];
+    assert_eq!(records[1].attributes, said);
 }

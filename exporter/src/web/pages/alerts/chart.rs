@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::series::{Limit, Side};
+use plugin_abi::Comparison;
+
+use super::series::Limit;
 use crate::web::pages::html::Html;
 
 const WIDTH: f64 = 150.0;
@@ -31,8 +33,8 @@ pub(super) fn against(
     html.attr("aria-label", label).ours("><title>").text(label).ours("</title>");
     let line = axis.y(limit.threshold);
     let fires = match limit.side {
-        Some(Side::Above) => Some((0.0, line)),
-        Some(Side::Below) => Some((line, HEIGHT - line)),
+        Some(Comparison::Above) => Some((0.0, line)),
+        Some(Comparison::Below) => Some((line, HEIGHT - line)),
         None => None,
     };
     if let Some((top, height)) = fires {
@@ -79,10 +81,10 @@ impl Axis {
 mod tests {
     use super::*;
 
-    const ABOVE: Option<Side> = Some(Side::Above);
+    const ABOVE: Option<Comparison> = Some(Comparison::Above);
 
     /// The chart of values that were collected ten seconds after one another, with this threshold.
-    fn drawn(values: &[f64], threshold: f64, side: Option<Side>) -> String {
+    fn drawn(values: &[f64], threshold: f64, side: Option<Comparison>) -> String {
         let mut html = Html::new("");
         let ages = (0..u64::MAX).map(|number| Duration::from_secs(10 * number));
         let mut points: Vec<_> = ages.zip(values.iter().copied().rev()).collect();
@@ -103,7 +105,7 @@ mod tests {
             html.contains("y1=\"20.1\" y2=\"20.1\"/><polyline points=\"133.4,34.0 148.0,6.2 \"/>"),
             "{html}"
         );
-        let html = drawn(&[0.0, 100.0], 50.0, Some(Side::Below));
+        let html = drawn(&[0.0, 100.0], 50.0, Some(Comparison::Below));
         assert!(html.contains("y=\"20.1\" height=\"15.9\"/>"), "{html}");
         let html = drawn(&[0.0, 100.0], 50.0, None);
         assert!(!html.contains("<rect") && html.contains("<line class=\"threshold\""), "{html}");

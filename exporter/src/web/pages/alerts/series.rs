@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
 
+use plugin_abi::Comparison;
 use series::model::{Family, Point};
 
 use super::place_of;
@@ -62,21 +63,15 @@ pub(super) struct Figures {
 pub(super) struct Limit {
     pub(super) threshold: f64,
     /// The side on which it fires, where that is known.
-    pub(super) side: Option<Side>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Above,
-    Below,
+    pub(super) side: Option<Comparison>,
 }
 
 impl Limit {
     /// Nothing where the threshold is no number.
     pub(super) fn of(threshold: f64, operator: &str) -> Option<Self> {
         let side = match operator {
-            ">" => Some(Side::Above),
-            "<" => Some(Side::Below),
+            ">" => Some(Comparison::Above),
+            "<" => Some(Comparison::Below),
             _ => None,
         };
         threshold.is_finite().then_some(Self { threshold, side })

@@ -3,10 +3,11 @@
 use std::time::{Duration, SystemTime};
 
 use alerts::OpenAlert;
+use plugin_abi::Comparison;
 use series::model::{Kind, Shown, ShownUnit};
 
 use super::chart;
-use super::series::{Figures, Limit, Row, Side};
+use super::series::{Figures, Limit, Row};
 use super::since;
 use crate::web::page_state::POINTS_MAX;
 use crate::web::pages::amount::{shown, span};
@@ -40,14 +41,12 @@ impl Compared {
         Self { value: seen.shown.map(|shown| shown.value), limit, points: seen.points, window }
     }
 
-    /// As the fields of the alert's events tell it.
+    /// As the alert's events tell it.
     pub(super) fn of_events(open: &OpenAlert, now: SystemTime) -> Self {
-        let alert = &open.alert;
-        let number =
-            |name: &str| alert.annotation(name).parse::<f64>().ok().filter(|number| number.is_finite());
-        let value = number("value");
-        let limit =
-            number("threshold").and_then(|threshold| Limit::of(threshold, alert.annotation("operator")));
+        let value = open.evaluation.and_then(|compared| compared.value);
+        let limit = open
+            .evaluation
+            .map(|compared| Limit { threshold: compared.threshold, side: Some(compared.comparison) });
         let points: Vec<_> = open.values.iter().map(|(at, value)| (since(now, *at), *value)).collect();
         let oldest = points.first().map_or(Duration::ZERO, |(age, _)| *age);
         Self { value, limit, points, window: oldest.max(WINDOW_MIN) }
@@ -90,8 +89,8 @@ impl Compared {
 fn words(limit: Limit) -> String {
     let threshold = exact(limit.threshold);
     match limit.side {
-        Some(Side::Above) => format!("fires above {threshold}"),
-        Some(Side::Below) => format!("fires below {threshold}"),
+        Some(Comparison::Above) => format!("fires above {threshold}"),
+        Some(Comparison::Below) => format!("fires below {threshold}"),
         None => format!("threshold {threshold}"),
     }
 }

@@ -19,10 +19,9 @@ use http_server::Caller;
 use http_server::PeerKey;
 use hyper::header::{ETAG, IF_NONE_MATCH};
 use plugin_abi::{
-    Batch, CollectionId, Column, Completion, Display, DisplayRule, Failure, FamilyDef, GeneralReason,
-    InstanceSink, Kind, Outcome, SeriesDef, Stage, StageReport, ValueKind,
+    Batch, CollectionId, Column, Completion, DataSink, Display, DisplayRule, Failure, FamilyDef,
+    GeneralReason, Kind, Outcome, SeriesDef, Stage, StageReport, ValueKind,
 };
-use prometheus_client::registry::Registry;
 use series::model;
 use series::pipeline::{Catalog, Limits, Scope, Store};
 use support::telemetry::Timings;
@@ -99,7 +98,7 @@ impl Fleet {
         target_registry.set_targets(entries);
         let site = Arc::new(Site::new(Parts {
             target_registry,
-            registry: Registry::default(),
+            registry: Arc::default(),
             scrapes: Arc::new(Scrapes::default()),
             settings: SiteSettings::from(&Web::default()),
             reloader: None,

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use ::alerts::Origin;
 use exposition::testing::plugin::gauge;
-use plugin_abi::{Alert, AlertState, Event, Level};
+use plugin_abi::{Alert, AlertState, Comparison, Evaluation, Event, Level};
 use proptest::prelude::*;
 
 use super::*;
@@ -40,25 +40,29 @@ fn offer(fleet: &Fleet, target: usize, series: &[(usize, Labels<'_>)]) {
 }
 
 /// An alert is open, as the registry knows it.
-fn open(fleet: &Fleet, labels: Labels<'_>, more: Labels<'_>) {
-    open_for(fleet, labels, more, 0);
+fn open(fleet: &Fleet, labels: Labels<'_>, evaluation: Option<Evaluation>) {
+    open_for(fleet, labels, evaluation, 0);
 }
 
 /// The same, as an event said so many seconds ago.
-fn open_for(fleet: &Fleet, labels: Labels<'_>, more: Labels<'_>, seconds: u64) {
+fn open_for(fleet: &Fleet, labels: Labels<'_>, evaluation: Option<Evaluation>, seconds: u64) {
     let (target, module, plugin) = ("web1".into(), "os".into(), "bells".into());
     let feed = fleet.site.page_state.alerts.feed(Origin { target, module, plugin, labels: Vec::new() });
-    let fields = [labels, more].concat();
-    let alert = Some(Alert { id: "Night/High/C:", state: AlertState::Opened, labels });
+    let alert = Alert::new("Night/High/C:", AlertState::Opened, labels);
     let event = Event {
         name: "bells.alert",
         level: Level::Warn,
         time_unix_nanos: None,
         body: "It is full.",
-        fields: &fields,
-        alert,
+        fields: &[],
+        alert: Some(Alert { evaluation, ..alert }),
     };
-    feed.event(&event, SystemTime::now() - Duration::from_secs(seconds));
+    feed.event(&event, SystemTime::now() - Duration::from_secs(seconds)).expect("there is room");
+}
+
+/// It fires above 90.
+fn above_90(value: f64) -> Option<Evaluation> {
+    Some(Evaluation { value: Some(value), comparison: Comparison::Above, threshold: 90.0 })
 }
 
 /// The rows of the section with this id.
@@ -139,8 +143,7 @@ async fn every_alert_has_its_state_value_threshold_and_since_when_and_the_worst_
 #[tokio::test]
 async fn an_open_alert_has_the_value_of_its_series_and_that_of_its_event_without_them() {
     let fleet = Fleet::of(&["web1"]);
-    let fields = [("value", "97.25"), ("operator", ">"), ("threshold", "90")];
-    open(&fleet, &HIGH, &fields);
+    open(&fleet, &HIGH, above_90(97.25));
     let body = fleet.page("/alerts").await;
     for text in ["<strong><bdi>High</bdi>", "<strong>97.2", "fires above 90", "class=\"fires\""] {
         assert!(body.contains(text), "{text}\n{body}");
@@ -163,8 +166,8 @@ async fn an_open_alert_has_the_value_of_its_series_and_that_of_its_event_without
 #[tokio::test]
 async fn the_line_of_an_open_alert_begins_with_what_its_events_told() {
     let fleet = Fleet::of(&["web1"]);
-    for (value, seconds) in [("91", 300), ("96", 200)] {
-        open_for(&fleet, &HIGH, &[("value", value), ("operator", ">"), ("threshold", "90")], seconds);
+    for (value, seconds) in [(91.0, 300), (96.0, 200)] {
+        open_for(&fleet, &HIGH, above_90(value), seconds);
     }
     let body = fleet.page("/alerts").await;
     assert!(body.contains("now 96, fires above 90, between 91 and 96 in the last 5 min"), "{body}");
@@ -182,9 +185,9 @@ async fn the_line_of_an_open_alert_begins_with_what_its_events_told() {
 }
 
 #[tokio::test]
-async fn a_value_that_is_no_number_or_has_no_threshold_is_no_chart() {
+async fn a_value_that_is_not_known_or_has_no_threshold_is_no_chart() {
     let fleet = Fleet::of(&["web1"]);
-    open(&fleet, &HIGH, &[("value", "NaN"), ("threshold", "1e999"), ("operator", ">")]);
+    open(&fleet, &HIGH, None);
     let body = fleet.page("/alerts").await;
     assert!(!body.contains("<svg class=\"chart against") && !body.contains("data-label=\"Value\""), "{body}");
     let state = [&HIGH[..], &[("state", "no_data")]].concat();
@@ -239,7 +242,7 @@ fn page_of([set, alert, disk, state]: [&str; 4]) -> String {
     let threshold = [&labels[..2], &[("operator", &operator)]].concat();
     offer(&fleet, 0, &[(STATE, &with_state), (VALUE, &labels), (THRESHOLD, &threshold)]);
     fleet.bring(0, &[1.0, 3.0, 2.0]);
-    open(&fleet, &labels, &[("value", disk), ("threshold", set)]);
+    open(&fleet, &labels, above_90(95.0));
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it needs no driver");
     runtime.block_on(fleet.page("/alerts"))
 }

@@ -207,7 +207,10 @@ pub fn log_plugin_record(origin: Origin<'_>, level: Level, message: &str, fields
 /// Something that happened on a target.
 pub fn log_plugin_event(origin: Origin<'_>, event: &Event<'_>) {
     let Origin { target, module, plugin } = origin;
-    let (name, body, fields) = (event.name, event.body, shown(event.fields));
+    let texts: Vec<(&str, String)> =
+        event.attributes().map(|(name, value)| (name, value.to_string())).collect();
+    let fields: Vec<(&str, &str)> = texts.iter().map(|(name, value)| (*name, &**value)).collect();
+    let (name, body, fields) = (event.name, event.body, shown(&fields));
     let (alert, state) = (event.alert.map(|alert| alert.id), event.alert.map(|alert| alert.state.as_str()));
     with_level!(event.level, event!(target, module, plugin, event = name, alert, state, fields, "{body}"));
 }

@@ -73,9 +73,9 @@ impl InstanceShared {
             }
             (!beyond).then(|| {
                 if invalid == 0 {
-                    return self.sink.histograms(batch);
+                    return self.sinks.data.histograms(batch);
                 }
-                let parts = sound.into_iter().map(|rows| self.sink.histograms(&batch.rows(rows)));
+                let parts = sound.into_iter().map(|rows| self.sinks.data.histograms(&batch.rows(rows)));
                 parts.fold(BatchOutcome::default(), add)
             })
         };

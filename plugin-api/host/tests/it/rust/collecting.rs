@@ -9,7 +9,7 @@ use plugin_host::{InstanceConfig, InstanceState, QuarantineCause, monotonic_ns};
 use plugin_sdk::Stage;
 use serde_json::json;
 
-use super::plugin::{let_go, wait_occupied};
+use super::plugin::{SEVEN, let_go, wait_occupied};
 use super::{collected, failure, linked, made};
 use crate::support::{config, wait_until};
 
@@ -174,4 +174,5 @@ fn an_event_may_open_an_alert() {
     assert_eq!(recorded.events, [("counting.began".to_owned(), "It counts.".to_owned())]);
     assert_eq!(recorded.alerts, [("seven".to_owned(), plugin_abi::AlertState::Opened)]);
     assert_eq!(recorded.alert_labels, [[("number".to_owned(), "7".to_owned())]]);
+    assert_eq!(recorded.evaluations, [Some(SEVEN)]);
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use plugin_sdk::{
-    Alert, AlertState, BlockingSource, Collection, Command, CommandEntry, Configured, Coverage,
-    DeclaredReason, Display, End, Event, Exit, Failure, FamilyDef, FamilyKey, GeneralReason, Kind, Level,
-    LibrarySettings, Output, Problem, Reason, Run, Selects, SeriesDef, SeriesId, Setting, SettingKind,
-    SettingsEntry, Setup, Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
+    Alert, AlertState, BlockingSource, Collection, Command, CommandEntry, Comparison, Configured, Coverage,
+    DeclaredReason, Display, End, Evaluation, Event, Exit, Failure, FamilyDef, FamilyKey, GeneralReason,
+    Kind, Level, LibrarySettings, Output, Problem, Reason, Run, Selects, SeriesDef, SeriesId, Setting,
+    SettingKind, SettingsEntry, Setup, Source, SourceEntry, Stage, Start, Target, Transport, ValueKind,
 };
 
 /// What the settings of all sources here are.
@@ -105,16 +105,15 @@ impl Source for Counting {
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
         collection.enter(Stage::Tcp);
         collection.stages().add(1, 200, 100);
-        collection.handle().report(&Event {
+        let _ = collection.handle().report(&Event {
             name: "counting.began",
             level: Level::Info,
             time_unix_nanos: None,
             body: "It counts.",
-            fields: &[("number", "7"), ("since", "now")],
+            fields: &[("since", "now")],
             alert: (self.settings.start == 7).then_some(Alert {
-                id: "seven",
-                state: AlertState::Opened,
-                labels: &[("number", "7")],
+                evaluation: Some(SEVEN),
+                ..Alert::new("seven", AlertState::Opened, &[("number", "7")])
             }),
         });
         match self.settings.action {
@@ -189,6 +188,10 @@ fn leave(end: End) {
 const fn setting(key: &'static str, kind: SettingKind, default: &'static str) -> Setting {
     Setting { key, help: "A setting", kind, default, is_shown: matches!(kind, SettingKind::Port) }
 }
+
+/// What the alert of this plugin compares.
+pub(super) const SEVEN: Evaluation =
+    Evaluation { value: Some(7.0), comparison: Comparison::Above, threshold: 6.5 };
 
 const FAMILY: FamilyDef<'static> = FamilyDef {
     namespace: "",
