@@ -18,9 +18,12 @@ use counter_types::{NamePattern, PatternText};
 use plugin_sdk::Problem;
 
 pub(crate) use self::compile::compile;
+#[cfg(feature = "logs")]
 pub(crate) use self::log_settings::Megabytes;
 pub(crate) use self::settings::Settings;
-pub(crate) use self::storage::{Database, Postgresql, StorageSettings, odd_passwords, password};
+pub(crate) use self::storage::{Database, StorageSettings, odd_passwords};
+#[cfg(feature = "logs")]
+pub(crate) use self::storage::{Postgresql, password};
 use crate::files::{FileSet, Overrides};
 use crate::host::{Wanted, may_control};
 use crate::model::links::{self, Links};
@@ -134,7 +137,7 @@ fn pattern(text: &str) -> Result<NamePattern, String> {
 
 /// What the logs of the sets need that the exporter's configuration does not have.
 pub(crate) fn check_storage(settings: &Settings, module: &Module) -> Vec<Problem> {
-    if settings.storage.is_some() {
+    if settings.storage.is_some() || !HAS_LOGS {
         return Vec::new();
     }
     let StorageSettings { databases, .. } = StorageSettings::new(settings, false);
@@ -162,13 +165,23 @@ pub(crate) fn warnings(settings: &Settings, module: &Module) -> Vec<Problem> {
         let said = Set::sentences(&set.problems, set.problems_left_out)
             .into_iter()
             .chain(undone.get(&index).into_iter().flat_map(|undone| Set::sentences(undone, 0)))
-            .chain(sampled_too_often(settings, set));
+            .chain(sampled_too_often(settings, set))
+            .chain(not_logged(set, HAS_LOGS));
         let named = move |text| format!("the set `{}`: {text}", set.name);
         let place = place.clone();
         said.map(named).map(move |text| Problem::warning(place.clone(), text)).collect::<Vec<_>>()
     };
     let passwords = odd_passwords(settings).into_iter().map(|(place, text)| Problem::warning(place, text));
     module.sets.iter().zip(&module.places).enumerate().flat_map(of_set).chain(passwords).collect()
+}
+
+/// Whether this plugin can write logs.
+const HAS_LOGS: bool = cfg!(feature = "logs");
+
+/// What is said of logs where nobody writes them.
+fn not_logged(set: &Set, has_logs: bool) -> Option<String> {
+    let says = "it logs nothing: this plugin is built without the feature `logs`; install the one that has it, or remove `counters`";
+    (set.logs.is_some() && !has_logs).then(|| says.to_owned())
 }
 
 /// Which actions of these sets the settings do not let be done.

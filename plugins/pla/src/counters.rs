@@ -21,7 +21,9 @@ use wire::Guid;
 
 use crate::REGISTRY;
 
-pub(crate) use self::found::{Found, Meaning, Pick};
+#[cfg(feature = "logs")]
+pub(crate) use self::found::Meaning;
+pub(crate) use self::found::{Found, Pick};
 
 /// The connection with the query that is open over it.
 pub(crate) type Open = OpenSession<PathQuery>;

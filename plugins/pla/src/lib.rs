@@ -12,9 +12,9 @@
 //! | `host`, `reasons` | sets of the host itself, over DCOM; what failures of theirs mean |
 //! | `sets` | the sets while the module runs: files are read again when they change |
 //! | `counters` | the counters of all alerts and logs: found, fetched |
-//! | `logs` | the columns of logs, and their records |
-//! | `runs` | sets that log: when they run, and what becomes of their files |
-//! | `clock` | the time of samples |
+//! | `logs` | the columns of logs, and their records; a feature, on by default |
+//! | `runs` | sets that log: when they run, and what becomes of their files; `no_logs` is there without the feature |
+//! | `clock`, `calendar` | the time of samples, and that of people |
 //! | `alert_table` | all alerts of a target, and how they are judged |
 //! | `actions` | what follows when an alert fires: tasks, and sets that it starts |
 //! | `events` | what is reported when an alert begins and ends to fire |
@@ -23,9 +23,11 @@
 //! | `source` | one collection, from any state after the last one |
 //! | `commands` | `pla list`, `show`, `export`, `start` and `stop`: sets of a host |
 //! | `to_rules` | `pla to-rules` on the command line: alerting rules of Prometheus that say the same |
+#![cfg_attr(not(feature = "logs"), expect(dead_code, reason = "sets are read with what they say of logs"))]
 
 mod actions;
 mod alert_table;
+mod calendar;
 mod clock;
 mod commands;
 mod config;
@@ -33,11 +35,17 @@ mod counters;
 mod events;
 mod files;
 mod host;
+#[cfg(feature = "logs")]
 mod logs;
+#[cfg(feature = "logs")]
 #[doc(hidden)]
 pub mod measured;
 mod model;
 mod reasons;
+#[cfg(feature = "logs")]
+mod runs;
+#[cfg(not(feature = "logs"))]
+#[path = "no_logs.rs"]
 mod runs;
 mod series;
 mod sets;

@@ -17,8 +17,10 @@ use serde::Deserialize;
 
 pub(crate) use self::exported::{LIMITS, clean};
 pub(crate) use self::exported_logs::{LogOverrides, schedule};
+#[cfg(feature = "logs")]
+pub(crate) use self::logs::COLUMNS_MAX;
 pub(crate) use self::logs::{
-    COLUMN_PATHS_MAX, COLUMNS_MAX, CounterCollector, Destination, LogFormat, Logs, Name, Segment, check_path,
+    COLUMN_PATHS_MAX, CounterCollector, Destination, LogFormat, Logs, Name, Segment, check_path,
 };
 pub(crate) use self::neglected::Neglected;
 

@@ -3,6 +3,7 @@
 mod actions;
 mod families;
 mod log_families;
+#[cfg(feature = "logs")]
 mod logs;
 mod sets;
 mod table;
@@ -11,11 +12,13 @@ use plugin_sdk::{FamilyId, FamilyKey, Output, SeriesDef, SeriesId};
 
 use self::actions::ActionSeries;
 use self::families::{FAMILIES, LAG, LEFT_OUT, OBJECTS, SET_INFO, THRESHOLD};
+#[cfg(feature = "logs")]
 use self::logs::LogTable;
 use self::sets::SetTable;
 pub(crate) use self::sets::status_word;
 use crate::actions::{Actions, Counts};
 use crate::alert_table::{AlertRow, WatchedAlert};
+#[cfg(feature = "logs")]
 use crate::runs::Run;
 use crate::sets::ShownSet;
 
@@ -26,6 +29,7 @@ pub(crate) struct AlertSeries {
     families: Vec<Option<FamilyId>>,
     left_out: Option<Option<SeriesId>>,
     sets: SetTable,
+    #[cfg(feature = "logs")]
     logs: LogTable,
     actions: ActionSeries,
 }
@@ -66,6 +70,7 @@ impl AlertSeries {
     }
 
     /// Sends what is known of sets that log counters.
+    #[cfg(feature = "logs")]
     pub(crate) fn send_logs(&mut self, runs: &[Run], output: &mut Output) {
         self.logs.send(runs, output);
     }
@@ -104,11 +109,18 @@ impl AlertSeries {
 
     /// The families that were accepted.
     pub(crate) fn families(&self) -> Vec<FamilyId> {
-        self.families.iter().copied().flatten().chain(self.logs.families()).collect()
+        self.families_from(0)
     }
 
     pub(crate) fn families_of_sets(&self) -> Vec<FamilyId> {
-        self.families.iter().skip(SET_INFO).copied().flatten().chain(self.logs.families()).collect()
+        self.families_from(SET_INFO)
+    }
+
+    fn families_from(&self, first: usize) -> Vec<FamilyId> {
+        let families = self.families.iter().skip(first).copied().flatten();
+        #[cfg(feature = "logs")]
+        let families = families.chain(self.logs.families());
+        families.collect()
     }
 
     fn register_families(&mut self, output: &mut Output) {

@@ -23,6 +23,7 @@ use self::host_sets::share;
 use crate::PERFLIB;
 use crate::actions::Actions;
 use crate::alert_table::{AlertTable, WatchedAlert};
+use crate::calendar;
 use crate::clock::SampleClock;
 use crate::config::{self, Module, Settings, StorageSettings};
 use crate::counters::{Counters, Fetched, Kinds, Paths};
@@ -30,7 +31,7 @@ use crate::events::Reporter;
 use crate::host::{HostSet, LiveSets, LocalTime, Starter};
 use crate::model::Set;
 use crate::reasons::REASONS;
-use crate::runs::{Runs, calendar};
+use crate::runs::Runs;
 use crate::series::{self, AlertSeries};
 use crate::sets::{self, LoadedSet};
 

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use counter_log::WeakMap;
+use safe_files::WeakMap;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 

@@ -2,9 +2,10 @@
 //!
 //! Others may put anything into a folder between two uses of it. So a name is one component and never a path, no link is
 //! followed, and no pipe or device is waited for. What is there instead of a file or folder is left alone, and the error says
-//! what it is. All functions may wait for the disk.
+//! what it is. All functions may wait for the disk. [`WeakMap`] has what all who work in one folder share.
 
 mod error;
+mod weak_map;
 
 use std::fs::File;
 use std::io::Write as _;
@@ -14,6 +15,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, fsync, openat, renameat
 use rustix::io::Errno;
 
 pub use self::error::{Error, Result};
+pub use self::weak_map::WeakMap;
 
 /// Opens a regular file to read it.
 ///

@@ -3,16 +3,16 @@
 //! [`TextLog`] writes CSV and TSV as the library PDH of Windows does. [`parquet`] has the table that records become in Parquet,
 //! and the journal that keeps them until they are there.
 //!
-//! No input or output, and no clock.
+//! No input or output, and no clock, but in `writer`, `database` and `data_manager`.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod batch;
 mod column;
+pub mod data_manager;
 pub mod database;
 pub mod parquet;
 mod sink;
 mod text;
-mod weak_map;
 pub mod writer;
 mod zone;
 
@@ -20,5 +20,4 @@ pub use self::batch::{Batch, RawSample, Row, Sample};
 pub use self::column::{Column, LogHeader};
 pub use self::sink::{LogSink, SinkError, SinkErrorKind, Written};
 pub use self::text::{TextFormat, TextLog};
-pub use self::weak_map::WeakMap;
 pub use self::zone::LogZone;

@@ -1,10 +1,12 @@
-//! Laws of `data-manager`: cabinet files, which anybody may have made.
+//! Laws of data managers: cabinet files, which anybody may have made.
 
 use std::collections::HashSet;
 use std::io::Cursor;
 
-use data_manager::ExtractLimits;
-use data_manager::cabinet::{Cabinet, NewFile, PartLimits, Plan, from_cabinet, to_cabinet, write};
+use counter_log::data_manager::ExtractLimits;
+use counter_log::data_manager::cabinet::{
+    Cabinet, NewFile, PartLimits, Plan, from_cabinet, to_cabinet, write,
+};
 use jiff::Timestamp;
 
 use crate::INPUT_BYTES_MAX;
@@ -66,7 +68,7 @@ fn read(cabinet: &mut Cabinet<Cursor<&[u8]>>, count: usize) -> Option<Vec<Vec<u8
     read.is_ok().then_some(files)
 }
 
-fn written_again(entries: &[data_manager::cabinet::Entry], files: &[Vec<u8>]) {
+fn written_again(entries: &[counter_log::data_manager::cabinet::Entry], files: &[Vec<u8>]) {
     let new = entries.iter().map(|entry| NewFile {
         path: entry.path.clone(),
         bytes: entry.bytes.into(),

@@ -1,7 +1,9 @@
-//! Laws of the reports of `data-manager`: what it does with rules, which come with exported sets.
+//! Laws of the reports of data managers: what it does with rules, which come with exported sets.
 
+use counter_log::data_manager::reports::{
+    Limits, Options, Report, Rules, RunFacts, Source, Statistics, Tree,
+};
 use counter_log::{Batch, Column, Sample};
-use data_manager::reports::{Limits, Options, Report, Rules, RunFacts, Source, Statistics, Tree};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ms_pla::xml::Element;

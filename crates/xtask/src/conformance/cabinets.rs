@@ -78,7 +78,7 @@ fn mounts(workspace: &Workspace, folder: &Path) -> Result<&'static str> {
 
 /// Mounts $2 on a folder and below another one, and deletes all folders but one.
 const MOUNTED: &str = r#"set -e; mount --bind "$2" "$1/run1"; mount --bind "$2" "$1/run2/inner"
-exec "$0" run --quiet --locked -p data-manager --example cabinet -- keep 1 "$1""#;
+exec "$0" run --quiet --locked -p counter-log --example cabinet -- keep 1 "$1""#;
 
 /// What a run may leave, with sizes at the borders of blocks.
 fn files() -> Files {
@@ -125,7 +125,7 @@ fn write(folder: &Path, files: &Files) -> Result<()> {
 
 fn ours(workspace: &Workspace, arguments: &[&std::ffi::OsStr]) -> Result<String> {
     let mut example = cargo();
-    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "data-manager"]);
+    example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "counter-log"]);
     capture(example.args(["--example", "cabinet", "--"]).args(arguments))
 }
 

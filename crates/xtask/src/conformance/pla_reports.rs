@@ -1,4 +1,4 @@
-//! Reports of counters: xmllint reads them, and evaluates the expressions of rules as `data-manager` does; Chromium shows them.
+//! Reports of counters: xmllint reads them, and evaluates the expressions of rules as `counter-log` does; Chromium shows them.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use crate::Result;
 use crate::peers;
 use crate::workspace::{Workspace, capture, cargo};
 
-const DATA: &str = "crates/logs/data-manager/tests/data/reports";
+const DATA: &str = "crates/logs/counter-log/tests/data/reports";
 
 /// Where libxml2 does something else than XPath 1.0 says, or what rules here do without: the reasons stand in
-/// `crates/logs/data-manager/src/reports/gaps.toml`.
+/// `crates/logs/counter-log/src/data_manager/reports/gaps.toml`.
 const KNOWN: [&str; 7] = [
     "/Report/namespace::xml",
     "count(//namespace::*)",
@@ -94,7 +94,7 @@ fn make_report(workspace: &Workspace, folder: &Path) -> Result<()> {
 fn example(workspace: &Workspace, name: &str) -> Command {
     let mut command = cargo();
     command.current_dir(&workspace.root);
-    command.args(["run", "--quiet", "--locked", "-p", "data-manager", "--example", name, "--"]);
+    command.args(["run", "--quiet", "--locked", "-p", "counter-log", "--example", name, "--"]);
     command
 }
 

@@ -37,8 +37,7 @@ use crate::alert_table::{AlertTable, Fired, WatchedAlert};
 use crate::counters::{Found, Kinds};
 use crate::host::may_control;
 use crate::model::links::{self, Links};
-use crate::model::{Problem, Set, Tasks};
-use crate::runs::Ended;
+use crate::model::{Problem, Set, TaskCall, Tasks};
 
 /// The actions of one target.
 #[derive(Debug)]
@@ -72,6 +71,18 @@ pub(crate) struct Actions {
 pub(crate) struct HostStart {
     pub(crate) set: String,
     pub(crate) key: Key,
+}
+
+/// A segment or a run that has ended, for the task of the set.
+#[derive(Clone, Debug)]
+pub(crate) struct RunEnded {
+    pub(crate) set: Arc<str>,
+    /// The task that follows.
+    pub(crate) task: TaskCall,
+    /// Whether the set goes on with another segment.
+    pub(crate) is_running: bool,
+    /// The full paths of the files of the segment, with blanks between them.
+    pub(crate) logs: String,
 }
 
 /// Whether something is skipped in this collection, and was in the one before.
@@ -293,8 +304,8 @@ impl Actions {
     }
 
     /// Starts the task of a set, of which a segment or a run has ended.
-    pub(crate) fn run_ended(&mut self, ended: &Ended, time: SystemTime) {
-        let Ended { set, task: call, is_running, logs } = ended;
+    pub(crate) fn run_ended(&mut self, ended: &RunEnded, time: SystemTime) {
+        let RunEnded { set, task: call, is_running, logs } = ended;
         let Some(task) = self.tasks.get(&call.name) else { return };
         let key = Key { set: Arc::clone(set), alert: "".into(), action: Action::Task };
         let (target, host) = &self.target;

@@ -11,8 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use counter_log::WeakMap;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use safe_files::WeakMap;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;

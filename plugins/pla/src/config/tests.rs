@@ -238,6 +238,19 @@ fn problems_above_those_that_are_shown_are_counted() {
 }
 
 #[test]
+fn without_the_feature_logs_it_is_said_that_nothing_is_logged() {
+    let text = r#"{"sets": [{"name": "a", "counters": ["\\Memory\\Pages/sec"]},
+                            {"name": "b", "alerts": [{"counter": "\\Memory\\Pages/sec", "above": 1}]}]}"#;
+    let settings = plugin_sdk::parse_settings::<Settings>(text).unwrap();
+    let module = compile(&settings).unwrap();
+    let [a, b] = [0, 1].map(|set| not_logged(module.sets[set].set(), false));
+    assert!(a.is_some_and(|says| says.contains("install the one that has it")));
+    assert_eq!(b, None);
+    assert_eq!(not_logged(module.sets[0].set(), true), None);
+}
+
+#[cfg(feature = "logs")]
+#[test]
 fn a_password_of_a_database_is_read_as_those_of_identities_are() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pw");

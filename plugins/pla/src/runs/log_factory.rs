@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use counter_log::WeakMap;
 use counter_log::database::{Log, SqliteFile, SqliteSink};
 use counter_log::writer::{
     Existing, FileFormat, FileLog, FileOptions, OpenFolder, QueueMemory, QueueOptions,
@@ -12,6 +11,7 @@ use counter_log::{LogHeader, SinkError, SinkErrorKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use pla_engine::NameParts;
+use safe_files::WeakMap;
 use safe_text::component;
 
 use super::folder::SetFolder;

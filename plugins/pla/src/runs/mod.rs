@@ -2,7 +2,6 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `calendar` | the moment of a collection |
 //! | `run` | the life of one set, by the state machine of `pla_engine` |
 //! | `active_collector`, `open_log` | a collector of it, and its log in one segment |
 //! | `log_factory`, `sink`, `turns` | where a log goes, and who writes to it |
@@ -12,7 +11,6 @@
 //! | `work`, `report` | what is done beside the collections: limits, reports and the data manager |
 
 mod active_collector;
-pub(crate) mod calendar;
 mod folder;
 mod log_factory;
 #[cfg(test)]
@@ -44,7 +42,8 @@ pub(crate) use self::log_factory::LogFactory;
 pub(crate) use self::memory::LibraryOptions;
 pub(crate) use self::open_log::OpenLog;
 pub(crate) use self::run::Run;
-pub(crate) use self::work::Ended;
+use crate::actions::RunEnded;
+use crate::calendar;
 use crate::config::StorageSettings;
 use crate::counters::{Found, Kinds, Paths};
 use crate::logs::Recorder;
@@ -235,7 +234,7 @@ impl Runs {
     }
 
     /// Segments that have ended since the last call, of sets with a task.
-    pub(crate) fn take_ended(&mut self) -> Vec<Ended> {
+    pub(crate) fn take_ended(&mut self) -> Vec<RunEnded> {
         self.runs.iter_mut().chain(&mut self.leaving).flat_map(|run| std::mem::take(&mut run.ended)).collect()
     }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use counter_log::data_manager::reports::{Gap, Statistics};
 use counter_log::writer::{FileProgress, LogCounts, LogQueue, QueueOptions, log_queue};
 use counter_log::{LogHeader, Row, Sample};
-use data_manager::reports::{Gap, Statistics};
 use jiff::Timestamp;
 use tokio::time::Instant;
 

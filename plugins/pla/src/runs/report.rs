@@ -3,8 +3,10 @@
 use std::io::{self, Read as _};
 
 use cap_std::fs::Dir;
-use data_manager::ManagerSettings;
-use data_manager::reports::{Limits, Options, Report, Rules, RunFacts, RunFile, Source, Statistics};
+use counter_log::data_manager::ManagerSettings;
+use counter_log::data_manager::reports::{
+    Limits, Options, Report, Rules, RunFacts, RunFile, Source, Statistics,
+};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ms_pla::xml;

@@ -19,7 +19,8 @@ use super::folder::{SegmentState, SetFolder};
 use super::log_factory::LogFactory;
 use super::open_log::ClosedLog;
 use super::state::StateStore;
-use super::work::{Compiled, Ended, Event, Upkeep};
+use super::work::{Compiled, Event, Upkeep};
+use crate::actions::RunEnded;
 use crate::model::{Logs, Start};
 
 /// A set that logs counters.
@@ -62,7 +63,7 @@ pub(crate) struct Run {
     /// What the data manager did.
     pub(crate) compiled: Compiled,
     /// Segments that ended since the last look.
-    pub(super) ended: Vec<Ended>,
+    pub(super) ended: Vec<RunEnded>,
 }
 
 /// A segment that has ended.

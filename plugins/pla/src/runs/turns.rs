@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use counter_log::WeakMap;
 use counter_log::{SinkError, SinkErrorKind};
+use safe_files::WeakMap;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
 

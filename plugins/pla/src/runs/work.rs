@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cap_std::fs::Dir;
-use data_manager::{DataManager, Managed, ManagerSettings, Request};
+use counter_log::data_manager::{DataManager, Managed, ManagerSettings, Request};
 use jiff::Timestamp;
 use ms_pla::{FolderActionSteps, xml};
 use parking_lot::{Mutex, MutexGuard};
@@ -15,30 +15,18 @@ use tokio::task::JoinHandle;
 use super::folder::SetFolder;
 use super::open_log::ClosedLog;
 use super::report::{self, SegmentInfo};
-use crate::model::TaskCall;
+use crate::actions::RunEnded;
 use crate::threads::{CHECKS, DATA_MANAGERS, LAST_REPORTS, Place};
 
 /// What came of it.
 #[derive(Debug)]
 pub(super) enum Event {
     /// The logs of a segment are at their end, and the task of the set follows.
-    Closed(Ended),
+    Closed(RunEnded),
     /// Whether the limits permit a run.
     Checked { serial_number: u32, result: Result<(), String> },
     /// The data manager is done.
     Compiled { serial_number: u32, compiled: Compiled },
-}
-
-/// A segment or a run that has ended, for the task of the set.
-#[derive(Clone, Debug)]
-pub(crate) struct Ended {
-    pub(crate) set: Arc<str>,
-    /// The task that follows.
-    pub(crate) task: TaskCall,
-    /// Whether the set goes on with another segment.
-    pub(crate) is_running: bool,
-    /// The full paths of the files of the segment, with blanks between them.
-    pub(crate) logs: String,
 }
 
 /// What a data manager did.
@@ -303,7 +291,8 @@ impl Compiled {
         for removed in &managed.removed {
             self.count(removed.by.as_str(), 1);
         }
-        let is_new = |failure: &&data_manager::Failure| job.upkeep.is_new(&failure.error.to_string());
+        let is_new =
+            |failure: &&counter_log::data_manager::Failure| job.upkeep.is_new(&failure.error.to_string());
         for failure in managed.failures.iter().filter(is_new) {
             let (target, set, error) = (&*job.target, &*job.set, &failure.error);
             tracing::warn!(target, set, folder = failure.folder, %error, "The data manager of a set could not do all");

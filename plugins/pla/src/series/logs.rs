@@ -1,7 +1,7 @@
 //! The series of sets that log counters here.
 
 use counter_log::SinkErrorKind;
-use data_manager::Limit;
+use counter_log::data_manager::Limit;
 use jiff::Timestamp;
 use pla_engine::RunState;
 use plugin_sdk::{FamilyId, Output};

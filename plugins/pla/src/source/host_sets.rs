@@ -93,6 +93,7 @@ impl PlaSource {
         });
         let sets: Vec<ShownSet<'_>> = own.chain(of_host).collect();
         self.series.send_sets(&sets, self.alert_table.alerts(), &self.actions, collection.output());
+        #[cfg(feature = "logs")]
         self.series.send_logs(self.runs.all(), collection.output());
     }
 }

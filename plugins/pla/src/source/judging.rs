@@ -6,9 +6,9 @@ use plugin_sdk::{Collection, Coverage, Failure, GeneralReason, Stage};
 
 use super::{PlaSource, unix_seconds};
 use crate::actions::Moment;
+use crate::calendar;
 use crate::clock::ReplyKind;
 use crate::counters::{Fetched, Found};
-use crate::runs::calendar;
 use crate::series;
 
 impl PlaSource {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use data_manager::{ExtractLimits, extract};
+use counter_log::data_manager::{ExtractLimits, extract};
 use serde_json::json;
 
 use crate::logging::{Place, until};

@@ -1,5 +1,6 @@
-//! Sinks as their callers see them.
+//! Sinks and data managers as their callers see them.
 
+mod data_manager;
 mod invented;
 mod postgres;
 mod server;

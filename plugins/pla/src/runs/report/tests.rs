@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
 use cap_std::ambient_authority;
+use counter_log::data_manager::reports::Statistics;
+use counter_log::data_manager::{DataManager, Request};
 use counter_log::writer::LogCounts;
 use counter_log::{Batch, LogHeader};
-use data_manager::reports::Statistics;
-use data_manager::{DataManager, Request};
 use jiff::SignedDuration;
 use ms_pla::FolderActionSteps;
 

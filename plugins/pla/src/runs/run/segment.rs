@@ -12,8 +12,9 @@ use super::super::active_collector::ActiveCollector;
 use super::super::folder::SegmentState;
 use super::super::open_log::ClosedLog;
 use super::super::report::SegmentInfo;
-use super::super::work::{self, Ended, Event};
+use super::super::work::{self, Event};
 use super::{Closing, FINISH, Run, Segment};
+use crate::actions::RunEnded;
 
 impl Run {
     /// A segment begins. `needs_check` says whether the limits have to hold, [MS-PLA] 3.2.4.2 `CheckBeforeRunning`.
@@ -46,7 +47,7 @@ impl Run {
         let Some(segment) = self.segment.take() else { return };
         let path = self.folder.as_ref().map(|folder| folder.path_of(&segment.folder)).unwrap_or_default();
         let set = &self.name;
-        let ended = |task| Ended { set: Arc::clone(set), task, is_running, logs: String::new() };
+        let ended = |task| RunEnded { set: Arc::clone(set), task, is_running, logs: String::new() };
         let ended = self.logs.task.clone().map(ended);
         self.close(segment.serial_number, FINISH, (true, ended.map(|ended| (path, ended))));
         if let Some(closing) = self.closing.get_mut(&segment.serial_number) {
@@ -60,7 +61,7 @@ impl Run {
         &mut self,
         serial_number: u32,
         time: Duration,
-        (is_last, ended): (bool, Option<(PathBuf, Ended)>),
+        (is_last, ended): (bool, Option<(PathBuf, RunEnded)>),
     ) {
         let deadline = Instant::now() + time;
         let logs: Vec<_> = self.collectors.iter_mut().filter_map(ActiveCollector::take_log).collect();
@@ -82,7 +83,7 @@ impl Run {
             }
             if let Some((folder, ended)) = ended {
                 // If nobody listens any more, the set is gone.
-                let _ = events.send(Event::Closed(Ended { logs: paths(&folder, &closed), ..ended }));
+                let _ = events.send(Event::Closed(RunEnded { logs: paths(&folder, &closed), ..ended }));
             }
             closed
         });

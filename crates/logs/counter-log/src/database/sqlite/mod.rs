@@ -17,7 +17,8 @@ use crate::database::chunk::{Chunk, Outcome, another_writer};
 use crate::database::failure;
 use crate::database::log::Log;
 use crate::database::progress::{Counted, Progress};
-use crate::{Batch, LogSink, SinkError, SinkErrorKind, WeakMap, Written};
+use crate::{Batch, LogSink, SinkError, SinkErrorKind, Written};
+use safe_files::WeakMap;
 
 pub use self::file::SqliteFile;
 

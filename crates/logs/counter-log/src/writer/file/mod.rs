@@ -18,7 +18,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use self::series::FileSeries;
-use crate::{Batch, LogHeader, LogSink, SinkError, SinkErrorKind, WeakMap, Written};
+use crate::{Batch, LogHeader, LogSink, SinkError, SinkErrorKind, Written};
+use safe_files::WeakMap;
 
 pub use self::recover::{Recovered, cut_unfinished_rows, recover};
 
