@@ -64,6 +64,7 @@ mod hosts;
 mod identity;
 mod in_use;
 mod item;
+pub mod libraries;
 mod module;
 mod naming;
 mod node;

@@ -6,8 +6,8 @@ use config::{Config, Target};
 use tracing::info;
 
 use super::plugins::storing_config;
-use crate::schedule::TargetId;
-use crate::targets::{PluginCollector, TargetState};
+use targets::schedule::TargetId;
+use targets::{PluginCollector, TargetState};
 
 /// A target that is asked.
 pub(super) struct ActiveTarget {
@@ -44,7 +44,7 @@ impl ActiveTarget {
             return Difference::Other;
         }
         let directory = |config: &Config, name: &String| {
-            plugin_config::directory_of(config, &config.modules[name], &target.name)
+            config::libraries::directory_of(config, &config.modules[name], &target.name)
         };
         let has_changed = |name: &String| {
             self.config.modules[name].settings != config.modules[name].settings

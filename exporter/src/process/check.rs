@@ -1,9 +1,9 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use config::libraries::Checked;
 use config::{Config, Problem, Report};
 use http_server::Gate;
-use plugin_config::Checked;
 use plugin_host::{Host, HostOptions};
 use support::telemetry::output::Shown;
 use support::{errln, outln};
@@ -26,7 +26,7 @@ pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
 fn check(file: &Path, web_file: Option<&Path>) -> Result<(Checked, Gate), Report> {
     let config = config::load(file)?;
     let gate = gate(&config, web_file)?;
-    let checked = plugin_config::check(file, config, &Host::new(HostOptions::default()))?;
+    let checked = config::libraries::check(file, config, &Host::new(HostOptions::default()))?;
     secrets(file, &checked.config)?;
     Ok((checked, gate))
 }

@@ -16,8 +16,8 @@ use super::active_target::{ActiveTarget, Difference};
 use super::plugins::{Libraries, source_of, storing_config};
 use super::probe::Probes;
 use super::{reporter_of, scope_of};
-use crate::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};
-use crate::targets::{
+use targets::schedule::{JobId, JobSpec, NewJob, Schedule, TargetId};
+use targets::{
     AlertLines, Costs, JobObserver, PluginCollector, Reporter, TargetRegistry, TargetState, TimedStore,
 };
 

@@ -11,9 +11,9 @@ use support::telemetry::{Metric, Timings, Writer};
 use super::probe;
 use super::reload_counts::{self, ReloadCounts};
 use crate::credentials::{self, Broker};
-use crate::schedule::{self, Figures};
-use crate::targets::{self, Costs, Plugins, TargetRegistry};
-use crate::web::{self, Scrapes};
+use targets::schedule::{self, Figures};
+use targets::{self, Costs, Plugins, TargetRegistry};
+use web::{self, Scrapes};
 
 /// The exporter's own metrics. They are read at each scrape and cost nothing between scrapes.
 #[derive(Clone)]

@@ -23,7 +23,7 @@ mod serve;
 mod signals;
 mod storage;
 mod systemd;
-mod targets;
+mod target_files;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ use transport::resolver::{LookupError, Resolver as Names};
 use self::cli::{Cli, Command, PluginCommand};
 use crate::credentials::{Resolved, Resolver};
 use crate::process::plugins::Libraries;
-use crate::targets::Reporter;
+use targets::Reporter;
 
 pub use self::metrics::own_metrics;
 
@@ -106,7 +106,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
     if let Err(error) =
         support::telemetry::log::init(cli.log_level.as_deref().unwrap_or(default_level), cli.log_format)
     {
-        errln!("--log.level: {error}; write `info`, `debug`, or `info,perfmon_exporter::web=debug`");
+        errln!("--log.level: {error}; write `info`, `debug`, or `info,web=debug`");
         return ExitCode::from(USAGE);
     }
     let code = match (cli.command, cli.config) {

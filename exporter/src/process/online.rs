@@ -23,7 +23,7 @@ use super::command::console::Console;
 use super::command::lender::Lender;
 use super::plugins::{Libraries, configure, instance_config, source_of};
 use super::{FAILED, OK, check};
-use crate::targets::{begin, failure_of};
+use targets::{begin, failure_of};
 
 /// Targets that are asked at a time.
 const RUNNING_MAX: usize = 64;
@@ -58,7 +58,7 @@ fn ask_all(file: &Path, config: Config, gate: &Gate, runtime: &Runtime) -> Resul
     let broker = Arc::clone(&lender) as Arc<dyn CredentialBroker>;
     let options = HostOptions { broker, log: Some(Arc::new(PluginLog)), ..HostOptions::default() };
     let host = Host::new(options);
-    let checked = plugin_config::check(file, config, &host).map_err(|report| report.to_string())?;
+    let checked = config::libraries::check(file, config, &host).map_err(|report| report.to_string())?;
     let (config, libraries) = (&checked.config, &checked.libraries);
     let refused = |problems| config::Report::new(&file.display().to_string(), problems).to_string();
     configure(libraries, config).map_err(refused)?;

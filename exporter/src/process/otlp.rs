@@ -20,7 +20,7 @@ use tracing::warn;
 
 use super::metrics::own_metrics;
 use super::plugins::Libraries;
-use crate::targets::{TargetHealth, TargetRegistry, TargetState};
+use targets::{TargetHealth, TargetRegistry, TargetState};
 
 /// What the registered targets know now.
 pub(super) struct SnapshotSupply {

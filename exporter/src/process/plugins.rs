@@ -1,11 +1,11 @@
-//! What plugins may do in a process that serves, and what [`plugin_config`] makes of them.
+//! What plugins may do in a process that serves, and what [`config::libraries`] makes of them.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use plugin_host::Trial;
 
-pub(super) use plugin_config::{
+pub(super) use config::libraries::{
     Libraries, configure, instance_config, load_by, modules_that_log_on, set_schemas, source_of,
     storing_config, validate,
 };

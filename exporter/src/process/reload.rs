@@ -14,7 +14,7 @@ use super::blocking::{Blocking, NotDone};
 use super::reloadable::{Prepared, ReloadableState};
 use super::systemd::{Notifier, status};
 use super::watch::Watch;
-use crate::web::{NotReloaded, Reloader, Reloading};
+use web::{NotReloaded, Reloader, Reloading};
 
 /// Maximum requests that wait for a reload.
 const WAITING_MAX: usize = 64;

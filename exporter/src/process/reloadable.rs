@@ -24,11 +24,11 @@ use super::plugins::{self, Libraries};
 use super::reload_counts::ReloadCounts;
 use super::secrets;
 use super::storage;
-use super::targets::Targets;
+use super::target_files::Targets;
 use crate::credentials::Broker;
-use crate::schedule::{self, Schedule};
-use crate::targets::{PluginSource, Plugins, TargetRegistry};
-use crate::web::{Site, SiteSettings};
+use targets::schedule::{self, Schedule};
+use targets::{PluginSource, Plugins, TargetRegistry};
+use web::{Site, SiteSettings};
 
 /// A pipe whose writer is not there when a reload reads it is not waited for long: others wait for the reload.
 const PIPE_TIME_MAX: Duration = Duration::from_secs(5);

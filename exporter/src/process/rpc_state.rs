@@ -15,7 +15,7 @@ use tracing::{debug, info, warn};
 
 pub(super) use self::options::{EXAMPLES, RpcStateOptions};
 pub(super) use self::show::show;
-use crate::rpc_state::{Keeping, NotKept};
+use web::rpc_state::{Keeping, NotKept};
 
 /// Makes or opens the run directory, and removes the files of processes that ended without doing so. The log says what is
 /// kept where, or why nothing is.

@@ -33,15 +33,15 @@ use super::reloadable::{self, Fixed, Prepared, ReloadableState};
 use super::rpc_state::{self, RemoveFiles};
 use super::signals::{Ending, Signals};
 use super::systemd::{self, Notifier};
-use super::targets::{self, Targets};
+use super::target_files::{self, Targets};
 use super::watch::Watch;
 use super::{FAILED, OK, secrets};
 use super::{Lookups, SystemResolver};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
-use crate::rpc_state::Keeping;
-use crate::schedule::{Driver, HostDeadlines, Planner};
-use crate::targets::{Costs, Plugins, TargetRegistry};
-use crate::web::{self, Scrapes, Site, SiteSettings};
+use targets::schedule::{Driver, HostDeadlines, Planner};
+use targets::{Costs, Plugins, TargetRegistry};
+use web::rpc_state::Keeping;
+use web::{self, Scrapes, Site, SiteSettings};
 
 /// The exporter's own work is small: the plugins have threads of their own.
 const WORKERS: usize = 2;
@@ -342,7 +342,7 @@ impl Running {
         let ReloadableState { site, in_use, targets, schedule, target_registry, reloads: figures, .. } =
             &reloads.state;
         let (site, in_use, notifier) = (Arc::clone(site), Arc::clone(in_use), reloads.notifier.clone());
-        let following = tokio::spawn(targets::follow(Arc::clone(targets)));
+        let following = tokio::spawn(target_files::follow(Arc::clone(targets)));
         let keeping =
             notifier.clone().keep(schedule.clone(), Arc::clone(target_registry), Arc::clone(figures));
         let keeping = tokio::spawn(keeping);

@@ -2,7 +2,7 @@
 
 use config::{Config, Problem};
 
-use crate::storage::{Makes, check};
+use targets::storage::{Makes, check};
 
 /// Makes the configured directory if it is missing. Says why files cannot be kept there. Blocks.
 pub(super) fn prepare(config: &Config) -> Vec<Problem> {

@@ -18,8 +18,8 @@ use rustix::time::{ClockId, clock_gettime};
 use tracing::{error, info, warn};
 
 use super::reload_counts::ReloadCounts;
-use crate::schedule::Schedule;
-use crate::targets::{TargetRegistry, count_by_health};
+use targets::schedule::Schedule;
+use targets::{TargetRegistry, count_by_health};
 
 /// What the names of sockets for plugins begin with.
 const PLUGIN_PREFIX: &str = "plugin.";

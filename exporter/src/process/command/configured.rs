@@ -27,7 +27,7 @@ mod tests {
     use plugin_host::{Host, HostOptions};
     use serde_json::json;
 
-    use plugin_config::names_of;
+    use config::libraries::names_of;
 
     use super::*;
 

@@ -215,12 +215,12 @@ fn configured_of(
     config: Option<&Config>,
 ) -> (Vec<ConfiguredModule>, MetricNames) {
     let Some(config) = config else {
-        return (Vec::new(), plugin_config::names_of(Vec::new(), Normalize::default()));
+        return (Vec::new(), config::libraries::names_of(Vec::new(), Normalize::default()));
     };
     let target = target.and_then(|named| words::target_of(named, Some(config)));
     let modules = target.map(|target| configured::modules_of(config, target, &offer.library));
     let (modules, rules) = modules.unwrap_or_default();
-    (modules, plugin_config::names_of(rules, config.normalize_all()))
+    (modules, config::libraries::names_of(rules, config.normalize_all()))
 }
 
 fn execute(offer: &Offer, request: &CommandRequest, runtime: &Runtime) -> Result<u8, Stop> {

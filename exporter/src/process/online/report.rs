@@ -6,7 +6,7 @@ use config::{Config, Node, Position, Target, Value};
 use plugin_abi::Failure;
 
 use super::sink::Collected;
-use crate::targets::{TargetHealth, count_by_health, help, next_step};
+use targets::{TargetHealth, count_by_health, help, next_step};
 
 /// The outcome of one target: that of each of its modules.
 pub(super) struct Fared {

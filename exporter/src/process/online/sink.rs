@@ -6,7 +6,7 @@ use plugin_abi::{
     Level, NoRoom, Notices, Outcome, SeriesDef, Verdict,
 };
 
-use crate::targets::TargetHealth;
+use targets::TargetHealth;
 
 /// What one collection came to.
 #[derive(Debug)]

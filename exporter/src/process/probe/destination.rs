@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use transport::resolver::{LookupError, LookupErrorKind};
 
 use crate::process::Lookups;
-use crate::web::ProbeRefused;
+use web::ProbeRefused;
 
 /// Where a host leads to.
 #[derive(Debug, PartialEq, Eq)]

@@ -24,8 +24,8 @@ use super::{Dependencies, Shared};
 use crate::process::Lookups;
 use crate::process::plugins::{Libraries, instance_config, source_of};
 use crate::process::{reporter_of, scope_of};
-use crate::targets::{TargetHealth, TargetState, TimedStore, begin, failure_of};
-use crate::web::ProbeRefused;
+use targets::{TargetHealth, TargetState, TimedStore, begin, failure_of};
+use web::ProbeRefused;
 
 /// Deadlines of what is late are looked at again after this.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);

@@ -37,11 +37,11 @@ use self::probe_targets::{Asked, Configured, Key, Other, ProbeTargets};
 use self::view::{Views, answer_of};
 use super::Lookups;
 use super::plugins::Libraries;
-use crate::targets::{Costs, TargetState};
-use crate::web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
 use config::{Config, Target};
 use otlp::push::EventRouter;
 use series::pipeline::Catalog;
+use targets::{Costs, TargetState};
+use web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
 
 /// How long the deadline of a collection is before that of the answer, so that a failure is reported with its
 /// stage.

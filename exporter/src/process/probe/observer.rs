@@ -12,7 +12,7 @@ use support::telemetry::log;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::targets::{PluginCosts, Reporter, TargetState};
+use targets::{PluginCosts, Reporter, TargetState};
 
 /// What one probe logs at most.
 const LINES_MAX: usize = 500;

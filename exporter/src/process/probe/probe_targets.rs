@@ -6,8 +6,8 @@ use safe_text::nearest::{nearest, suggestion};
 
 use super::view::Views;
 use crate::process::plugins::Libraries;
-use crate::targets::TargetState;
-use crate::web::{ProbeRefused, ProbeRequest};
+use targets::TargetState;
+use web::{ProbeRefused, ProbeRequest};
 
 /// The configuration, and the targets of probes.
 pub(super) struct ProbeTargets {

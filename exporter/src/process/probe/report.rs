@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 
 use config::{Config, PasswordFiles, Target, shown_module};
 
-use crate::targets::{TargetHealth, TargetState};
-use crate::web::Probed;
+use targets::{TargetHealth, TargetState};
+use web::Probed;
 
 /// The report. `lines` is the log of the collection, where that was made for this probe.
 pub(super) fn of(

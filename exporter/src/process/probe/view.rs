@@ -8,8 +8,8 @@ use plugin_abi::{GeneralReason, Stage};
 use series::model::{Layout, Snapshot};
 use series::pipeline::Store;
 
-use crate::targets::{Down, JobStatus, TargetHealth, TargetState, TargetStatus};
-use crate::web::Probed;
+use targets::{Down, JobStatus, TargetHealth, TargetState, TargetStatus};
+use web::Probed;
 
 /// So often what was read is compared with what is known by then.
 const LOOKS_MAX: usize = 3;

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use rpc_cells::CellId;
 use rpc_cells::view::CallFilter;
 
-use crate::rpc_state::number;
+use web::rpc_state::number;
 
 pub(in crate::process) const EXAMPLES: &str = "\
 Examples:

@@ -12,7 +12,7 @@ use support::errln;
 use super::options::{Format, RpcStateOptions};
 use super::{directory, trace};
 use crate::process::{FAILED, OK, USAGE, output};
-use crate::rpc_state::State;
+use web::rpc_state::State;
 
 /// Prints what is asked for.
 pub(in crate::process) fn show(options: &RpcStateOptions, config: Option<&Path>) -> u8 {

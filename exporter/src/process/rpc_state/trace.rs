@@ -7,7 +7,7 @@ use rpc_cells::view::ClientCallRow;
 use safe_text::OneLine;
 use serde_json::Value;
 
-use crate::rpc_state::{end_text, hop_text, trail, trail_json};
+use web::rpc_state::{end_text, hop_text, trail, trail_json};
 
 /// Each call with its way, for people.
 pub(super) fn text(snapshots: &[Snapshot], calls: impl Iterator<Item = ClientCallRow>) -> String {

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::libraries::{Checked, Libraries, instance_config, names_of, path_of, source_of};
 use config::{Config, Position, Report, Target};
 use parking_lot::Mutex;
 use plugin_abi::{Display, FamilyDef, FamilyKey, Problem, Selects, ValueKind};
-use plugin_config::{Checked, Libraries, instance_config, names_of, path_of, source_of};
 use plugin_host::{
     CommandOutput, CommandRequest, ConfiguredModule, Host, HostOptions, InstanceConfig, Library, MetricNames,
 };
@@ -31,7 +31,7 @@ pub(super) struct Configured {
 /// Everything that is wrong with it.
 pub(super) fn read(file: &Path) -> Result<Configured, Report> {
     let host = Host::new(HostOptions::default());
-    let Checked { config, libraries, .. } = plugin_config::check(file, config::load(file)?, &host)?;
+    let Checked { config, libraries, .. } = config::libraries::check(file, config::load(file)?, &host)?;
     Ok(of(file, &config, &libraries))
 }
 
@@ -253,7 +253,7 @@ impl PluginModule {
 
 #[cfg(test)]
 mod tests {
-    use plugin_config::set_schemas;
+    use config::libraries::set_schemas;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http_server::parsers;
-use perfmon_exporter::web;
+use web;
 
 use crate::exporter::Input;
 

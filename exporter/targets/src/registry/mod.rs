@@ -1,0 +1,135 @@
+mod recoveries;
+mod state;
+mod status;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use config::target_files::FileState;
+use config::{Config, PasswordFiles, Shown};
+use parking_lot::Mutex;
+use plugin_abi::GeneralReason;
+
+use self::recoveries::Recoveries;
+use super::{Change, Changes};
+use crate::account::Down;
+
+pub use self::state::TargetState;
+pub use self::status::TargetStatus;
+
+/// The state of every target: all that pages and metrics show. Each change of it is one line in the log.
+///
+/// Targets come and go; who reads takes the list as it is and keeps it for as long as it reads.
+#[derive(Default)]
+pub struct TargetRegistry {
+    targets: Mutex<Arc<[Arc<TargetState>]>>,
+    files: Mutex<Arc<[FileState]>>,
+    changes: Arc<Changes>,
+    groups: Arc<Groups>,
+    config_shown: Mutex<Shown>,
+    /// Of this configuration and those before it: what failed then is still shown.
+    password_files: Mutex<PasswordFiles>,
+}
+
+/// Targets that fail or recover for one and the same reason, so that the log needs no line for each of them.
+#[derive(Debug, Default)]
+struct Groups {
+    denials: Denials,
+    recoveries: Recoveries,
+}
+
+impl TargetRegistry {
+    /// Every target, in the order of the configuration.
+    #[must_use]
+    pub fn targets(&self) -> Arc<[Arc<TargetState>]> {
+        Arc::clone(&self.targets.lock())
+    }
+
+    /// These are the targets from now on.
+    pub fn set_targets(&self, targets: Vec<Arc<TargetState>>) {
+        for entry in &targets {
+            entry.enter_registry(&self.changes, &self.groups);
+        }
+        *self.targets.lock() = targets.into();
+    }
+
+    /// The files that targets come from.
+    #[must_use]
+    pub fn files(&self) -> Arc<[FileState]> {
+        Arc::clone(&self.files.lock())
+    }
+
+    /// This is known of the files.
+    pub fn set_files(&self, files: Vec<FileState>) {
+        *self.files.lock() = files.into();
+    }
+
+    /// The last changes of state, the newest first.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Arc<Change>> {
+        self.changes.newest_first()
+    }
+
+    /// The configuration in use, as it is shown.
+    #[must_use]
+    pub fn config_shown(&self) -> Shown {
+        self.config_shown.lock().clone()
+    }
+
+    /// Paths that only authenticated readers may see.
+    #[must_use]
+    pub fn password_files(&self) -> PasswordFiles {
+        self.password_files.lock().clone()
+    }
+
+    /// This is the configuration from now on.
+    pub fn set_config(&self, config: &Config) {
+        *self.config_shown.lock() = config.shown.clone();
+        self.password_files.lock().add(&config.identities);
+    }
+}
+
+/// How many targets are down for each reason, by identity and details. The details of a host outside of `allow_hosts`
+/// name that host, so that it is counted apart.
+#[derive(Debug, Default)]
+struct Denials(Mutex<HashMap<(String, String), usize>>);
+
+impl Denials {
+    /// Counts one more target of `identity`; answers how many there are.
+    fn enter(&self, identity: &str, down: &Down) -> usize {
+        let mut counts = self.0.lock();
+        let count = counts.entry((identity.to_owned(), down.message.clone())).or_default();
+        *count += 1;
+        *count
+    }
+
+    fn leave(&self, identity: &str, down: &Down) {
+        let mut counts = self.0.lock();
+        let key = (identity.to_owned(), down.message.clone());
+        let Some(count) = counts.get_mut(&key) else { return };
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(&key);
+        }
+    }
+}
+
+/// Whether a target may be down because its identity's credential is not given to it. The message is then the same for all
+/// that do not get it; that of a host that refused it is the host's own.
+fn is_denial(down: &Down) -> bool {
+    DENIALS.iter().any(|reason| down.reason == reason.as_str())
+}
+
+/// What targets say that do not get a credential: they are not allowed it, or somebody was refused with it.
+const DENIALS: [GeneralReason; 5] = [
+    GeneralReason::CredentialsWithheld,
+    GeneralReason::WrongCredentials,
+    GeneralReason::AccountLocked,
+    GeneralReason::AccountDisabled,
+    GeneralReason::PasswordExpired,
+];
+
+/// Whether a line is due when the count comes to this: at 1, 10, 100 and so on.
+fn is_milestone(count: usize) -> bool {
+    count.checked_ilog10().is_some_and(|exponent| 10_usize.pow(exponent) == count)
+}

@@ -1,0 +1,79 @@
+//! `/config`: the configuration in use.
+
+use config::HIDDEN;
+use config::target_files::FileState;
+use http_server::Caller;
+use hyper::Response;
+
+use super::frame::{Frame, Section};
+use super::html::{Html, Url};
+use super::{Paging, Query, respond};
+use crate::body::Answer;
+use crate::site::Site;
+
+/// Lines on one page.
+const LINES_MAX: usize = 1_000;
+
+pub(super) fn page(site: &Site, query: &Query<'_>, caller: &Caller) -> Response<Answer> {
+    let (target_registry, has_files) = (&site.target_registry, site.keeps_files());
+    let shown = target_registry.config_shown();
+    let text = if caller.is_authenticated { shown.to_authenticated } else { shown.to_all };
+    let lines: Vec<&str> = text.lines().collect();
+    let paging = Paging::new(query.page(), lines.len(), LINES_MAX);
+    let frame =
+        Frame { title: "Configuration", section: Section::Config, root: "", refresh_s: None, has_files };
+    respond(frame.write(|html| {
+        html.ours("<h1>Configuration</h1><p>The configuration in use, without comments. Values that are ");
+        html.ours("not known to be harmless are shown as <mark>")
+            .ours(HIDDEN)
+            .ours("</mark>. Keys that are not listed have their ");
+        html.ours("defaults.</p>");
+        if !caller.is_authenticated {
+            html.ours("<p>Identities are shown by name only. Authenticated readers ");
+            html.ours("(<code>web.config_file</code>) also see their accounts and hosts.</p>");
+        }
+        let files = target_registry.files();
+        if !files.is_empty() {
+            target_files(html, &files);
+        }
+        html.ours("<pre class=\"config\" tabindex=\"0\" aria-label=\"Configuration\"><code>");
+        for line in &lines[paging.range()] {
+            config_line(html, line);
+        }
+        html.ours("</code></pre>");
+        paging.write(html, &Url::of("config"));
+    }))
+}
+
+/// Writes a line and marks hidden values.
+fn config_line(html: &mut Html, line: &str) {
+    let mut parts = line.split(HIDDEN).peekable();
+    while let Some(part) = parts.next() {
+        html.text(part);
+        if parts.peek().is_some() {
+            html.ours("<mark>").ours(HIDDEN).ours("</mark>");
+        }
+    }
+    html.ours("\n");
+}
+
+fn target_files(html: &mut Html, files: &[FileState]) {
+    html.ours("<h2>Target files</h2><ul class=\"counted\">");
+    for file in files {
+        html.ours("<li><code>").name(&file.path).ours("</code>: ").text(file.targets).ours(" targets");
+        if file.refused > 0 {
+            html.ours(", ").text(file.refused).ours(" of them refused");
+        }
+        if !file.is_good {
+            html.ours("<span class=\"sub\">The file cannot be read now").ours(match file.targets {
+                0 => ".</span>",
+                _ => ", so its last valid targets stay in use.</span>",
+            });
+        }
+        for problem in &file.problems {
+            html.ours("<span class=\"sub\">").name(problem).ours("</span>");
+        }
+        html.ours("</li>");
+    }
+    html.ours("</ul><h2>The file</h2>");
+}
