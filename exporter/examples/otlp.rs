@@ -54,7 +54,7 @@ fn main() {
     let supply = Arc::new(Snapshots(fleet.snapshots()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
-        for push in ["first push, labels rendered", "second connection, labels rendered anew"] {
+        for push in ["first push, labels rendered", "second connection, labels rendered again"] {
             let (begun, cpu) = (Instant::now(), cpu_seconds());
             let pusher =
                 Pusher::start(&config.otlp, &(Arc::clone(&supply) as Arc<dyn Supply>), &Timings::default());

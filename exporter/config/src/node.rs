@@ -25,11 +25,11 @@ impl Position {
     }
 }
 
-/// A YAML document that remembers where each part of it stands.
+/// A YAML document that remembers where each part of it is.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub value: Value,
-    /// Where it begins; for an alias, where the alias stands.
+    /// Where it begins; for an alias, where the alias is.
     pub position: Position,
 }
 
@@ -56,7 +56,7 @@ pub enum Value {
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub key: String,
-    /// Where the key stands.
+    /// Where the key is.
     pub position: Position,
     pub node: Node,
 }

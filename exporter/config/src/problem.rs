@@ -79,7 +79,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// The problems in their order; those that many entries have are together, where the first of them stands.
+/// The problems in their order; those that many entries have are together, where the first of them is.
 fn groups(problems: &[Problem]) -> Vec<Vec<&Problem>> {
     let mut alike: BTreeMap<_, Vec<&Problem>> = BTreeMap::new();
     for problem in problems {

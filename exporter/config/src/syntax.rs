@@ -40,7 +40,7 @@ impl<'a> Line<'a> {
         self.text.starts_with("- ")
     }
 
-    /// Where the line's keys stand: behind the dash of an entry.
+    /// Where the line's keys stand: after the dash of an entry.
     fn indent_of_keys(&self) -> usize {
         self.indent + if self.is_entry() { 2 } else { 0 }
     }

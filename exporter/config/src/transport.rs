@@ -200,7 +200,7 @@ fn value(item: &Item<'_>, setting: &SettingInfo) -> Option<Value> {
     }
 }
 
-/// A value of a setting as people write it, in the configuration and behind options.
+/// A value of a setting as people write it, in the configuration and after options.
 #[must_use]
 pub fn in_words(kind: &SettingKind, value: &Value) -> String {
     match (kind, value) {

@@ -11,7 +11,7 @@ pub enum Format {
     #[default]
     Text,
     OpenMetrics,
-    /// `io.prometheus.client.MetricFamily` messages, each behind its length.
+    /// `io.prometheus.client.MetricFamily` messages, each after its length.
     Protobuf,
 }
 

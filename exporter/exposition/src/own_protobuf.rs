@@ -8,7 +8,7 @@ use super::own_family::{OwnFamily, OwnKind, OwnValue};
 use super::text::known;
 use super::wire::{push_bytes, push_double, push_number, push_varint, zigzag};
 
-/// Appends a family as a message behind its length.
+/// Appends a family as a message after its length.
 pub(super) fn push_protobuf(family: &OwnFamily, out: &mut Vec<u8>) {
     let (kind, field) = match family.kind {
         OwnKind::Gauge | OwnKind::Info => (GAUGE, METRIC_GAUGE),

@@ -1,4 +1,4 @@
-//! `io.prometheus.client.MetricFamily`, each message behind its length.
+//! `io.prometheus.client.MetricFamily`, each message after its length.
 //!
 //! A message's length comes first, so the lengths of all series of a family are added up before one of them is
 //! written. For regular series (see [`Shape`]) that is a sum of a few bytes, and writing them is copying: a label's

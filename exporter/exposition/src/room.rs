@@ -34,7 +34,7 @@ impl Room {
         self.at += text.len();
     }
 
-    /// Lets `write` fill the room behind what was written, without asking for more: until the limit that it is
+    /// Lets `write` fill the room after what was written, without asking for more: until the limit that it is
     /// told, and then `bytes_max` beyond. It answers where it ended.
     pub(super) fn fill(&mut self, bytes_max: usize, write: impl FnOnce(&mut [u8], usize, usize) -> usize) {
         self.make_room(self.left() + bytes_max);

@@ -36,7 +36,7 @@ pub(super) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 
-/// The field of that number: its bytes behind their length.
+/// The field of that number: its bytes after their length.
 pub(super) fn push_bytes(field: u8, bytes: &[u8], out: &mut Vec<u8>) {
     push_tag(field, 2, out);
     push_len(bytes.len(), out);

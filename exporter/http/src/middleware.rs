@@ -23,7 +23,7 @@ use crate::settings::Settings;
 use crate::streams;
 use crate::traffic::{Timed, Traffic};
 
-/// What stands between the requests of a connection and the app.
+/// What is between the requests of a connection and the app.
 pub(crate) struct Middleware<A> {
     pub(crate) app: Arc<A>,
     pub(crate) settings: Arc<Settings>,

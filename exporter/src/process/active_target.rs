@@ -77,7 +77,7 @@ impl ActiveTarget {
                     target,
                     module = name,
                     reason,
-                    "Instance does not take other settings; the target is made anew"
+                    "Instance does not take other settings; the target is made again"
                 );
             }
             taken.is_ok()

@@ -1,4 +1,4 @@
-//! The exporter's own metrics: what is read when a page is asked for. Each stands beside what counts it.
+//! The exporter's own metrics: what is read when a page is asked for. Each is beside what counts it.
 
 use std::fmt;
 use std::sync::Arc;

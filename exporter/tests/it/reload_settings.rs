@@ -69,7 +69,7 @@ fn an_instance_takes_the_settings_of_its_module_and_no_other_instance_hears_of_t
     // What does not change while it runs is made again, and so is what is bound to something else now.
     let stubborn = config(", mood: stubborn", ", labels: {env: test}");
     assert_eq!(reload(&exporter, &stubborn), "reloaded: 2 targets, 0 added, 2 changed, 0 removed\n");
-    let line = exporter.wait_for_line("Instance does not take other settings; the target is made anew");
+    let line = exporter.wait_for_line("Instance does not take other settings; the target is made again");
     assert!(
         line.contains("target=\"changes\" module=\"beat\"") && line.contains("not in this mood"),
         "{line}"

@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use crate::program::{Exporter, Folder};
 
 const ALONE: &str = r#"web: {listen: ["127.0.0.1:0"]}"#;
-/// A request that must not be answered where it stands inside of another one.
+/// A request that must not be answered where it is inside of another one.
 const HIDDEN: &str = "GET /page.css HTTP/1.1\r\nHost: here\r\n\r\n";
 
 /// Everything that the server says to `bytes`, to the end of the connection.

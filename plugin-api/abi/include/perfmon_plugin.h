@@ -564,7 +564,7 @@ typedef struct perfmon_alert {
     uint32_t reserved;
     double value;         /* not finite: there is none */
     double threshold;     /* not finite: as with PERFMON_COMPARISON_NONE */
-    uint64_t interval_ns; /* between two evaluations; 0 if not known. Where the instance is made anew, an alert that it does not
+    uint64_t interval_ns; /* between two evaluations; 0 if not known. Where the instance is made again, an alert that it does not
                            * report again ends after twice interval_ns and hold_ns, at the earliest */
     uint64_t hold_ns;     /* how long the value has to be across before the alert fires */
 } perfmon_alert;

@@ -28,10 +28,10 @@ pub enum LoadError {
     #[error("load plugin {file}: the dynamic linker refuses it: {reason}; build it as a shared library for this machine, with its libraries installed", file = .file.display())]
     Open { file: PathBuf, reason: String },
     /// It cannot be read.
-    #[error("load plugin {file}: {error}; correct its permissions, or install it anew", file = .file.display())]
+    #[error("load plugin {file}: {error}; correct its permissions, or install it again", file = .file.display())]
     Unreadable { file: PathBuf, error: std::io::Error },
     /// The file is shorter than its headers say.
-    #[error("load plugin {file}: the file is truncated: {part} ends at byte {expected_bytes}, the file has {found_bytes}; install it anew", file = .file.display())]
+    #[error("load plugin {file}: the file is truncated: {part} ends at byte {expected_bytes}, the file has {found_bytes}; install it again", file = .file.display())]
     Truncated {
         file: PathBuf,
         part: &'static str,

@@ -118,7 +118,7 @@ mod tests {
         begun(559, &mut stalls);
         assert!(stalls.has(application));
         begun(560, &mut stalls);
-        assert!(!stalls.has(application), "the pauses begin anew");
+        assert!(!stalls.has(application), "the pauses begin again");
     }
 
     #[test]

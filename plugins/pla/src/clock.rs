@@ -113,7 +113,7 @@ mod tests {
         assert!(!clock.advance(Version2, &clocks(80_000, 1_000), at(30)));
         assert_eq!(clock.now(), at(30));
         assert!(clock.advance(Version2, &clocks(1, 1_000), at(31)));
-        assert!(!clock.advance(Classic, &clocks(1, 10), at(32)), "it was started anew once");
+        assert!(!clock.advance(Classic, &clocks(1, 10), at(32)), "it was started again once");
     }
 
     #[test]

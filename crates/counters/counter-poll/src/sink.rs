@@ -47,7 +47,7 @@ pub enum FamilyGroup {
 }
 
 impl FamilyGroup {
-    /// What is written behind the counterset's name.
+    /// What is written after the counterset's name.
     #[must_use]
     pub const fn suffix(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use crate::{PathPattern, PathPatternError};
 /// [MS-PLA] 2.2.2.1 `AutoPathFormat` with its pattern: what is added to the name of a file or a folder.
 ///
 /// The parts come in the order of the document: computer, name, pattern, month to hour, serial number, year and day of the
-/// year, year and month, year to day, year to hour, month to minute. The pattern stands directly behind the name; underscores
+/// year, year and month, year to day, year to hour, month to minute. The pattern is directly after the name; underscores
 /// join all other parts that are not empty.
 ///
 /// ```

@@ -97,7 +97,7 @@ impl TcpReached {
     }
 }
 
-/// A failure of the mapper is one to find the port, which is a part of stage tcp: what comes behind stage auth says that the
+/// A failure of the mapper is one to find the port, which is a part of stage tcp: what comes after stage auth says that the
 /// service took the credentials, and that one has not seen any.
 fn of_mapper(mut error: SessionError) -> SessionError {
     if error.stage > Stage::Auth {

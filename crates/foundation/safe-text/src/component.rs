@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 use percent_encoding::percent_decode_str;
 use sha2::{Digest as _, Sha256};
 
-/// The longest [`component`], in bytes. File systems allow 255: there is room for what names of files get in front and behind,
+/// The longest [`component`], in bytes. File systems allow 255: there is room for what names of files get before and after it,
 /// such as ` (previous).parquet.part.new`.
 pub const COMPONENT_BYTES_MAX: usize = 200;
 

@@ -32,7 +32,7 @@ pub fn oddity(secret: &str) -> Option<&'static str> {
 }
 
 /// What to do about an [`oddity`].
-pub const ODDITY_NEXT_STEP: &str = "write it anew, with `printf %s` for example, if that was not meant";
+pub const ODDITY_NEXT_STEP: &str = "write it again, with `printf %s` for example, if that was not meant";
 
 /// How a text in UTF-16 begins.
 const UTF_16: [&[u8]; 2] = [&[0xff, 0xfe], &[0xfe, 0xff]];

@@ -39,7 +39,7 @@ pub enum DecodeErrorKind {
         value: u64,
         limit: u64,
     },
-    /// A discriminant that this decoder cannot continue behind.
+    /// A discriminant that this decoder cannot continue after.
     Unsupported { value: u64 },
 }
 

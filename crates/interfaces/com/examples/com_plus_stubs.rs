@@ -1,5 +1,5 @@
 //! Prints stubs of the event system and of OLE Automation, for readers that are not ours. Each line has the name of a method, a direction
-//! and bytes in hexadecimal digits; behind a colon the name says which of several stubs of one method it is.
+//! and bytes in hexadecimal digits; after a colon the name says which of several stubs of one method it is.
 //!
 //! `cargo run -p com --example com_plus_stubs`
 //!

@@ -28,7 +28,7 @@ rpc::interface! {
         /// [MS-PLA] 3.2.4.7.8: sets it.
         39 => put_Files(value: ArrayParameter<'stub>);
 
-        /// [MS-PLA] 3.2.4.7.9: queries of WMI, each behind its namespace.
+        /// [MS-PLA] 3.2.4.7.9: queries of WMI, each after its namespace.
         40 => get_ManagementQueries() -> (value: ArrayParameter<'stub>);
         /// [MS-PLA] 3.2.4.7.10: sets it.
         41 => put_ManagementQueries(value: ArrayParameter<'stub>);

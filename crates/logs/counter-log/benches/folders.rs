@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p counter-log --bench folders` prints the table, for folders in memory and on the disk of the temporary folder. Guarded number: 1 s
 //! for a run that finds all limits kept, on both; and in memory for one that deletes half of the folders. How long a disk takes to
-//! delete 25,000 files is a matter of the disk. Listing the same folders with `std::fs` stands beside it.
+//! delete 25,000 files is a matter of the disk. Listing the same folders with `std::fs` is beside it.
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::fs;

@@ -96,8 +96,8 @@ fault_statuses! {
     NCA_S_FAULT_NO_CLIENT_STUB = 0x1c00_0025, "nca_s_fault_no_client_stub", "the server lacks a client stub";
     NCA_S_OP_RNG_ERROR = 0x1c01_0002, "nca_s_op_rng_error", "the interface has no such operation";
     NCA_S_UNK_IF = 0x1c01_0003, "nca_s_unk_if", "the server does not have the interface";
-    NCA_S_WRONG_BOOT_TIME = 0x1c01_0006, "nca_s_wrong_boot_time", "the server was started anew";
-    NCA_S_YOU_CRASHED = 0x1c01_0009, "nca_s_you_crashed", "the server believes that the client was started anew";
+    NCA_S_WRONG_BOOT_TIME = 0x1c01_0006, "nca_s_wrong_boot_time", "the server was started again";
+    NCA_S_YOU_CRASHED = 0x1c01_0009, "nca_s_you_crashed", "the server believes that the client was started again";
     NCA_S_PROTO_ERROR = 0x1c01_000b, "nca_s_proto_error", "the server saw a violation of the protocol";
     NCA_S_OUT_ARGS_TOO_BIG = 0x1c01_0013, "nca_s_out_args_too_big", "the answer is too large";
     NCA_S_SERVER_TOO_BUSY = 0x1c01_0014, "nca_s_server_too_busy", "the server is too busy";

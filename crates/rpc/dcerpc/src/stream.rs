@@ -63,7 +63,7 @@ impl PduStream {
         self.buffer.capacity()
     }
 
-    /// Whether the stream stands within a PDU.
+    /// Whether the stream is within a PDU.
     pub(crate) fn is_within_pdu(&self) -> bool {
         self.start < self.buffer.len()
     }

@@ -1,6 +1,6 @@
 //! The message integrity code over NTLM's three messages, and the LM response that would get around it.
 //!
-//! [MS-NLMP] 2.2.1.3: the code is at offset 72, behind the version, which is there whether or not
+//! [MS-NLMP] 2.2.1.3: the code is at offset 72, after the version, which is there whether or not
 //! NTLMSSP_NEGOTIATE_VERSION is set. `sspi` looks for it at 64 where the flag is clear, so it is checked here.
 
 use core::ops::Range;

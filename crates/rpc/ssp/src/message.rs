@@ -13,7 +13,7 @@ pub(crate) const MIC_SIZE: usize = 16;
 /// [MS-NLMP] 2.2.1.1 `NEGOTIATE_MESSAGE`, of which nothing is read.
 pub(crate) const NEGOTIATE_MESSAGE_TYPE: u32 = 1;
 
-/// Where the flags of a `NEGOTIATE_MESSAGE` stand: behind signature and type.
+/// Where the flags of a `NEGOTIATE_MESSAGE` stand: after signature and type.
 pub(crate) const NEGOTIATE_FLAGS_RANGE: Range<usize> = 12..16;
 
 /// [MS-NLMP] 2.2.2.5: the client wants no token that the server can impersonate it with.
@@ -148,12 +148,12 @@ impl AuthenticateMessage<'_> {
         + 8 /* EncryptedRandomSessionKeyFields */
         + 4 /* NegotiateFlags */;
     const NAME: &'static str = "AUTHENTICATE_MESSAGE";
-    /// Where the message integrity code is in a message that has one: behind the version, which is there then.
+    /// Where the message integrity code is in a message that has one: after the version, which is there then.
     pub(crate) const MIC_OFFSET: usize = Self::FIXED_PART_SIZE + VERSION_SIZE;
     pub(crate) const NEGOTIATE_FLAGS_RANGE: Range<usize> = Self::FIXED_PART_SIZE - 4..Self::FIXED_PART_SIZE;
     const LM_RESPONSE_FIELDS_OFFSET: usize = 8 /* Signature */ + 4 /* MessageType */;
 
-    /// Where the LM response of a message stands, if that is within its payload.
+    /// Where the LM response of a message is, if that is within its payload.
     pub(crate) fn lm_response_range(message: &[u8]) -> Option<Range<usize>> {
         let mut fields =
             ReadCursor::new(message.get(Self::LM_RESPONSE_FIELDS_OFFSET..Self::FIXED_PART_SIZE)?);

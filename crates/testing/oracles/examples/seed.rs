@@ -123,7 +123,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Hexadecimal digits, and comments behind `#`.
+/// Hexadecimal digits, and comments after `#`.
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text
         .lines()

@@ -58,7 +58,7 @@ fn busy_seconds(stat: &str) -> Option<f64> {
     Some((ticks.iter().sum::<f64>() - idle) / ticks_a_second())
 }
 
-/// proc(5): behind the name in parentheses, `utime` is field 14 of the line and `stime` field 15.
+/// proc(5): after the name in parentheses, `utime` is field 14 of the line and `stime` field 15.
 fn cpu_seconds(stat: &str) -> Option<f64> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace().skip(14 - 3);

@@ -110,7 +110,7 @@ impl Drop for Browser {
     }
 }
 
-/// One request on a connection of its own; answers what stands under `value`.
+/// One request on a connection of its own; answers what is under `value`.
 fn call(address: SocketAddr, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;

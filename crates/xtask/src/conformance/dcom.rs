@@ -98,7 +98,7 @@ const STUBS: [Stub; 15] = [
     },
 ];
 
-/// Eight bytes behind the request of RemoteCreateInstance, which Samba's IDL has, and old versions of Windows sent.
+/// Eight bytes after the request of RemoteCreateInstance, which Samba's IDL has, and old versions of Windows sent.
 const BEHIND: usize = 8;
 
 pub(crate) fn by_ndrdump(workspace: &Workspace) -> Result<Outcome> {

@@ -17,7 +17,7 @@ use crate::workspace::{Workspace, capture, cargo};
 /// The interface in Samba's words, our name, Samba's, and what is in Samba's words of the request and of the response.
 type Method = (&'static str, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
-/// Not among them: the request of `inq_stats`, where Samba has a number behind the count that C706 does not have.
+/// Not among them: the request of `inq_stats`, where Samba has a number after the count that C706 does not have.
 const METHODS: [Method; 8] = [
     (
         "epmapper",

@@ -33,7 +33,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Ran(found.join("; ")))
 }
 
-/// Our client at Samba's registry, with raw NTLM: tshark loses the keystream behind the signature with which SPNEGO
+/// Our client at Samba's registry, with raw NTLM: tshark loses the keystream after the signature with which SPNEGO
 /// protects its list of mechanisms, in other programs' traffic as in ours.
 fn sealed_calls(workspace: &Workspace, encryption: &str) -> Result<String> {
     let samba = Samba::start(Pipes::Samba, "default")?;

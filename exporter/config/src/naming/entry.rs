@@ -23,7 +23,7 @@ pub(super) struct Outer {
     pub(super) multiply: Option<Factor>,
 }
 
-/// An entry and where it stands.
+/// An entry and where it is.
 type Placed = (Entry, (Position, String));
 
 /// Reads one of `objects:`.
@@ -161,7 +161,7 @@ fn number(item: &Item<'_>, factor: impl Fn(f64) -> Option<Factor>) -> Option<Fac
     factor
 }
 
-/// The word behind `type`.
+/// The word after `type`.
 #[derive(Clone, Copy, Debug)]
 struct Type {
     kind: Kind,

@@ -76,13 +76,13 @@ pub fn shown_module(name: &str, module: &Module, indent: usize) -> String {
 struct Printer<'a> {
     schemas: &'a Schemas,
     out: String,
-    /// Where the node that is being printed stands.
+    /// Where the node that is being printed is.
     path: Vec<String>,
     hides_identities: bool,
 }
 
 impl Printer<'_> {
-    /// A node that may take lines of its own. The cursor stands where its first line begins.
+    /// A node that may take lines of its own. The cursor is where its first line begins.
     fn node(&mut self, node: &Node, indent: usize) {
         match &node.value {
             Value::Map(entries) if !entries.is_empty() => {
@@ -118,7 +118,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The value behind a key.
+    /// The value after a key.
     fn child(&mut self, node: &Node, indent: usize) {
         let is_long = match &node.value {
             Value::Map(entries) => !entries.is_empty(),
@@ -144,7 +144,7 @@ impl Printer<'_> {
         is_shown(&self.path, self.schemas) && !(self.hides_identities && is_of_identity)
     }
 
-    /// What fits behind a key: a scalar, or a list of scalars.
+    /// What fits after a key: a scalar, or a list of scalars.
     fn inline(&mut self, node: &Node) -> String {
         match &node.value {
             Value::Map(_) => "{}".to_owned(),

@@ -178,7 +178,7 @@ impl Group<'_> {
                 self.overrides.labels.insert(entry.key.clone(), text.to_owned());
             }
         }
-        // The deadline is measured by the interval, wherever that stands.
+        // The deadline is measured by the interval, wherever that is.
         if let Some((_, value)) = entries.iter().find(|(entry, _)| entry.key == "__scrape_timeout__") {
             self.overrides.deadline = deadline(value, self.overrides.interval(&self.config.scrape));
         }

@@ -16,7 +16,7 @@ pub struct SharedInstance {
     more: usize,
 }
 
-/// A target and where it stands.
+/// A target and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Standing {
     name: String,

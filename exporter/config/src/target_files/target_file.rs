@@ -22,7 +22,7 @@ pub(super) struct TargetFile {
     /// It was good once.
     was_good: bool,
     pub(super) targets: Vec<Target>,
-    /// What of it was not read as it stands.
+    /// What of it was not read as it is.
     pub(super) skipped: Vec<Skipped>,
     skipped_targets: usize,
     broken: Option<Report>,

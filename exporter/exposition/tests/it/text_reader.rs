@@ -74,7 +74,7 @@ impl Reader {
         }
     }
 
-    /// A family's name, in quotes if it needs them, and what comes behind a space.
+    /// A family's name, in quotes if it needs them, and what comes after a space.
     fn name_and_rest<'a>(&self, text: &'a str) -> Result<(String, &'a str), String> {
         let (name, rest) = if text.starts_with('"') {
             self.quoted(text, |name| !is_name(name))?
@@ -122,7 +122,7 @@ impl Reader {
         let suffix = name.strip_prefix(self.family.as_str()).ok_or("a sample of no family")?;
         let kind = self.kind.as_deref().ok_or("a sample without a type")?;
         let allowed: &[&str] = match (self.format, kind) {
-            // Since when it counts is said right behind the count.
+            // Since when it counts is said right after the count.
             (Format::OpenMetrics, "counter") if labels == self.last => &["_total", "_created"],
             (Format::OpenMetrics, "counter") => &["_total"],
             (Format::OpenMetrics, "info") => &["_info"],

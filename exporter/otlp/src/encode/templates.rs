@@ -48,7 +48,7 @@ impl Templates {
     }
 }
 
-/// The points of one chunk: field 1 of `Gauge` or `Sum`, one `NumberDataPoint` behind the other.
+/// The points of one chunk: field 1 of `Gauge` or `Sum`, one `NumberDataPoint` after the other.
 ///
 /// ```text
 /// 0a LENGTH  [11 start]  19 time  21|31 value  3a attribute 3a attribute …

@@ -9,7 +9,7 @@ use support::http_client::Answer;
 use super::OtlpProtocol;
 use super::reply::{Verdict, grpc_verdict, http_verdict};
 
-/// Fields of a head, or those behind a body.
+/// Fields of a head, or those after a body.
 pub type Fields<'a> = [(&'static str, &'a [u8])];
 
 /// The meaning of an answer; `None` if it is not valid HTTP.

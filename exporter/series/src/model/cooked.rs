@@ -230,7 +230,7 @@ mod tests {
         }
         let [older, newer] =
             samples([1.0, 3.0].map(Value::F64), [Some(Value::F64(9.0)), Some(Value::F64(3.0))]);
-        assert_eq!(cooked(Some(&older), &newer, DisplayRule::Average), None, "the base began anew");
+        assert_eq!(cooked(Some(&older), &newer, DisplayRule::Average), None, "the base began again");
     }
 
     #[test]

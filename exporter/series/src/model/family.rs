@@ -20,7 +20,7 @@ pub struct Family {
     pub unit: String,
     /// A sentence for people, then where it comes from. Unescaped.
     pub help: String,
-    /// How many bytes of `help` are the sentence; after them stands where the family comes from.
+    /// How many bytes of `help` are the sentence; after them is where the family comes from.
     pub help_sentence_bytes: usize,
     /// The namespace of a source that has one, `complus`; empty for performance counters.
     pub namespace: String,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::name::{is_legacy_label, is_legacy_name};
 
-/// Appends `value` as it stands between the quotes of a label.
+/// Appends `value` as it is between the quotes of a label.
 ///
 /// Backslash, quote and newline are escaped as both text formats ask. Other control characters become U+FFFD:
 /// they mean nothing in a label, and some readers stop at them.

@@ -6,7 +6,7 @@ use super::name::is_legacy_label;
 /// The label names of a chunk's first series, in their order; nearly always those of all its series.
 ///
 /// A series is regular if it has these labels, no name of them in quotes, no value with an escape, and each label
-/// is short. Then the lengths of its values, which the chunk keeps in a byte each, say where everything stands.
+/// is short. Then the lengths of its values, which the chunk keeps in a byte each, say where everything is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// Where the first label begins.

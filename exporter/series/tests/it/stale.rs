@@ -61,7 +61,7 @@ fn a_row_of_failures_that_ended_ends_nothing_any_more() {
     let told = rows.0.lock().clone();
     assert_eq!(told.len(), 2);
     store.expire(told[0]);
-    assert_eq!(store.snapshot().series(), 1, "they were read anew since");
+    assert_eq!(store.snapshot().series(), 1, "they were read again since");
     store.expire(told[1]);
     assert_eq!(store.snapshot().series(), 0);
 }

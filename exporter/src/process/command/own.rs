@@ -1,10 +1,10 @@
-//! The program's own options, among the words behind a command.
+//! The program's own options, among the words after a command.
 
 use std::path::PathBuf;
 
 use support::input::secret::SecretSource;
 
-/// What the program itself takes of the words behind a command.
+/// What the program itself takes of the words after a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Own {
     pub(super) config: Option<PathBuf>,

@@ -16,7 +16,7 @@ impl<'a> Words<'a> {
         Self { command, words }
     }
 
-    /// The value of an option, wherever it stands.
+    /// The value of an option, wherever it is.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         let dashed = format!("--{name}");
         let mut words = self.words.iter().take_while(|word| *word != "--");

@@ -26,9 +26,9 @@ pub struct Metric {
 pub enum MetricKind {
     /// Goes up and down.
     Gauge,
-    /// Only grows; pages put `_total` behind the name.
+    /// Only grows; pages put `_total` after the name.
     Counter,
-    /// Labels that describe something; pages put `_info` behind the name.
+    /// Labels that describe something; pages put `_info` after the name.
     Info,
     /// A native histogram, and one with these upper bounds for readers that know no native ones.
     Histogram(&'static [f64]),

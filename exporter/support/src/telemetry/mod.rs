@@ -1,6 +1,6 @@
 //! What the exporter says of itself: a [`Metric`] is what pages show under `perfmon_exporter_`, a [`Timing`] the
 //! distribution of a time, and [`log`] writes lines; [`output`] is what commands
-//! print. Who counts and who logs stands elsewhere: no target is known here.
+//! print. Who counts and who logs is elsewhere: no target is known here.
 
 pub mod log;
 mod metric;

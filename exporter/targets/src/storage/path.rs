@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 pub struct FilePath(Vec<String>);
 
 impl FilePath {
-    /// Reads the part of an address behind the page: names with slashes between them, each percent-encoded. Nothing if a
+    /// Reads the part of an address after the page: names with slashes between them, each percent-encoded. Nothing if a
     /// name cannot be one of the configured directory: it is empty, hidden, has a separator, a backslash or a control
     /// character, also encoded, or leads upwards. Nothing either if the file is a journal.
     pub fn parse(encoded: &str) -> Option<Self> {

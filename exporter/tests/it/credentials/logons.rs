@@ -126,7 +126,7 @@ fn the_reason_of_a_refused_account_stays_until_it_is_over() {
         assert_eq!(refusal(&broker, "b").0, reason);
         world.hands.move_on(SECOND);
         attempt(&broker, "b", verdict);
-        assert_eq!(refusal(&broker, "c").0, reason, "it begins anew");
+        assert_eq!(refusal(&broker, "c").0, reason, "it begins again");
         world.hands.move_on(pause);
         attempt(&broker, "c", CredentialVerdict::Accepted);
         lease(&broker, "a");

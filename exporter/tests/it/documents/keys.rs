@@ -9,7 +9,7 @@ const NAMED: [&str; 4] = ["identities", "transports", "modules", "headers"];
 
 /// One key of the reference.
 struct Key {
-    /// With dots between its parts, `*` for a name of one's choice, `[]` behind a list of mappings.
+    /// With dots between its parts, `*` for a name of one's choice, `[]` after a list of mappings.
     path: String,
     /// As it is written there; nothing where the next lines are its value.
     value: String,

@@ -44,7 +44,7 @@ pub(super) fn queries(value: &Value, place: String, found: &mut Found) -> Result
     walk(value, &Place { shown: place, is_loki: false, has_elements: false }, found)
 }
 
-/// Where in the dashboard something stands.
+/// Where in the dashboard something is.
 #[derive(Clone, Debug)]
 struct Place {
     shown: String,

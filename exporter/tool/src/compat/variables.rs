@@ -52,7 +52,7 @@ pub(super) fn restored(text: &str) -> String {
     text.replace(MARK, "${").replace(MARK_END, "}")
 }
 
-/// Where a character of an expression stands.
+/// Where a character of an expression is.
 #[derive(Default)]
 struct Place {
     /// The quote of the text that it is in.

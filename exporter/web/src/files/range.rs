@@ -19,7 +19,7 @@ impl Part {
     }
 }
 
-/// The part of a file of `whole` bytes that the header `Range` asks for; nothing if it begins behind the file's end. A
+/// The part of a file of `whole` bytes that the header `Range` asks for; nothing if it begins after the file's end. A
 /// header that makes no sense, and one with several ranges, may be ignored, and is.
 pub(super) fn part(range: Option<&str>, whole: u64) -> Option<Part> {
     let all = Some(Part::All(whole));
@@ -27,7 +27,7 @@ pub(super) fn part(range: Option<&str>, whole: u64) -> Option<Part> {
     let Some((first, last)) = range.split_once('-') else { return all };
     let number = |text: &str| -> Option<u64> {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        // One that is too large is behind the end of any file.
+        // One that is too large is after the end of any file.
         is_number.then(|| text.parse().unwrap_or(u64::MAX))
     };
     match (number(first), number(last)) {

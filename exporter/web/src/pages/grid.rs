@@ -122,7 +122,7 @@ impl Grid {
 }
 
 impl Row {
-    /// Writes the values, behind the heading.
+    /// Writes the values, after the heading.
     fn write(&self, html: &mut Html, columns: &[Counter<'_>]) {
         for (counter, value) in columns.iter().zip(&self.values) {
             html.ours("<td role=\"cell\" class=\"number\"").attr("data-label", counter.origin.item);
@@ -208,7 +208,7 @@ struct Thing<'a> {
 }
 
 impl Thing<'_> {
-    /// Writes the heading of its row, behind the beginning of a link.
+    /// Writes the heading of its row, after the beginning of a link.
     fn write(&self, html: &mut Html, instance: &str) {
         if self.name.is_empty() {
             html.name(instance).ours("</a>");

@@ -153,7 +153,7 @@ impl InstanceShared {
                 Failure::new(
                     Stage::Plugin,
                     GeneralReason::Internal,
-                    format!("start the instance anew: {error}"),
+                    format!("start the instance again: {error}"),
                 )
             },
         )?;
@@ -180,7 +180,7 @@ impl InstanceShared {
                 let fields = [("error", &*error.to_string())];
                 self.sinks.notices.log(
                     Level::Info,
-                    "Instance does not take other settings; it is made anew",
+                    "Instance does not take other settings; it is made again",
                     &fields,
                 );
                 self.state.lock().poisoned = true;

@@ -48,7 +48,7 @@ fn rows_of_histograms_that_cannot_be_are_left_out_and_their_neighbours_stay() {
     let [a, b, drift] = &*recorded.series else { panic!("there are three") };
     let is = |series: &RecordedSeries| (series.histogram.clone(), series.start.map(|start| start.unix_nanos));
     assert_eq!(is(a), (Some((vec![1, 2, 3, 4], 50.5)), Some(5)));
-    assert_eq!(is(b), (Some((vec![0, 7, 0, 0], 3.5)), Some(77)), "it began anew");
+    assert_eq!(is(b), (Some((vec![0, 7, 0, 0], 3.5)), Some(77)), "it began again");
     assert_eq!(is(drift), (Some((vec![1, 2, 3, 4], -4.0)), None), "observations may be negative");
     assert!(recorded.series.iter().all(|series| series.value.is_none()));
     let expected = [

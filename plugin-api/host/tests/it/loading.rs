@@ -38,7 +38,7 @@ fn a_truncated_library_is_refused_before_anybody_maps_it() {
         std::fs::write(&file, &whole[..bytes]).expect("the file is written");
         let error = host.load(&file).err().expect("it does not load").to_string();
         assert!(error.contains("the file is truncated"), "{error}");
-        assert!(error.contains(&format!("the file has {bytes}; install it anew")), "{error}");
+        assert!(error.contains(&format!("the file has {bytes}; install it again")), "{error}");
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use crate::reasons::EVENT_LISTENER_FAILED;
 use crate::tracker::NAMES;
 
-/// The name of the service manager's socket, behind `plugin.comt.`.
+/// The name of the service manager's socket, after `plugin.comt.`.
 const SOCKET: &str = "events";
 /// Addresses in one list.
 const LISTEN_MAX: usize = 16;

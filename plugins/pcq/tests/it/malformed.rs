@@ -158,7 +158,7 @@ fn bytes_that_are_no_pdu_and_answers_that_end_too_early_are_refused() {
         ["query malformed_reply", "query protocol_error"].contains(&outcome.as_str()),
         "{outcome}: {message}"
     );
-    // What is behind the end of an answer is nothing that it says.
+    // What is after the end of an answer is nothing that it says.
     let (outcome, message) = hit("6=oversize:1000000", true, LONG);
     assert_eq!(outcome, "full", "{message}");
     let (outcome, message) = hit("6=truncate", true, LONG);

@@ -150,5 +150,5 @@ fn json(host: &str, category: CategoryWord, found: &Found) -> Value {
     })
 }
 
-/// Longer names shift what stands behind them.
+/// Longer names shift what is after them.
 const NAME_WIDTH_MAX: usize = 48;

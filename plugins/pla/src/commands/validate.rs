@@ -85,7 +85,7 @@ fn items(path: &Path, document: &DataCollectorSet, format: Option<LogFormat>) ->
     (lines.collect(), is_wrong)
 }
 
-/// What is said of several files stands there once.
+/// What is said of several files is there once.
 fn printed(files: &[PathBuf], said: &[Said]) -> String {
     let mut text = String::new();
     let lines = |text: &mut String, of: &dyn Fn(&Said) -> bool| {

@@ -110,7 +110,7 @@ impl CategoryWord {
     }
 }
 
-/// Whether a host may take what stands before the first backslash of a name for a category. Other names may have backslashes:
+/// Whether a host may take what is before the first backslash of a name for a category. Other names may have backslashes:
 /// such sets are in folders.
 pub(crate) fn is_behind_category(name: &str) -> bool {
     name.split_once('\\')

@@ -57,7 +57,7 @@ impl Recorder {
     }
 
     /// One that has sampled nothing yet.
-    pub(crate) fn anew(&self) -> Self {
+    pub(crate) fn renewed(&self) -> Self {
         Self::new(Arc::clone(&self.collector), self.paths.clone(), self.of_other_hosts)
     }
 

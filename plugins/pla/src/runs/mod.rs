@@ -128,8 +128,8 @@ impl Runs {
             self.take(selected, moment);
         }
         for run in &mut self.runs {
-            if let Some(anew) = run.anew() {
-                let mut before = std::mem::replace(run, anew);
+            if let Some(renewed) = run.renewed() {
+                let mut before = std::mem::replace(run, renewed);
                 before.stop(moment);
                 self.leaving.push(before);
             }

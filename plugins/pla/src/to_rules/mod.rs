@@ -14,7 +14,7 @@ mod host;
 mod matchers;
 mod rules;
 
-/// A set as it stands in a file.
+/// A set as it is in a file.
 #[derive(Debug)]
 struct Document {
     /// The file, for people.
@@ -178,7 +178,7 @@ fn read_document(file: &Path) -> Result<Document, CommandError> {
 }
 
 fn read_host(file: &Path) -> Result<Host, CommandError> {
-    let next_step = "write it anew: perfmon-exporter discover --target HOST --format json > FILE";
+    let next_step = "write it again: perfmon-exporter discover --target HOST --format json > FILE";
     let bytes = read_file(file, HOST_BYTES_MAX).map_err(|error| CommandError::failed(error, next_step))?;
     Host::read(&bytes).map_err(|error| {
         let place = format!("{}:{}:{}", file.display(), error.line(), error.column());

@@ -26,7 +26,7 @@ pub(super) fn one_line(text: &str) -> String {
     text.chars().map(|char| if is_shown(char) { char } else { '\u{fffd}' }).collect()
 }
 
-/// Whether YAML has the character in a line, and a reader sees it where it stands.
+/// Whether YAML has the character in a line, and a reader sees it where it is.
 fn is_shown(char: char) -> bool {
     let is_printable = matches!(char, ' '..='~' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
     // YAML's own readers take joiners, but people do not see them in what is copied.

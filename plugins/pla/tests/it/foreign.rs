@@ -18,7 +18,7 @@ type Make<'a> = &'a dyn Fn(&Path);
 
 /// What the exporter's log says of the state of a set.
 fn reason(ended: &Ended) -> Option<String> {
-    let said = "What was kept of a set cannot be read; it begins anew";
+    let said = "What was kept of a set cannot be read; it begins again";
     let log = ended.recorded.logs.iter().find(|log| log.message == said)?;
     log.fields.iter().find(|(name, _)| name == "reason").map(|(_, reason)| reason.clone())
 }

@@ -11,7 +11,7 @@ pub(crate) fn guid(number: u32) -> Guid {
     Guid::from_u128(0xf0e0_d0c0_b0a0_9080_7060_5040_3020_1000 + u128::from(number))
 }
 
-/// Up to three extents, of which every other number has a NULL pointer behind them; none in each fourth call.
+/// Up to three extents, of which every other number has a NULL pointer after them; none in each fourth call.
 pub(crate) fn extents(call: u32) -> Result<Option<Box<OrpcExtentArray<'static>>>, EncodeError> {
     let extent = |(number, data)| OrpcExtent::new(guid(0x40 + number), data);
     let extents = (0..call % 4).zip(EXTENT_DATA).map(extent).collect::<Result<Vec<_>, _>>()?;

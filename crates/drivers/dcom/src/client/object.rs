@@ -152,7 +152,7 @@ impl Object {
         self.proxy_at(&std, deadline).await
     }
 
-    /// Where an interface stands among the known ones. The object is asked for one that is not there.
+    /// Where an interface is among the known ones. The object is asked for one that is not there.
     async fn known(&mut self, iid: Guid, deadline: Instant) -> Result<usize, SessionError> {
         if let Some(known) = self.interfaces.iter().position(|known| known.iid == iid) {
             return Ok(known);

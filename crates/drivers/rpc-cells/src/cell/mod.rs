@@ -192,7 +192,7 @@ impl<const N: usize> Name<N> {
         self.len
     }
 
-    /// All bytes, with zeros behind the name.
+    /// All bytes, with zeros after the name.
     pub(crate) fn padded(&self) -> &[u8; N] {
         &self.bytes
     }

@@ -78,7 +78,7 @@ pub fn follow(
     is_local: impl Fn(&str) -> bool,
 ) -> Trail {
     let mut hops = Vec::new();
-    // Client calls and server calls: neither stands twice in an honest trail.
+    // Client calls and server calls: neither is twice in an honest trail.
     let mut seen = BTreeSet::new();
     let mut next = Some(start);
     while let Some(client_call) = next {

@@ -77,7 +77,7 @@ impl Default for ArrayParameter<'_> {
 }
 
 /// Whether an array begins here, and not a pointer to one: its number of dimensions comes before it and in it, and the kind
-/// of its elements 20 bytes behind the former. Where a pointer is 1, as some write it, the place of that kind has `cLocks`,
+/// of its elements 20 bytes after the former. Where a pointer is 1, as some write it, the place of that kind has `cLocks`,
 /// which is no kind: its high half is a type, or the whole is the number of locks, and arrays that are sent have none.
 fn is_array(bytes: &[u8]) -> bool {
     let word = |at: usize| {

@@ -212,7 +212,7 @@ open_enum! {
     pub struct RequestCode(u32) {
         /// The counterset and all of its counters.
         COUNTERSET = 1,
-        /// One counter, whose id stands where the LCID does.
+        /// One counter, whose id is where the LCID does.
         COUNTER = 2,
         COUNTERSET_NAME = 3,
         /// The counterset's explain text.

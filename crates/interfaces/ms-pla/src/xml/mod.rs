@@ -12,7 +12,7 @@
 //!
 //! What is read: UTF-16 and UTF-8, with a byte order mark or without; elements in any order, of any namespace or of none;
 //! booleans as 0, -1, any other number, `true` or `false`; [`Date`]s and [`Time`]s in the
-//! forms that are common. A value of another type costs the document, or only itself: [`DataCollectorSet::read_each`]. A property that stands twice counts where it stands first.
+//! forms that are common. A value of another type costs the document, or only itself: [`DataCollectorSet::read_each`]. A property that is twice counts where it is first.
 //!
 //! Nothing is lost but comments, processing instructions, and attributes of properties that are known: elements without a
 //! meaning here, the second one of a property, and reports and rules, which have schemas of their own, are [`Element`]s.

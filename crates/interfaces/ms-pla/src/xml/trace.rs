@@ -86,7 +86,7 @@ record! {
             description: String = "Description",
             /// How the value follows from the items.
             kind: ValueMapType = "ValueMapType",
-            /// The value, a number as it was written: decimal, or hexadecimal behind `0x`.
+            /// The value, a number as it was written: decimal, or hexadecimal after `0x`.
             value: String = "Value",
         }
         many {
@@ -103,7 +103,7 @@ record! {
             description: String = "Description",
             /// Whether it is chosen.
             is_enabled: bool = "Enabled",
-            /// The value, a number as it was written: decimal, or hexadecimal behind `0x`.
+            /// The value, a number as it was written: decimal, or hexadecimal after `0x`.
             value: String = "Value",
         }
         many {}

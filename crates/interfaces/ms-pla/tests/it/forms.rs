@@ -114,7 +114,7 @@ fn stubs_have_the_length_of_their_form() {
     );
 }
 
-// [MS-RPCE] 2.2.2.13: a trailer is at a multiple of four behind the stub.
+// [MS-RPCE] 2.2.2.13: a trailer is at a multiple of four after the stub.
 #[test]
 fn a_verification_trailer_is_no_enumeration() {
     let this = OrpcThis::new(ComVersion::V5_7, Guid::from_u128(2));

@@ -77,7 +77,7 @@ pub fn put_record(row: Row<'_>, journal: &mut Vec<u8>) {
     });
 }
 
-/// Reads a journal that may be cut off. Records behind the first one that is not whole, or was changed, are left out.
+/// Reads a journal that may be cut off. Records after the first one that is not whole, or was changed, are left out.
 ///
 /// # Errors
 /// When the bytes are no journal, or more than [`JOURNAL_BYTES_MAX`], or the first frame, the header of the log, is not whole
@@ -244,7 +244,7 @@ impl<'a> Fields<'a> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// Bytes behind their number.
+    /// Bytes after their number.
     fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.number()?).ok()?;
         let (bytes, rest) = self.0.split_at_checked(length)?;
@@ -256,7 +256,7 @@ impl<'a> Fields<'a> {
         std::str::from_utf8(self.bytes()?).ok().map(str::to_owned)
     }
 
-    /// A text behind a byte that says whether there is one.
+    /// A text after a byte that says whether there is one.
     fn optional(&mut self) -> Option<Option<String>> {
         match self.array()? {
             [0] => Some(None),

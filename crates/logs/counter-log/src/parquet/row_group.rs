@@ -124,7 +124,7 @@ const FOOTER_END_BYTES: usize = 8;
 /// How many values are given to the encoder at a time, about.
 const CHUNK: usize = 8192;
 
-/// What a row group is called in the footer when it stands `by` bytes later than where it was written.
+/// What a row group is called in the footer when it is `by` bytes later than where it was written.
 fn moved(group: &RowGroupMetaData, by: u64, ordinal: i32) -> Result<RowGroupMetaData, ParquetError> {
     let by = i64::try_from(by).map_err(|_| ParquetError::General("the file is too long".to_owned()))?;
     let chunk = |chunk: &ColumnChunkMetaData| {

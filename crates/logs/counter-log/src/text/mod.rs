@@ -63,7 +63,7 @@ pub enum TextFormat {
 #[derive(Clone, Debug)]
 pub struct TextLog {
     header: Vec<u8>,
-    /// What stands between two cells, with the quotes around it.
+    /// What is between two cells, with the quotes around it.
     between: [u8; 3],
     offset: Offset,
     columns: usize,

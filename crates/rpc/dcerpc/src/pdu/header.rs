@@ -20,7 +20,7 @@ pub struct CommonHeader {
     /// Bytes of the whole PDU, this header included.
     // INVARIANT: frag_length >= FIXED_PART_SIZE, plus the verifier where auth_length is not zero.
     pub frag_length: u16,
-    /// Bytes of the authentication token behind the `sec_trailer`; zero where there is neither.
+    /// Bytes of the authentication token after the `sec_trailer`; zero where there is neither.
     pub auth_length: u16,
     /// The call that the PDU belongs to.
     pub call_id: CallId,

@@ -36,7 +36,7 @@ fn header2(flags: u8, packet_type: u8, call_id: u8, context_id: u8, opnum: u8) -
     [&[3, flags, 16, 0], fields.as_slice()].concat()
 }
 
-/// Calls operation 7 with the trailer behind its stub data; the call is not the first, so that the client adds none.
+/// Calls operation 7 with the trailer after its stub data; the call is not the first, so that the client adds none.
 fn call_with(trailer: &[u8]) -> (Pair, Event) {
     let mut pair = Pair::bound(Some(SIGNED));
     pair.call(7, b"first");

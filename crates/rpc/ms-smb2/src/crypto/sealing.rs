@@ -58,7 +58,7 @@ impl Opener {
         Self { key: CipherKey::new(cipher, key) }
     }
 
-    /// Decrypts in place and answers the message behind the transform header.
+    /// Decrypts in place and answers the message after the transform header.
     pub(crate) fn open<'a>(&self, frame: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let header = TransformHeader::decode(&mut ReadCursor::new(frame))?;
         let (head, message) = frame.split_at_mut(TransformHeader::FIXED_PART_SIZE);

@@ -65,7 +65,7 @@ impl Flags {
     }
 }
 
-/// What the eight bytes behind `MessageId` say.
+/// What the eight bytes after `MessageId` say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A synchronous message belongs to a tree.

@@ -66,7 +66,7 @@ fn structure_size(src: &mut ReadCursor<'_>, name: &'static str, size: u16) -> De
     }
 }
 
-/// The bytes at `offset` of the message, which have to lie behind what the cursor has read.
+/// The bytes at `offset` of the message, which have to lie after what the cursor has read.
 fn buffer_at<'de>(
     src: &ReadCursor<'de>,
     name: &'static str,

@@ -20,7 +20,7 @@ pub(crate) fn only(dialect: Dialect) -> ClientConfig {
     ClientConfig { dialects: vec![dialect], ..client_config() }
 }
 
-/// What stands between the two, and may change frames on their way.
+/// What is between the two, and may change frames on their way.
 pub(crate) type Wire = Box<dyn FnMut(Direction, &mut Vec<u8>)>;
 
 pub(crate) type Service = Box<dyn FnMut(&[u8]) -> Vec<Vec<u8>>>;

@@ -9,10 +9,10 @@ const TRAILER: [u8; 8] = [0x8a, 0xe3, 0x13, 0x71, 0x02, 0xf4, 0x36, 0x71];
 
 /// An enum without `[v1_enum]` that is the last parameter of a request, or comes before a parameter that is aligned to four.
 ///
-/// At a multiple of four both forms begin with the same two bytes, and the padding behind the short one is the high half of
+/// At a multiple of four both forms begin with the same two bytes, and the padding after the short one is the high half of
 /// the long one. Elsewhere, which only the last parameter of a request may be, [`EnumForm::Either`] writes the value twice:
 /// first where the short form stands and the long one has padding, then as the long form, which readers of the short one
-/// take for something behind the stub. A reader takes it for the short form if nothing follows it but a trailer.
+/// take for something after the stub. A reader takes it for the short form if nothing follows it but a trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Enum(pub u16);
 

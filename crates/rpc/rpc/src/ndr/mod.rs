@@ -3,7 +3,7 @@
 //! Alignment counts from the beginning of the stub, so there is one [`Reader`] or [`Writer`] per stub (or per
 //! pickled blob). Padding is written as zeros and never looked at.
 //!
-//! Every construct has two halves, as in C706 14.3.12.3: what stands *inline*, where the value is declared, and
+//! Every construct has two halves, as in C706 14.3.12.3: what is *inline*, where the value is declared, and
 //! what is *deferred*, the referents of embedded pointers, which follow the outermost construct, left to right
 //! and depth first. [`NdrDecode`] and [`NdrEncode`] have a method for each half. A decoder's first half returns
 //! a type of its own ([`NdrDecode::Inline`]), so that a pointer whose referent was not read yet can never be
@@ -112,7 +112,7 @@ pub trait NdrDecode<'stub>: Sized {
     /// C706 14.3.2: 1, 2, 4 or 8. A structure has the largest of its members.
     ///
     /// A conformant structure (its last member is a conformant array) has 4, because its max_count comes before
-    /// it; behind the count its decoder aligns itself ([`Reader::align`]).
+    /// it; after the count its decoder aligns itself ([`Reader::align`]).
     const ALIGNMENT: usize;
 
     /// The fewest bytes that the inline half can take; what bounds the number of elements in an array.

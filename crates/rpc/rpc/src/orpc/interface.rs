@@ -9,7 +9,7 @@ use crate::{
 
 /// A declared interface of objects.
 pub trait ObjectInterface: Interface {
-    /// The number behind the last one that this interface, or one that it inherits, declares.
+    /// The number after the last one that this interface, or one that it inherits, declares.
     const OPNUMS_END: u16;
     /// What names the interface: an IID.
     const IID: Guid = Self::SYNTAX_ID.uuid;
@@ -99,7 +99,7 @@ pub fn reply_stub<M: Message>(that: &OrpcThat<'_>, reply: &M) -> EncodeResult<Ve
     stub(that, reply, EnumForm::Either)
 }
 
-/// The stub of a message behind its header.
+/// The stub of a message after its header.
 pub(super) fn stub(
     header: &impl crate::ndr::NdrEncode,
     message: &impl Message,

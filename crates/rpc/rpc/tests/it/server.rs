@@ -92,7 +92,7 @@ fn a_stub_that_is_not_the_methods_is_a_fault_that_says_so() {
     let mut lying = WriteBookRequest { length: 3, text }.to_stub().unwrap();
     lying[0] = 2;
     assert_eq!(dispatch(5, &lying), Err(FaultStatus::RPC_X_BAD_STUB_DATA));
-    // A verification trailer or other bytes behind the parameters are somebody else's.
+    // A verification trailer or other bytes after the parameters are somebody else's.
     dispatch(4, &[&request[..], &[0xaa; 9]].concat()).unwrap();
 }
 

@@ -171,7 +171,7 @@ fn a_changed_message_of_a_client_that_says_no_version_is_refused() {
     }
 }
 
-/// [MS-NLMP] 2.2.2.5: where the bit stands that asks for a token of the level "identify".
+/// [MS-NLMP] 2.2.2.5: where the bit is that asks for a token of the level "identify".
 fn is_identify(message: &[u8], flags: usize) -> bool {
     u32::from_le_bytes(message[flags..flags + 4].try_into().unwrap()) & 0x0010_0000 != 0
 }

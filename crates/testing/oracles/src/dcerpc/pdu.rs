@@ -27,7 +27,7 @@ pub fn pdu(bytes: &[u8]) {
     }
 }
 
-/// A verification trailer at the beginning, and one behind stub data: it is found where it begins, and is no longer
+/// A verification trailer at the beginning, and one after stub data: it is found where it begins, and is no longer
 /// found where its signature is broken.
 fn trailer(bytes: &[u8]) {
     lossless!(bytes, VerificationTrailer);
@@ -64,7 +64,7 @@ fn check(bytes: &[u8], pdu: &Pdu<'_>) {
     assert_eq!(told(&again), told(pdu));
 }
 
-/// A body as it stands between header and verifier.
+/// A body as it is between header and verifier.
 struct Written<'a>(&'a Body<'a>);
 
 impl Written<'_> {

@@ -238,7 +238,7 @@ fn answers() -> Vec<Seed> {
     // Status(code=8, message="slow down", details=[RetryInfo of 3.5 s]) in base64.
     let details =
         b"CAgSCXNsb3cgZG93bho2Cih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2dsZS5ycGMuUmV0cnlJbmZvEgoKCAgDEIDKte4B";
-    // Protocol and status; then the fields of the head, each with its number and its value, and none behind the body.
+    // Protocol and status; then the fields of the head, each with its number and its value, and none after the body.
     let fields = |head: u8, fields: &[(u8, &[u8])]| -> Vec<u8> {
         let count = u8::try_from(fields.len()).unwrap_or(u8::MAX);
         let fields = fields.iter().flat_map(|(field, value)| [&[*field], &chunk(value)[..]].concat());

@@ -105,7 +105,7 @@ fn values(mut bytes: &[u8], count: usize) -> Option<Values<'_>> {
     Some((values, bytes, are_padded))
 }
 
-/// How many counters there are, and what is behind their ids.
+/// How many counters there are, and what is after their ids.
 fn ids(bytes: &[u8], way: Way) -> Option<(usize, &[u8])> {
     let (size, count) = (word(bytes, 0)?, word(bytes, 4)?);
     let fits = size >= 8 && size <= bytes.len() && count.checked_mul(4)? <= size - 8;

@@ -10,7 +10,7 @@ use wire::{Decode as _, Encode as _, ReadCursor};
 use crate::input::Input;
 use crate::law::exact;
 
-/// A body is read behind its header and reads the same after it was written again, but for what `$forget` knows not to
+/// A body is read after its header and reads the same after it was written again, but for what `$forget` knows not to
 /// be kept.
 macro_rules! check_body {
     ($message:expr, $body:ident, $forget:expr) => {{

@@ -17,7 +17,7 @@ use super::{MADE, Seed, chunk};
 use crate::ms_pcq::{HANDLE, SET, Service, honest_conversation};
 use crate::{law, ms_rrp, perflib_v1};
 
-/// The blocks of replies one by one, each behind its kind.
+/// The blocks of replies one by one, each after its kind.
 pub(super) fn blocks() -> Vec<Seed> {
     let odd =
         [Padding::Uncounted, Padding::None].map(|padding| (format!("_{padding:?}"), odd_query_data(padding)));
@@ -38,7 +38,7 @@ fn blocks_of(data: &[u8], suffix: &str) -> Vec<Seed> {
     seeds
 }
 
-/// Buffers of registration, each behind its request code less one.
+/// Buffers of registration, each after its request code less one.
 pub(super) fn registrations() -> Vec<Seed> {
     let text = wire::encode_utf16("Prozessorinformationen\0");
     let buffer = |name: &str| buffers().into_iter().find(|(_, own, _)| own == name).map(|(.., bytes)| bytes);

@@ -55,10 +55,10 @@ pub struct Choices {
     /// In which order blocks come.
     #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
     pub block_order: BlockOrder,
-    /// What stands behind an odd number of counter ids.
+    /// What is after an odd number of counter ids.
     #[arg(long, value_enum, default_value_t, value_name = "PADDING")]
     pub id_list_padding: IdListPadding,
-    /// What stands behind a block that does not end at a multiple of 8.
+    /// What is after a block that does not end at a multiple of 8.
     #[arg(long, value_enum, default_value_t, value_name = "PADDING")]
     pub block_padding: BlockPadding,
     /// What padding consists of.

@@ -12,11 +12,11 @@ question! {
 }
 
 question! {
-    /// What stands before the OBJREF_CUSTOM of each object in an event.
+    /// What is before the OBJREF_CUSTOM of each object in an event.
     EventHeads {
         /// The head of an OBJREF, as before that of the event itself.
         Objref,
-        /// Nothing: OBJREF_CUSTOM is the part behind it ([MS-DCOM] 2.2.18.6).
+        /// Nothing: OBJREF_CUSTOM is the part after it ([MS-DCOM] 2.2.18.6).
         None,
     }
 }
@@ -73,7 +73,7 @@ question! {
 }
 
 question! {
-    /// Where the collection of an entry stands in an event.
+    /// Where the collection of an entry is in an event.
     EventOrder {
         /// Behind the other properties.
         CollectionLast,
@@ -114,7 +114,7 @@ pub struct TrackerEventChoices {
     /// What an event of the tracker of COM+ lists.
     #[arg(long, value_enum, default_value_t, value_name = "LIST")]
     pub event_list: EventList,
-    /// What stands before the OBJREF_CUSTOM of each object in an event.
+    /// What is before the OBJREF_CUSTOM of each object in an event.
     #[arg(long, value_enum, default_value_t, value_name = "HEAD")]
     pub event_heads: EventHeads,
     /// What the reserved field of each object in an event holds.
@@ -132,7 +132,7 @@ pub struct TrackerEventChoices {
     /// What name the value of a property has in an event.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     pub event_value_name: EventValueName,
-    /// Where the collection of an entry stands in an event.
+    /// Where the collection of an entry is in an event.
     #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
     pub event_order: EventOrder,
     /// Whether collections of an event say which properties their entries have.

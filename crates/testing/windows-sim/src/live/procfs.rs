@@ -82,7 +82,7 @@ pub(super) fn parse_process_stat(text: &str) -> Option<ProcessStat> {
     let (head, tail) = text.rsplit_once(')')?;
     let name = head.split_once('(')?.1;
     let fields: Vec<&str> = tail.split_ascii_whitespace().collect();
-    // Field 3 of the manual page, the state, is the first one behind the name.
+    // Field 3 of the manual page, the state, is the first one after the name.
     let field = |of_manual: usize| number(fields.get(of_manual - 3).copied());
     (fields.len() >= 22).then(|| ProcessStat {
         name: name.to_owned(),
@@ -97,7 +97,7 @@ pub(super) fn parse_process_stat(text: &str) -> Option<ProcessStat> {
     })
 }
 
-/// The number behind `key` in a file of `key: number` lines; 0 where it is not there. Kilobytes become bytes.
+/// The number after `key` in a file of `key: number` lines; 0 where it is not there. Kilobytes become bytes.
 pub(super) fn value_of(text: &str, key: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
     let mut words = line.unwrap_or_default().split_ascii_whitespace();

@@ -54,7 +54,7 @@ fn row(pushes: &[Value], theirs: f64) -> Result<Value> {
         "unit": "s",
         "ours": ours / count,
         "peers": {"otelcol": theirs / count},
-        "note": format!("{POINTS} points by gRPC, gzip level 1, labels rendered anew; processor time of each process"),
+        "note": format!("{POINTS} points by gRPC, gzip level 1, labels rendered again; processor time of each process"),
     }))
 }
 

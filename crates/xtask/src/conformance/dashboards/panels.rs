@@ -136,7 +136,7 @@ pub(super) fn unknown_names(root: &Path, text: &str) -> Result<BTreeSet<String>>
     Ok(unknown.map(str::to_owned).collect())
 }
 
-/// What stands between `{{` and `}}`.
+/// What is between `{{` and `}}`.
 fn labels(legend: &str) -> Vec<String> {
     let parts = legend.split("{{").skip(1);
     parts.filter_map(|part| Some(part.split_once("}}")?.0.trim().to_owned())).collect()

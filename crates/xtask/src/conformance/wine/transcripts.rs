@@ -66,7 +66,7 @@ fn compare(ours: &str, wine: &str, calls_min: &[(&str, usize)]) -> Result<String
     Ok(format!("{} calls with {values} values", calls.values().sum::<usize>()))
 }
 
-/// The first words that differ, behind the first word of the line.
+/// The first words that differ, after the first word of the line.
 fn difference(ours: &str, wine: &str) -> String {
     let mut words = ours.split(' ').zip(wine.split(' ')).filter(|(ours, wine)| ours != wine);
     let (our_word, wine_word) = words.next().unwrap_or((ours, wine));

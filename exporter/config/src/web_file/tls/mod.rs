@@ -169,7 +169,7 @@ pub struct Pem {
     pub source: PemSource,
     /// The key that says so.
     pub key: &'static str,
-    /// Where that key stands.
+    /// Where that key is.
     pub position: Position,
 }
 

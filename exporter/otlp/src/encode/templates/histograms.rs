@@ -9,7 +9,7 @@ use series::model::{Bounds, Family, Kind};
 use super::{START, TIME, Template};
 use crate::encode::wire::{BYTES, FIXED64, key, put_fixed64, put_varint, varint_len};
 
-/// Where in a point the numbers stand, behind the point's length.
+/// Where in a point the numbers stand, after the point's length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberOffsets {
     has_sum: bool,

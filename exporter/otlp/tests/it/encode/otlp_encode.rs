@@ -107,7 +107,7 @@ fn points(request: &ExportMetricsServiceRequest) -> Vec<(String, NumberDataPoint
     points.collect()
 }
 
-/// `metric instance value` of each point, `-` where the flag "no recorded value" stands.
+/// `metric instance value` of each point, `-` where the flag "no recorded value" is.
 fn values(request: &ExportMetricsServiceRequest) -> Vec<String> {
     let points = points(request).into_iter().map(|(name, point)| {
         let Some(Any::StringValue(instance)) = point.attributes[0].value.clone().and_then(|any| any.value)

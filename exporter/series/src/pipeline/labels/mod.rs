@@ -20,7 +20,7 @@ fn same_name(left: &str, right: &str) -> bool {
             && Escaping::ALL.iter().any(|escaping| escaping.label_name(left) == escaping.label_name(right)))
 }
 
-/// The name, behind as many `exported_` as it takes to be free.
+/// The name, after as many `exported_` as it takes to be free.
 fn free_name(mut name: Cow<'_, str>, taken: impl Fn(&str) -> bool) -> Cow<'_, str> {
     while taken(&name) {
         name.to_mut().insert_str(0, RENAMED);

@@ -3,7 +3,7 @@ use super::{FamilyName, Nameable};
 use crate::model::{Kind, clean_name};
 
 /// `perfmon.Processor Information.% Processor Time_seconds`: the source's own texts with dots between them, one
-/// space for each run of white space, the unit behind.
+/// space for each run of white space, the unit after.
 pub(super) fn verbatim(family: &Nameable<'_>) -> FamilyName {
     let unit = if family.kind == Kind::Info { String::new() } else { words(family.unit).join("_") };
     let parts = [family.namespace, family.object, family.item, family.part];

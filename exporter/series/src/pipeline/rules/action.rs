@@ -14,7 +14,7 @@ pub struct Rule {
     pub(super) action: Action,
 }
 
-/// Which labels a rule reads, and what stands between their values.
+/// Which labels a rule reads, and what is between their values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Source {
     pub(super) labels: Vec<Box<str>>,
@@ -201,7 +201,7 @@ impl Source {
 /// What a rule reads may have so many bytes: several of the longest values, and no mountain of them.
 const SOURCE_BYTES_MAX: usize = 1 << 20;
 
-/// Each label whose name matches also stands under the name that the replacement makes of its own. All of them are
+/// Each label whose name matches also is under the name that the replacement makes of its own. All of them are
 /// read before one is written; they are written in the order of their names.
 fn map<'a>(regex: &'a Pattern, replacement: &'a Template, series: &mut LabelSet<'a>) -> Result<(), Refusal> {
     let mut mapped = Vec::new();

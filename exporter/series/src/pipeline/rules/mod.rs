@@ -41,7 +41,7 @@ pub use self::relabel::{ACTIONS, BadRule, RelabelConfig};
 pub struct Rules(Vec<Arc<Rule>>);
 
 impl Rules {
-    /// Those of several lists, one list behind the other.
+    /// Those of several lists, one list after the other.
     pub fn joined<'a>(lists: impl IntoIterator<Item = &'a Self>) -> Self {
         Self(lists.into_iter().flat_map(|rules| rules.0.iter().cloned()).collect())
     }

@@ -24,7 +24,7 @@ pub(super) fn translated(pattern: &str) -> Result<String, String> {
 struct Reader<'a> {
     chars: Peekable<Chars<'a>>,
     out: String,
-    /// Behind what is read so far stands no `:]`, so that nobody looks for it again.
+    /// Behind what is read so far is no `:]`, so that nobody looks for it again.
     has_no_posix: bool,
 }
 

@@ -114,7 +114,7 @@ fn parse_filter(filter: &str) -> Result<EnvFilter, String> {
 }
 
 /// What `filter` says of the exporter is meant for its packages, too: directives for them. What names one part is stronger
-/// than what names the whole, so it stands behind it.
+/// than what names the whole, so it is after it.
 fn of_packages(filter: &str) -> Vec<String> {
     let directives = || filter.split(',').map(str::trim);
     let level = |directive: &str, part: &str| {

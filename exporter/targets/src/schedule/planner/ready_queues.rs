@@ -73,7 +73,7 @@ impl ReadyQueues {
         self.limits = limits;
     }
 
-    /// Puts a job behind the others of its queue.
+    /// Puts a job after the others of its queue.
     pub(super) fn wait(&mut self, job: JobId, queue: ReadyQueue) {
         match queue {
             ReadyQueue::Connected => self.connected.push_back(job),

@@ -140,7 +140,7 @@ fn ago(now: SystemTime, then: SystemTime) -> String {
     if since < Duration::from_secs(1) { "now".to_owned() } else { format!("{} ago", span(since)) }
 }
 
-/// The files of one of many runs: reports at once, others behind their number.
+/// The files of one of many runs: reports at once, others after their number.
 fn files_of(html: &mut Html, run: &Run, rights: Rights<'_>) {
     let is_report = |file: &&RunFile| file.path.last().is_some_and(|name| is_page(name));
     for file in run.files.iter().filter(is_report).take(FILES_SHOWN) {

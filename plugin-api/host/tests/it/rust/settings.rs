@@ -66,7 +66,7 @@ fn an_instance_that_does_not_take_settings_when_it_gets_them_is_made_anew_with_t
     instance.reconfigure(&new).expect("it finds nothing wrong with them");
     let recorded = collect(&world, &instance, &sink);
     let said: Vec<&str> = recorded.logs.iter().map(|log| log.message.as_str()).collect();
-    assert_eq!(said, ["Made of 2", "Instance does not take other settings; it is made anew", "Made of 7"]);
+    assert_eq!(said, ["Made of 2", "Instance does not take other settings; it is made again", "Made of 7"]);
     assert!(recorded.logs[1].fields[0].1.ends_with("as I am, or not at all"), "{:?}", recorded.logs[1]);
     assert_eq!((recorded.resets, &recorded.completions[1].outcome), (1, &RecordedOutcome::Full));
     assert_eq!(collect(&world, &instance, &sink).resets, 1, "once");

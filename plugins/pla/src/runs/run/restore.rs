@@ -145,7 +145,7 @@ impl Run {
             Ok(None) => SetRun::new(definition, moment),
             Err(reason) => {
                 let set = &*self.name;
-                tracing::warn!(set, reason, "What was kept of a set cannot be read; it begins anew");
+                tracing::warn!(set, reason, "What was kept of a set cannot be read; it begins again");
                 SetRun::new(definition, moment)
             }
         });
@@ -194,7 +194,7 @@ impl Run {
 
     /// The same set from the beginning, if another folder is in the place of its own: a disk was mounted over it, for example, on
     /// which there are earlier runs.
-    pub(in crate::runs) fn anew(&self) -> Option<Self> {
+    pub(in crate::runs) fn renewed(&self) -> Option<Self> {
         if !self.state.as_ref().is_some_and(|state| state.is_replaced()) {
             return None;
         }
@@ -205,7 +205,7 @@ impl Run {
             "Another folder is in the place of that of a set, which begins again with what is there"
         );
         let collectors =
-            self.collectors.iter().map(|one| ActiveCollector::new(one.recorder.anew())).collect();
+            self.collectors.iter().map(|one| ActiveCollector::new(one.recorder.renewed())).collect();
         Some(Self::new(set, (Arc::clone(&self.logs), self.start), Arc::clone(&self.log_factory), collectors))
     }
 

@@ -1,4 +1,4 @@
-//! What is said about what rules do not say, and where it stands.
+//! What is said about what rules do not say, and where it is.
 
 use super::{Document, Host, collector, document, thresholds, told, translated, yaml};
 

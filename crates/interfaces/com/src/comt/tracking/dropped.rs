@@ -20,7 +20,7 @@ impl Default for Limits {
     }
 }
 
-/// Where an entry stands: its index in each collection, from zero. The last that is not `None` is the entry's own.
+/// Where an entry is: its index in each collection, from zero. The last that is not `None` is the entry's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Position {
     /// Index of the process.

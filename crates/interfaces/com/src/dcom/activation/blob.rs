@@ -16,7 +16,7 @@ const DIFFERENT_MACHINE: u32 = 2;
 
 /// [MS-DCOM] 2.2.22, the activation properties BLOB: properties by their formats.
 ///
-/// What comes after a property, and behind the last one, is not looked at.
+/// What comes after a property, and after the last one, is not looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActivationProperties<'a> {
     /// The properties. INVARIANT: one to [`PROPERTIES_MAX`].

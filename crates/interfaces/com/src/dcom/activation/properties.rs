@@ -71,7 +71,7 @@ pub struct SpecialProperties {
     pub flags: u32,
 }
 
-/// [`SpecialProperties`] as current clients write it. Older ones have other members behind the first, which mean nothing.
+/// [`SpecialProperties`] as current clients write it. Older ones have other members after the first, which mean nothing.
 #[derive(Debug, NdrEncode)]
 pub(super) struct WholeSpecialProperties {
     pub(super) properties: SpecialProperties,

@@ -12,7 +12,7 @@ pub const BINDINGS_MAX: usize = 256;
 /// [MS-DCOM] 2.2.19 `DUALSTRINGARRAY`: where an RPC server is, and how its callers prove who they are, both in order of
 /// preference. It has one form in NDR and one in an [`Objref`](super::Objref).
 ///
-/// What stands between the end of a list and its place, and behind both, is not looked at.
+/// What is between the end of a list and its place, and after both, is not looked at.
 #[doc(alias = "DUALSTRINGARRAY")]
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct DualStringArray {

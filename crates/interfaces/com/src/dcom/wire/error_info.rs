@@ -107,7 +107,7 @@ impl<'de> Decode<'de> for ErrorInfo {
     }
 }
 
-/// [MS-DCOM] 2.2.21.3 `ErrorInfoString` behind its signature.
+/// [MS-DCOM] 2.2.21.3 `ErrorInfoString` after its signature.
 fn decode_text(src: &mut ReadCursor<'_>, field: &'static str) -> DecodeResult<Option<String>> {
     let name = ErrorInfo::NAME;
     ensure_size!(in: src, name: name, field: field, size: 4);

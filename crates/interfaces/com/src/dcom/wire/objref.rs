@@ -21,7 +21,7 @@ const FLAG_EXTENDED: u32 = 8;
 
 /// [MS-DCOM] 2.2.18 `OBJREF`: names an object on some host, for an interface. What an [`InterfacePointer`] holds.
 ///
-/// What is decoded borrows the data of a custom marshaler and of a context. The bytes behind the other forms are not
+/// What is decoded borrows the data of a custom marshaler and of a context. The bytes after the other forms are not
 /// looked at.
 #[doc(alias = "OBJREF")]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub enum ObjrefBody<'a> {
     #[doc(alias = "OBJREF_CUSTOM")]
     Custom {
         clsid: Guid,
-        /// All that is behind the header.
+        /// All that is after the header.
         data: Cow<'a, [u8]>,
     },
     /// [MS-DCOM] 2.2.18.7 `OBJREF_EXTENDED`: the standard form with a context.
@@ -277,7 +277,7 @@ fn encode_custom_header(
     Ok(())
 }
 
-/// What stands between the header and the data.
+/// What is between the header and the data.
 fn decode_custom(src: &mut ReadCursor<'_>) -> DecodeResult<Guid> {
     const NAME: &str = "OBJREF_CUSTOM";
     ensure_size!(in: src, name: NAME, size: CustomHeader::FIXED_PART_SIZE - Objref::FIXED_PART_SIZE);

@@ -157,7 +157,7 @@ fn an_activation_that_go_msrpc_asks_for_is_read() {
     assert_eq!(read, expected);
 }
 
-/// go-msrpc writes the properties of a reply behind the identifiers of a request; [MS-DCOM] 3.1.2.5.2.3.3 has those of a
+/// go-msrpc writes the properties of a reply after the identifiers of a request; [MS-DCOM] 3.1.2.5.2.3.3 has those of a
 /// reply, without which the reply is refused.
 #[test]
 fn the_properties_of_an_activation_that_go_msrpc_answers_are_read() {

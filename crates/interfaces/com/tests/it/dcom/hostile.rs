@@ -22,7 +22,7 @@ fn refused(text: &str, expected: &str) {
 fn an_array_of_bindings_has_lists_that_end_where_it_says() {
     assert_eq!(array("0400 0200 0000 0000 0000 0000").unwrap(), DualStringArray::default());
     assert_eq!(array("0000 0000").unwrap(), DualStringArray::default());
-    // web1 by TCP; NTLM without a principal. What Reserved says, and what is behind the ends, is not looked at.
+    // web1 by TCP; NTLM without a principal. What Reserved says, and what is after the ends, is not looked at.
     let good = "0e00 0800 0700 7700 6500 6200 3100 0000 0000 4141 0a00 1234 0000 0000 4141 4141";
     assert_eq!(array(good).unwrap(), bindings("web1"));
     refused("0400", "4 bytes needed at offset 0, 2 there");

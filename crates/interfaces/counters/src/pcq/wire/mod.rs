@@ -78,7 +78,7 @@ fn check_count(context: &'static str, offset: usize, count: usize, limit: u32) -
     }
 }
 
-/// What is behind a structure that does not end at a multiple of 8.
+/// What is after a structure that does not end at a multiple of 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Padding {
     /// Padding, which the structure's size counts.

@@ -9,7 +9,7 @@ use crate::pcq::wire::{Padding, padded, size_field};
 /// their order.
 ///
 /// The document and perflib.h leave open whether an odd number of ids is padded to 8 and whether `dwSize` counts the
-/// padding. What follows begins where `dwSize` says, or behind padding that it does not count:
+/// padding. What follows begins where `dwSize` says, or after padding that it does not count:
 /// [`Layout`](crate::pcq::wire::Layout) decides. What is written here counts the padding.
 #[doc(alias = "PERF_MULTI_COUNTERS")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -33,7 +33,7 @@ impl ResourceList {
     /// When it is cut off, or a range has flags that say no size.
     pub fn decode(bytes: &[u8]) -> DecodeResult<Self> {
         let decoded = Self::decode_with(bytes, Self::PARTIAL_DESCRIPTOR_SIZE);
-        // What fits by the larger size cannot be meant by the smaller one: there would be bytes behind the list.
+        // What fits by the larger size cannot be meant by the smaller one: there would be bytes after the list.
         decoded.or_else(|error| Self::decode_with(bytes, Self::PARTIAL_DESCRIPTOR_SIZE_32).map_err(|_| error))
     }
 

@@ -145,7 +145,7 @@ fn where_the_next_block_may_begin_in_two_places_nothing_behind_is_read() {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let mut bytes = QueryDataWriter::new(CLOCKS).finish().unwrap();
     bytes[..8].copy_from_slice(&words(&[48 + 48, 2]));
-    // An error of 20 bytes; after it one of 28 bytes, or behind four more bytes one of 24.
+    // An error of 20 bytes; after it one of 28 bytes, or after four more bytes one of 24.
     bytes.extend(words(&[5, 0, 20, 0, 0]));
     bytes.extend(words(&[0, 0, 28, 24, 0, 0, 0]));
     let read = values(&bytes, &mut Layout::default());

@@ -22,7 +22,7 @@ fn block() -> Vec<u8> {
     encode(&Header::default(), &[single(2), many, single(6)]).unwrap()
 }
 
-/// Where the second object begins: behind a header of 96 bytes and an object of 64, two counters of 40, a block of 16.
+/// Where the second object begins: after a header of 96 bytes and an object of 64, two counters of 40, a block of 16.
 const SECOND: usize = 96 + 64 + 2 * 40 + 16;
 
 /// The objects' names or errors.

@@ -1,7 +1,7 @@
 //! Cabinet files: reading with checks before anything is written, and writing by the `cab` crate.
 //!
 //! They are read by code of our own: the reader of the `cab` crate starts at the first byte of a cabinet's folder for each file,
-//! does not say that a cabinet is one of several, and panics if the offset of a file is behind the last byte.
+//! does not say that a cabinet is one of several, and panics if the offset of a file is after the last byte.
 
 mod extract;
 mod layout;

@@ -111,7 +111,7 @@ impl Store {
 /// Somebody deletes logs while they are written.
 fn gone(settings: &PostgresSettings) -> SinkError {
     let message = format!(
-        "{}: the log is no more in DisplayToID; it begins anew with the next records",
+        "{}: the log is no more in DisplayToID; it begins again with the next records",
         settings.name()
     );
     failure(SinkErrorKind::Unavailable, message)

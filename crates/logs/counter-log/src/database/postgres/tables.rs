@@ -158,7 +158,7 @@ async fn look_up(
         pages += 1;
         for row in &rows {
             let Some((id, counter)) = read_counter(row) else { continue };
-            // A counter that stands twice in the table has the smaller id.
+            // A counter that is twice in the table has the smaller id.
             if let Some(column) = wanted.remove(&counter)
                 && let Some(place) = ids.get_mut(column)
             {

@@ -118,7 +118,7 @@ pub(super) fn counter_ids(connection: &Connection, log: &Log) -> rusqlite::Resul
         let mut rows = select.query([machine])?;
         while let Some(row) = rows.next()? {
             let Some((id, counter)) = read_counter(row) else { continue };
-            // A counter that stands twice in the table has the smaller id.
+            // A counter that is twice in the table has the smaller id.
             if let Some(column) = wanted.remove(&counter) {
                 ids[column] = Some(id);
             }

@@ -22,7 +22,7 @@ pub(super) struct State {
     memory: Arc<QueueMemory>,
     /// How many records of `memory` are taken. INVARIANT: those that wait and those in flight, after each change.
     taken_of_memory: usize,
-    /// The number of the record behind the last one that was dropped.
+    /// The number of the record after the last one that was dropped.
     gap_end: Option<u64>,
     counts: LogCounts,
     finish_by: Option<Instant>,

@@ -16,7 +16,7 @@ use crate::data_manager::place::{Place, acting, noise, now, texts, tree};
 /// Where the child works, and the question whether to stop at which it kills itself; 0 is never.
 const FOLDER: &str = "DATA_MANAGER_TEST_FOLDER";
 const KILL_AT: &str = "DATA_MANAGER_TEST_KILL_AT";
-const CHILD: &str = "crash::the_process_that_is_killed";
+const CHILD: &str = "data_manager::crash::the_process_that_is_killed";
 
 fn settings() -> ManagerSettings {
     let steps = FolderActionSteps::CREATE_CAB | FolderActionSteps::DELETE_DATA | FolderActionSteps::SEND_CAB;

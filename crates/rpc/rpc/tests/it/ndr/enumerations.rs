@@ -2,7 +2,7 @@
 
 use rpc::ndr::{Enum, EnumForm, Reader, Writer};
 
-/// An enum behind `before` bytes, as the last parameter.
+/// An enum after `before` bytes, as the last parameter.
 fn last(form: EnumForm, before: usize) -> Vec<u8> {
     let mut dst = Writer::new().with_enums(form);
     dst.bytes(&vec![0xee; before]);

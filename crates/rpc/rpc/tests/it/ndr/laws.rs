@@ -31,7 +31,7 @@ fn tree() -> impl Strategy<Value = Tree> {
     (proptest::option::of(leaf), text()).prop_map(|(b, c)| Tree { b, c })
 }
 
-/// Reads back what was written behind `before` bytes, to the last byte.
+/// Reads back what was written after `before` bytes, to the last byte.
 fn survives<T: NdrEncode + for<'stub> NdrDecode<'stub> + PartialEq + core::fmt::Debug>(
     before: &[u8],
     value: &T,

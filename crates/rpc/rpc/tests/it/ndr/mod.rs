@@ -8,7 +8,7 @@ mod laws;
 mod rules;
 mod structures;
 
-/// The bytes of a file in `tests/data`: hexadecimal digits, and comments behind `#`.
+/// The bytes of a file in `tests/data`: hexadecimal digits, and comments after `#`.
 fn hex(text: &str) -> Vec<u8> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
     let digits: Vec<char> = lines.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();

@@ -37,7 +37,7 @@ pub(crate) struct RpcSid {
     pub(crate) sub_authority: Vec<u32>,
 }
 
-/// A member with a union behind a number that is not its tag.
+/// A member with a union after a number that is not its tag.
 #[derive(Clone, Debug, PartialEq, NdrDecode, NdrEncode)]
 pub(crate) struct Holder {
     pub(crate) kind: u16,

@@ -126,7 +126,7 @@ const LEN_MAX: usize = 260;
 const DRIVES: [&str; 2] = ["C:", "D:"];
 /// Where the accounts of the simulator may not write.
 const CLOSED: &str = r"C:\System Volume Information";
-/// What no name of a file has. A backslash stands between two names.
+/// What no name of a file has. A backslash is between two names.
 const FORBIDDEN: [char; 7] = ['<', '>', ':', '"', '/', '|', '?'];
 
 /// [MS-COMT] <20>: the syntax, which is a path on a drive or a UNC path.

@@ -136,7 +136,7 @@ impl Extent {
     }
 }
 
-/// A body behind an id list, which may begin in two places where the list's size is no multiple of 8.
+/// A body after an id list, which may begin in two places where the list's size is no multiple of 8.
 pub(super) struct Listed<'a> {
     counters: MultiCounters<'a>,
     list_at: usize,

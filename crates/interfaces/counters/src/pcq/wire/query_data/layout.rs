@@ -98,7 +98,7 @@ impl Layout {
 
 /// One way through the blocks, by their sizes.
 struct Walk {
-    /// Whether a block was met behind which there are two ways.
+    /// Whether a block was met after which there are two ways.
     has_choice: bool,
     /// Whether the last block ends where the reply does, padding aside.
     ends: bool,

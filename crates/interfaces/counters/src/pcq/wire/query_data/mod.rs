@@ -23,13 +23,13 @@ use crate::pcq::wire::{ALIGNMENT, CounterHeader, DataHeader, checked_size};
 pub struct QueryData<'a> {
     header: DataHeader,
     // Offsets in errors count from the beginning of the buffer.
-    // INVARIANT: behind the header, and ends where dwTotalSize says.
+    // INVARIANT: after the header, and ends where dwTotalSize says.
     blocks: ReadCursor<'a>,
     reading: Reading,
 }
 
 impl<'a> QueryData<'a> {
-    /// Reads the header of a reply whose host is not known. Bytes behind dwTotalSize are not looked at.
+    /// Reads the header of a reply whose host is not known. Bytes after dwTotalSize are not looked at.
     ///
     /// # Errors
     /// When the header is cut off, or dwTotalSize is not between its size and that of `bytes`.
@@ -111,7 +111,7 @@ enum Advance {
 }
 
 impl Advance {
-    /// Bytes to pass over behind a structure of `size` bytes.
+    /// Bytes to pass over after a structure of `size` bytes.
     const fn gap(self, size: usize) -> usize {
         match self {
             Self::BySize => 0,
@@ -128,7 +128,7 @@ struct Frames<'a> {
     src: ReadCursor<'a>,
     left: u32,
     advance: Option<Advance>,
-    /// Where the size of a block is behind which nothing is certain.
+    /// Where the size of a block is after which nothing is certain.
     undecided_at: Option<usize>,
 }
 

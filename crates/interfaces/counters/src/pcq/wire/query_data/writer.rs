@@ -38,7 +38,7 @@ impl QueryDataWriter {
         Self { clocks, id_lists: padding, block_padding: padding, padding_byte: 0, bytes, blocks: 0 }
     }
 
-    /// The same with other padding behind the ids of an odd number of counters, and behind blocks.
+    /// The same with other padding after the ids of an odd number of counters, and after blocks.
     #[must_use]
     pub fn with_padding(self, id_lists: Padding, blocks: Padding) -> Self {
         Self { id_lists, block_padding: blocks, ..self }

@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
         let id = tag.map(|tag| self.tags.id(table, tag)).unwrap_or_default();
         let is_info = self.tree.attribute(table, "style") == Some("info");
         let class = if is_info { " class=\"info\"" } else { "" };
-        // The heading of the section stands directly above.
+        // The heading of the section is directly above.
         let unseen = if region == title { " class=\"unseen\"" } else { "" };
         let _ = write!(
             out,

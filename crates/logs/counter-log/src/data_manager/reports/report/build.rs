@@ -148,5 +148,5 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The key of the first section of counters, behind those of the run and the advice.
+/// The key of the first section of counters, after those of the run and the advice.
 const FIRST_KEY: u64 = 2;

@@ -52,7 +52,7 @@ impl Pattern {
     pub(crate) fn matches(&self, name: &str, work: &mut Work) -> Result<bool, Error> {
         let name: Vec<char> = name.chars().map(|char| fold(char, self.ignores_case)).collect();
         let (mut at, mut part) = (0, 0);
-        // Where the last `*` stands, and up to where it has taken the name.
+        // Where the last `*` is, and up to where it has taken the name.
         let mut star: Option<(usize, usize)> = None;
         while let Some(char) = name.get(at) {
             work.charge(1)?;

@@ -176,7 +176,7 @@ impl Names<'_> {
     /// there, as a host would choose what the expression means. `\` outside of quotes is `/`.
     ///
     /// # Errors
-    /// A phrase on the variable that cannot stand where it stands, or on the limit.
+    /// A phrase on the variable that cannot stand where it is, or on the limit.
     pub(super) fn expression(&self, template: &str, bytes_max: usize) -> Result<String, String> {
         let too_long = |TooLong| {
             format!(

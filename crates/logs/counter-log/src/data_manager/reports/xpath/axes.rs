@@ -106,7 +106,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The siblings behind a node, or those in front of it, nearest first.
+    /// The siblings after a node, or those before it, nearest first.
     fn siblings(&mut self, node: NodeId, is_behind: bool) -> Result<Vec<NodeId>, Error> {
         let siblings = self.tree.parent(node).map_or(&[][..], |parent| self.tree.children(parent));
         self.work.charge(siblings.len())?;
@@ -118,7 +118,7 @@ impl Walk<'_> {
         })
     }
 
-    /// All that begins behind the node, but for its own attributes and what is in it.
+    /// All that begins after the node, but for its own attributes and what is in it.
     fn following(&mut self, from: Place) -> Result<(), Error> {
         if from.attribute.is_some() {
             self.below(from.node)?;
