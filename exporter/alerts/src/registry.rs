@@ -75,6 +75,7 @@ impl Registry {
     pub fn set(&self, labels: Vec<(String, String)>, open_max: usize) {
         let mut state = self.state.lock();
         (state.labels, state.open_max) = (labels, open_max);
+        state.make_room();
     }
 
     /// A feed for a module of a target. If there was one before, its alerts stay open until the new one says that they
@@ -84,7 +85,9 @@ impl Registry {
         let number = state.next();
         let module = (Arc::clone(&origin.target), Arc::clone(&origin.module));
         state.mark_unconfirmed(&module);
-        state.feeds.insert(module, Heard { number, is_doubted: true, collected: None });
+        let heard = Heard { number, is_doubted: true, is_confirming: false, collected: None };
+        state.feeds.insert(module, heard);
+        state.make_room();
         drop(state);
         Feed { registry: Arc::clone(self), origin, number }
     }
@@ -93,6 +96,7 @@ impl Registry {
     pub fn retain(&self, now: SystemTime, keeps: impl Fn(&str, &str) -> bool) {
         let mut state = self.state.lock();
         state.feeds.retain(|(target, module), _| keeps(target, module));
+        state.make_room();
         let gone = state.open.keys().filter(|(target, module, _)| !keeps(target, module));
         let gone: Vec<Key> = gone.cloned().collect();
         gone.iter().for_each(|key| state.close(key, now));
@@ -181,6 +185,8 @@ impl Registry {
         } else if state.open.contains_key(&key) {
             if state.seen(&key, &annotations(event), &said, time, now) {
                 is_now = AlertState::Open;
+            } else if let Some(heard) = state.heard(&feed.origin, feed.number) {
+                heard.is_confirming = true;
             }
         } else if state.has_room(target) {
             let version = state.next();
@@ -233,7 +239,8 @@ impl Registry {
         };
         if counts > 0 {
             heard.collected = Some(now);
-            if heard.is_doubted {
+            let is_confirming = std::mem::take(&mut heard.is_confirming);
+            if heard.is_doubted && !is_confirming {
                 Self::settle(&mut state, &feed.origin, counts, now);
             }
         }

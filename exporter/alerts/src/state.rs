@@ -72,6 +72,8 @@ pub(crate) struct Heard {
     pub(crate) number: u64,
     /// Whether the module has alerts that its instance may not know of.
     pub(crate) is_doubted: bool,
+    /// Whether its instance reported one of them again since its last collection: then it is not done with that.
+    pub(crate) is_confirming: bool,
     /// When its last collection that did not fail ended.
     pub(crate) collected: Option<SystemTime>,
 }
@@ -103,6 +105,8 @@ pub(crate) struct State {
     pub(crate) open_max: usize,
     /// The last version, feed or receiver.
     pub(crate) last: u64,
+    /// Grows with whatever may make room for an alert.
+    pub(crate) freed: u64,
     /// When alerts were last looked through for those that nothing confirms.
     pub(crate) looked_at: Option<Instant>,
     /// The last collection's end by the wall clock, and by one that nobody sets.
@@ -117,6 +121,8 @@ pub(crate) struct OfTarget {
     closed: BTreeSet<u64>,
     /// How many were open when it was said that others found no room.
     full_at: Option<usize>,
+    /// `State::freed` when it found no room: until that changes there is none.
+    refused_at: Option<u64>,
 }
 
 impl OfTarget {
@@ -212,7 +218,24 @@ impl State {
 
     /// Whether the target may have one more. Half of the room is divided among all targets, and what another has not used of its
     /// share stays free for it.
-    pub(crate) fn has_room(&self, target: &str) -> bool {
+    pub(crate) fn has_room(&mut self, target: &Arc<str>) -> bool {
+        let freed = Some(self.freed);
+        if self.targets.get(target).is_some_and(|of| of.refused_at == freed) {
+            return false;
+        }
+        let has_room = self.finds_room(target);
+        if !has_room {
+            self.targets.entry(Arc::clone(target)).or_default().refused_at = freed;
+        }
+        has_room
+    }
+
+    /// Targets, modules or limits have changed.
+    pub(crate) const fn make_room(&mut self) {
+        self.freed += 1;
+    }
+
+    fn finds_room(&self, target: &str) -> bool {
         if self.open.len() < self.open_max / 2 || self.open.len() >= self.open_max {
             return self.open.len() < self.open_max;
         }
@@ -282,6 +305,7 @@ impl State {
 
     pub(crate) fn close(&mut self, key: &Key, now: SystemTime) {
         let Some(open) = self.open.remove(key) else { return };
+        self.make_room();
         let of = self.targets.entry(Arc::clone(&key.0)).or_default();
         of.open -= 1;
         of.look();

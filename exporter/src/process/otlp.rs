@@ -16,7 +16,7 @@ use prometheus_client::registry::Registry;
 use series::model::Target;
 use series::pipeline::{Catalog, Limits, NoObserver, Store};
 use support::telemetry::Metric;
-use tracing::warn;
+use tracing::{error, warn};
 
 use super::metrics::own_metrics;
 use super::plugins::Libraries;
@@ -191,7 +191,9 @@ impl OwnNumbers {
         let NumbersRead { numbers, asked } = &mut *self.state.lock();
         if asked.is_empty() || asked.contains(metric.name) {
             asked.clear();
-            *numbers = OwnMetrics::read(&self.registry).unwrap_or_default().numbers().collect();
+            let read = OwnMetrics::read(&self.registry);
+            let read = read.inspect_err(|_| error!("Failed to encode the exporter's own metrics"));
+            *numbers = read.unwrap_or_default().numbers().collect();
         }
         asked.insert(metric.name);
         numbers.remove(metric.name).unwrap_or_default()

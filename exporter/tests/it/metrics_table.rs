@@ -15,7 +15,8 @@ fn table() -> String {
          All of them are on `/metrics`, after the targets' series; scrapes in the protobuf format get native histograms.\n\
          No histogram has a label for targets, so the number of their series does not grow with the number of targets.\n\
          `telemetry:` sends all of them to a collector, as OpenTelemetry writes them: `perfmon_exporter_series` is\n\
-         `perfmon_exporter.series`, and a unit is not in the name but beside it.\n\n\
+         `perfmon_exporter.series`, and a unit is not in the name but beside it. Metrics of the process are called as in the\n\
+         semantic conventions: `process.cpu.time`.\n\n\
          Counters by reason of the push, of alerts and of the web server start at zero for each reason, once that part is\n\
          configured, so that `rate()` and `increase()` see the first event. `perfmon_exporter_failures_total` and\n\
          `perfmon_exporter_series_dropped_total` do not: a zero for each target, stage and reason would be hundreds of\n\

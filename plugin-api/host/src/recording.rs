@@ -299,11 +299,11 @@ impl Notices for RecordingSink {
 
     fn event(&self, event: &Event<'_>) -> Result<(), NoRoom> {
         self.change(|recorded| {
-            let is_new = event.alert.is_some_and(|alert| {
-                alert.state != AlertState::Closed && !recorded.open_alerts().contains(alert.id)
-            });
-            if is_new && self.alerts_max.is_some_and(|max| recorded.open_alerts().len() >= max) {
-                return Err(NoRoom);
+            if let (Some(alert), Some(max)) = (event.alert, self.alerts_max) {
+                let open = recorded.open_alerts();
+                if alert.state != AlertState::Closed && !open.contains(alert.id) && open.len() >= max {
+                    return Err(NoRoom);
+                }
             }
             recorded.events.push((event.name.to_owned(), event.body.to_owned()));
             recorded.alerts.extend(event.alert.map(|alert| (alert.id.to_owned(), alert.state)));

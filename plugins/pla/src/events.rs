@@ -34,17 +34,15 @@ impl Reporter {
     pub(crate) fn report(&mut self, alert: &mut WatchedAlert, now: Duration) {
         let mut rows = std::mem::take(&mut alert.rows);
         for (instance, row) in &mut rows {
-            if self.room == 0 {
-                break;
-            }
             let fires = row.judgement.state == State::Firing && alert.logs_events;
             match (row.reported, fires) {
-                (None, true) if !self.is_full => {
+                (None, true) if !self.is_full && self.room > 0 => {
                     let sent = self.send(alert, instance, &row.judgement, AlertState::Opened);
                     self.is_full = sent.is_err();
                     row.reported = sent.is_ok().then_some(now);
                 }
-                (Some(at), true) if now.saturating_sub(at) >= REPEATED_AFTER => {
+                // What begins comes first.
+                (Some(at), true) if now.saturating_sub(at) >= REPEATED_AFTER && self.room > ROOM_KEPT => {
                     let sent = self.send(alert, instance, &row.judgement, AlertState::Open);
                     row.reported = Some(if sent.is_ok() { now } else { at });
                 }
@@ -97,7 +95,9 @@ impl Reporter {
             Comparison::Below => plugin_sdk::Comparison::Below,
         };
         let evaluation = Some(Evaluation { value: judgement.value, comparison, threshold: threshold.limit });
-        let (interval, hold) = (*interval, *hold);
+        // One that is sampled once has none.
+        let interval = if *interval == Duration::MAX { Duration::ZERO } else { *interval };
+        let hold = *hold;
         let alert_id = id(alert, instance);
         self.handle.report(&Event {
             name: "pla.alert",
@@ -163,6 +163,8 @@ fn id(alert: &WatchedAlert, instance: &str) -> String {
 
 /// Half of what the exporter takes of one instance in a second.
 const BYTES_MAX: usize = 32 << 10;
+/// What alerts that go on leave to those that begin.
+const ROOM_KEPT: usize = BYTES_MAX / 2;
 /// For receivers that missed that an alert fires.
 const REPEATED_AFTER: Duration = Duration::from_secs(300);
 /// As many as the exporter takes.

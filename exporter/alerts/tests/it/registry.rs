@@ -111,9 +111,11 @@ fn alerts_survive_a_new_feed_until_it_says_nothing_of_them_in_two_collections() 
     assert_eq!(registry.open_count(), 2);
     tell(&new, "low", Opened, &[], at(11));
     collected(&new, Full, 20);
+    assert_eq!(registry.open_count(), 2, "an instance that reports some again is not done with that");
+    collected(&new, Full, 21);
     assert_eq!(open(&registry), [("web1".to_owned(), "low".to_owned())]);
     assert_eq!(registry.open()[0].alert.starts_at, at(0), "it is still the same alert");
-    assert_eq!(registry.recent()[0].ends_at, Some(at(20)));
+    assert_eq!(registry.recent()[0].ends_at, Some(at(21)));
     (30..40).for_each(|second| collected(&new, Full, second));
     assert_eq!(registry.open_count(), 1, "a confirmed alert needs no repetition");
     new.restarted();
@@ -144,6 +146,25 @@ fn collections_that_are_not_full_end_what_is_not_reported_again_as_well() {
         }
         assert_eq!(over, over_after, "{ends:?}");
     }
+}
+
+#[test]
+fn an_instance_that_still_reports_again_what_fires_has_time_for_all_of_it() {
+    let registry = Arc::new(Registry::default());
+    let old = feed(&registry, "web1");
+    let ids: Vec<String> = (0..20).map(|id| id.to_string()).collect();
+    ids.iter().for_each(|id| tell(&old, id, Opened, &[], at(0)));
+    let new = feed(&registry, "web1");
+    // One with each collection, and the last one is over.
+    for (id, second) in ids[1..].iter().zip(10..) {
+        tell(&new, id, Opened, &[], at(second));
+        collected(&new, Full, second);
+    }
+    assert_eq!(registry.open_count(), 20);
+    collected(&new, Full, 100);
+    assert_eq!(registry.open_count(), 20);
+    collected(&new, Full, 101);
+    assert_eq!(registry.open_count(), 19, "all others were confirmed");
 }
 
 #[test]

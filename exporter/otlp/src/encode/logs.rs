@@ -1,5 +1,7 @@
 //! Events as log records.
 
+use std::collections::BTreeSet;
+
 use plugin_abi::{Attribute, Event, Level};
 
 use super::Record;
@@ -23,7 +25,9 @@ impl Record {
         put_bytes(&mut out, key(5, BYTES) /* body */, &body);
         let alert = event.alert.map(|alert| [(ALERT_ID, alert.id), (ALERT_STATE, alert.state.as_str())]);
         let is_own = |name: &str| alert.is_some() && [ALERT_ID, ALERT_STATE].contains(&name);
-        let said = event.attributes().filter(|(name, _)| !is_own(name));
+        let mut names = BTreeSet::new();
+        // A key is there once in a record: the first counts.
+        let said = event.attributes().filter(|(name, _)| !is_own(name) && names.insert(*name));
         let own = alert.into_iter().flatten().map(|(name, text)| (name, Attribute::Text(text)));
         for (name, value) in said.chain(own) {
             let field = key(6, BYTES) /* attributes */;

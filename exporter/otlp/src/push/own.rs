@@ -3,6 +3,7 @@
 //! They are known when the process starts, and have no gaps: what the SDK's observable instruments carry. It reads them
 //! at each interval, in a thread of its own, and sends them through our client.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use opentelemetry_otlp::{MetricExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{Instrument, PeriodicReader, SdkMeterProvider, Stream};
 use support::http_client::{Connection, Connector, Failure, NetConnector, Trouble, USER_AGENT, header_value};
-use support::telemetry::{Metric, MetricKind};
+use support::telemetry::{Metric, MetricKind, histogram};
 use tokio::runtime::Handle;
 
 use super::OtlpEndpoint;
@@ -58,9 +59,14 @@ impl OwnTelemetry {
         let resource = Resource::builder_empty().with_service_name("perfmon-exporter");
         let resource = resource.with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
         let provider = SdkMeterProvider::builder().with_reader(reader).with_resource(resource.build());
-        // The SDK would join what is above 2,000 series of a metric; some have one a target.
-        let provider = provider
-            .with_view(|_: &Instrument| Stream::builder().with_cardinality_limit(SERIES_MAX).build().ok());
+        // The SDK joins what is above 2,000 series of a metric; some have one a target, or more. It takes memory for as many as
+        // there may be at once.
+        let of_targets = metrics.iter().filter(|metric| metric.labels.contains(&"target"));
+        let of_targets: BTreeSet<String> = of_targets.map(|metric| metric.otel_name()).collect();
+        let provider = provider.with_view(move |instrument: &Instrument| {
+            let has_many = of_targets.contains(instrument.name());
+            has_many.then(|| Stream::builder().with_cardinality_limit(SERIES_MAX).build().ok()).flatten()
+        });
         let provider = provider.build();
         let meter = provider.meter("perfmon-exporter");
         metrics.iter().for_each(|metric| observe(&meter, metric, Arc::clone(read)));
@@ -104,12 +110,13 @@ fn observe(meter: &Meter, metric: &'static Metric, read: Read) {
                 .with_callback(move |out| rows().for_each(|(with, value)| out.observe(value, &with)))
                 .build();
         }
-        MetricKind::Histogram(_) => {}
+        // Made now: where one of its rows comes first, the SDK locks what it holds while it reads the others.
+        MetricKind::Histogram(_) => drop(histogram(meter, metric)),
     }
 }
 
-/// Of one metric; a fleet has fewer targets.
-const SERIES_MAX: usize = 1_000_000;
+/// Of one metric that has series of targets.
+const SERIES_MAX: usize = 100_000;
 
 /// Our client in the SDK's eyes. Each call has a connection of its own: they are far apart.
 #[derive(Clone)]

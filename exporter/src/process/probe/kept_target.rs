@@ -134,6 +134,7 @@ impl KeptTarget {
                 costs: dependencies.costs.of(plugin),
                 reporter: reporter_of(&dependencies.event_router, &known.libraries, plugin),
                 lines: Arc::clone(&lines),
+                open_alerts: Mutex::default(),
                 sender: Mutex::default(),
             });
             let store = scope.ruled_store(Arc::clone(&observer) as Arc<_>, normalize);

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::SystemTime;
@@ -5,7 +6,7 @@ use std::time::SystemTime;
 use otlp::encode::Trigger;
 use otlp::push::Ended;
 use parking_lot::Mutex;
-use plugin_abi::{CollectionId, Completion, Event, Level, NoRoom, Notices};
+use plugin_abi::{Alert, AlertState, CollectionId, Completion, Event, Level, NoRoom, Notices};
 use plugin_host::monotonic_ns;
 use series::pipeline::StoreObserver;
 use support::telemetry::log;
@@ -14,6 +15,8 @@ use tokio::time::Instant;
 
 use targets::{PluginCosts, Reporter, TargetState};
 
+/// Alerts of one module of a probed target that are open.
+const OPEN_MAX: usize = 1_000;
 /// What one probe logs at most.
 const LINES_MAX: usize = 500;
 
@@ -65,12 +68,31 @@ pub(super) struct ProbeObserver {
     pub(super) costs: Arc<PluginCosts>,
     pub(super) reporter: Reporter,
     pub(super) lines: Arc<Lines>,
+    /// Alerts that the module said are open. They are kept nowhere else: a probe has no alerts.
+    pub(super) open_alerts: Mutex<BTreeSet<String>>,
     pub(super) sender: Mutex<Option<oneshot::Sender<()>>>,
 }
 
 impl ProbeObserver {
     fn origin<'a>(&'a self, entry: &'a TargetState) -> log::Origin<'a> {
         log::Origin { target: &entry.name, module: &entry.modules[self.module], plugin: &self.plugin }
+    }
+
+    /// The alert; one that is opened again is open.
+    fn tracked<'a>(&self, alert: Alert<'a>) -> Result<Alert<'a>, NoRoom> {
+        let mut open = self.open_alerts.lock();
+        if alert.state == AlertState::Closed {
+            open.remove(alert.id);
+            return Ok(alert);
+        }
+        if open.contains(alert.id) {
+            return Ok(Alert { state: AlertState::Open, ..alert });
+        }
+        if open.len() >= OPEN_MAX {
+            return Err(NoRoom);
+        }
+        open.insert(alert.id.to_owned());
+        Ok(alert)
     }
 
     /// Receives the end of the next collection.
@@ -115,11 +137,20 @@ impl Notices for ProbeObserver {
     }
 
     fn event(&self, event: &Event<'_>) -> Result<(), NoRoom> {
-        if let Some(entry) = self.entry.upgrade() {
-            log::log_plugin_event(self.origin(&entry), event);
-            self.reporter.event(&entry, event);
-        }
+        let Some(entry) = self.entry.upgrade() else { return Ok(()) };
+        let alert = event.alert.map(|alert| self.tracked(alert)).transpose()?;
+        let event = Event { alert, ..*event };
+        log::log_plugin_event(self.origin(&entry), &event);
+        self.reporter.event(&entry, &event);
         Ok(())
+    }
+
+    fn is_open(&self, alert: &str) -> bool {
+        self.open_alerts.lock().contains(alert)
+    }
+
+    fn restarted(&self) {
+        self.open_alerts.lock().clear();
     }
 
     fn fact(&self, name: &str, value: &str) {

@@ -13,4 +13,4 @@ mod words;
 pub use self::metric::{Metric, MetricKind, Writer};
 pub use self::process::{ProcessUsage, remember_start, unix_nanos, unix_seconds};
 pub use self::process_metrics::{METRICS as PROCESS_METRICS, write as write_process, write_runtime};
-pub use self::timing::{Timing, Timings, WAIT_S, WORK_S};
+pub use self::timing::{Timing, Timings, WAIT_S, WORK_S, histogram};

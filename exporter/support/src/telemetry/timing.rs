@@ -130,7 +130,9 @@ fn kept(rows: &[Weak<Row>]) -> impl Iterator<Item = Timing> {
     rows.iter().filter_map(|row| row.upgrade().map(Timing))
 }
 
-fn histogram(meter: &Meter, metric: &Metric) -> Told<f64> {
+/// What a metric is recorded in for a collector.
+#[must_use]
+pub fn histogram(meter: &Meter, metric: &Metric) -> Told<f64> {
     // Exponential ones are behind a feature of the SDK that is not stable yet.
     let bounds = match metric.kind {
         MetricKind::Histogram(bounds) => bounds.to_vec(),

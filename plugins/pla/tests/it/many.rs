@@ -107,6 +107,10 @@ impl Notices for Tally {
         self.change(|counts| *counts.alerts.entry(state).or_default() += 1);
         Ok(())
     }
+
+    fn is_open(&self, _alert: &str) -> bool {
+        true
+    }
 }
 
 #[test]
@@ -143,6 +147,29 @@ fn ten_thousand_alerts_are_judged_by_one_call_and_report_a_bounded_number_of_eve
         assert_eq!(counts.series.get(item), Some(&10_000), "{item}: nothing is registered twice");
     }
     assert_eq!(instance.violations().of(Violation::OverLimit), 0);
+}
+
+#[test]
+fn ends_are_reported_at_once_however_many_there_are() {
+    let (mill, plugin) = (Mill::new(), Plugin::new());
+    let load = |load| (0..100).for_each(|wheel| mill.wheel(&wheel.to_string(), |wheel| wheel.load = load));
+    let alert =
+        |number: usize| json!({"name": number.to_string(), "counter": r"\Wheels(*)\Load", "above": 80});
+    load(90);
+    let tally = Arc::new(Tally::default());
+    let config = config(&mill.sim, set(&json!((0..10).map(alert).collect::<Vec<_>>())));
+    let instance =
+        plugin.library.create("pla", &config, Arc::<Tally>::clone(&tally)).expect("the settings are good");
+    let collect = |round| {
+        instance.collect(monotonic_ns() + 60_000_000_000).expect("the collection begins");
+        let counts = tally.wait(round);
+        mill.pass(15);
+        counts
+    };
+    let counts = (1..=4).map(collect).last().expect("there are four");
+    assert_eq!(counts.alerts[&AlertState::Opened], 1_000);
+    load(10);
+    assert_eq!(collect(5).alerts[&AlertState::Closed], 1_000);
 }
 
 #[test]

@@ -206,6 +206,9 @@ pub fn log_plugin_record(origin: Origin<'_>, level: Level, message: &str, fields
 
 /// Something that happened on a target.
 pub fn log_plugin_event(origin: Origin<'_>, event: &Event<'_>) {
+    if !plugin_log_enabled(event.level) {
+        return;
+    }
     let Origin { target, module, plugin } = origin;
     let texts: Vec<(&str, String)> =
         event.attributes().map(|(name, value)| (name, value.to_string())).collect();
