@@ -1,7 +1,7 @@
 //! Loads plugins and guards the exporter against them.
 //!
 //! One [`Host`] per process. It loads a [`Library`] from a file, or takes one that is linked in. A library makes an
-//! [`Instance`] of one of its sources for one target; the instance sends data to a
+//! [`Instance`] of one of its sources for one target; the instance sends to the
 //! [sinks](plugin_abi::Sinks) of the exporter. The exporter controls schedule, deadlines and
 //! cancellation, and calls [`Host::poll_deadlines`] to enforce them. Violations of a plugin are counted by
 //! [`Violation`]; at worst they put the instance into quarantine.

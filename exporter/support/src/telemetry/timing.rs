@@ -3,7 +3,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use opentelemetry::KeyValue;
-use opentelemetry::metrics::{Histogram as Told, Meter};
+use opentelemetry::metrics::{Histogram as OtelHistogram, Meter};
 use parking_lot::{Mutex, RwLock};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
@@ -31,14 +31,14 @@ struct Row {
     labels: Vec<String>,
     shown: Histogram,
     /// The same for the collector that `telemetry:` names.
-    told: RwLock<Option<(Told<f64>, Vec<KeyValue>)>>,
+    otel: RwLock<Option<(OtelHistogram<f64>, Vec<KeyValue>)>>,
 }
 
 impl Timing {
     pub fn observe(&self, figure: f64) {
         self.0.shown.observe(figure);
-        if let Some((told, attributes)) = &*self.0.told.read() {
-            told.record(figure, attributes);
+        if let Some((otel, attributes)) = &*self.0.otel.read() {
+            otel.record(figure, attributes);
         }
     }
 
@@ -54,11 +54,11 @@ impl Timing {
         done
     }
 
-    fn record_in(&self, told: Told<f64>) {
+    fn record_in(&self, otel: OtelHistogram<f64>) {
         let Row { metric, labels, .. } = &*self.0;
         let attributes = metric.labels.iter().zip(labels);
         let attributes = attributes.map(|(name, value)| KeyValue::new(*name, value.clone()));
-        *self.0.told.write() = Some((told, attributes.collect()));
+        *self.0.otel.write() = Some((otel, attributes.collect()));
     }
 }
 
@@ -106,7 +106,7 @@ impl Timings {
             metric,
             labels: labels.iter().map(|&value| value.to_owned()).collect(),
             shown: Histogram::new_classic_and_native(bounds.iter().copied(), native),
-            told: RwLock::new(None),
+            otel: RwLock::new(None),
         }));
         if let Some(meter) = meter {
             row.record_in(histogram(meter, metric));
@@ -119,8 +119,8 @@ impl Timings {
     pub fn record_in(&self, meter: Meter) {
         let mut all = self.0.lock();
         for (metric, rows) in &all.families {
-            let told = histogram(&meter, metric);
-            kept(rows).for_each(|row| row.record_in(told.clone()));
+            let otel = histogram(&meter, metric);
+            kept(rows).for_each(|row| row.record_in(otel.clone()));
         }
         all.meter = Some(meter);
     }
@@ -132,7 +132,7 @@ fn kept(rows: &[Weak<Row>]) -> impl Iterator<Item = Timing> {
 
 /// What a metric is recorded in for a collector.
 #[must_use]
-pub fn histogram(meter: &Meter, metric: &Metric) -> Told<f64> {
+pub fn histogram(meter: &Meter, metric: &Metric) -> OtelHistogram<f64> {
     // Exponential ones are behind a feature of the SDK that is not stable yet.
     let bounds = match metric.kind {
         MetricKind::Histogram(bounds) => bounds.to_vec(),
