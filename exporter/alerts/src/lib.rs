@@ -13,13 +13,10 @@
 //! The package knows neither configuration nor targets, and logic takes the time from its caller. [`Notifier`] runs all
 //! receivers of a configuration.
 
-mod alert;
 mod annotations;
 mod counts;
 mod labels;
-mod metrics;
 mod notifier;
-mod options;
 pub mod parsers;
 mod payload;
 mod plan;
@@ -27,19 +24,17 @@ mod receiver;
 mod registry;
 mod sender;
 mod state;
-mod webhook;
 
-pub use self::alert::Alert;
 pub use self::counts::{AllCounts, Counts, Last, Loss};
-pub use self::metrics::{AlertMetrics, METRICS};
-pub use self::notifier::Notifier;
-pub use self::options::{AlertOptions, ReceiverKind, ReceiverOptions, UrlSource};
-pub use self::payload::alertmanager_body;
+pub use self::notifier::{
+    AlertMetrics, AlertOptions, METRICS, Notifier, ReceiverKind, ReceiverOptions, UrlSource,
+};
+pub use self::payload::{Alert, alertmanager_body};
 pub use self::plan::{Next, Plan};
+pub use self::receiver::webhook_body;
 pub use self::registry::{Feed, Registry};
 pub use self::sender::{Connect, Verdict};
 pub use self::state::{OpenAlert, ReceiverId, View};
-pub use self::webhook::webhook_body;
 use std::sync::Arc;
 
 /// Where the alerts of a feed come from.

@@ -1,16 +1,19 @@
+use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use support::http_client::{Clock, NetConnector, SystemClock};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+use support::http_client::{ClientTls, Clock, HeaderSource, HttpUrl, NetConnector, SystemClock};
+use support::telemetry::{Metric, Writer};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{info, warn};
 
 use super::counts::{AllCounts, Counts, Loss};
-use super::metrics::AlertMetrics;
-use super::options::{AlertOptions, ReceiverOptions, UrlSource};
 use super::receiver::{Dependencies, Receiver};
 use super::registry::Registry;
 use super::sender::Connect;
@@ -160,5 +163,159 @@ impl Running {
             self.task.abort();
             self.registry.leave(self.id);
         }
+    }
+}
+
+#[derive(Debug)]
+pub struct AlertMetrics {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) counts: Arc<AllCounts>,
+}
+
+impl Collector for AlertMetrics {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let all = self.counts.get();
+        let mut out = Writer(&mut encoder);
+        out.row(&OPEN, self.registry.open_count() as u64)?;
+        out.row(&OVER_LIMIT, self.registry.over_limit())?;
+        let each = |read: fn(&Counts) -> u64| all.iter().map(move |counts| ([counts.name()], read(counts)));
+        let tried =
+            all.iter().filter_map(|counts| Some(([counts.name()], u64::from(counts.last().is_up()?))));
+        out.rows(&UP, tried.collect::<Vec<_>>())?;
+        out.rows(&WAITING, each(Counts::waiting))?;
+        out.rows(&SENT, each(Counts::sent))?;
+        let by_reason = |read: fn(&Counts) -> Vec<(&'static str, u64)>| {
+            let rows = all.iter().flat_map(move |counts| {
+                read(counts).into_iter().map(move |(reason, count)| ([counts.name(), reason], count))
+            });
+            rows.collect::<Vec<_>>()
+        };
+        out.rows(&FAILED, by_reason(Counts::failed))?;
+        out.rows(&DROPPED, by_reason(Counts::dropped))
+    }
+}
+
+/// What this file shows.
+pub const METRICS: &[&Metric] = &[&OPEN, &OVER_LIMIT, &UP, &WAITING, &SENT, &FAILED, &DROPPED];
+
+static OPEN: Metric = Metric::gauge("perfmon_exporter_alerts_open", &[], "Alerts of targets that are open.");
+static OVER_LIMIT: Metric = Metric::counter(
+    "perfmon_exporter_alerts_over_limit",
+    &[],
+    "Events that would have opened an alert above `alerts.max_alerts`.",
+);
+static UP: Metric = Metric::gauge(
+    "perfmon_exporter_alerts_up",
+    RECEIVER,
+    "Whether the receiver accepted the last request; absent before the first one.",
+);
+static WAITING: Metric = Metric::gauge(
+    "perfmon_exporter_alerts_waiting",
+    RECEIVER,
+    "Alerts whose state the receiver does not know yet.",
+);
+static SENT: Metric = Metric::counter(
+    "perfmon_exporter_alerts_sent",
+    RECEIVER,
+    "Alerts that the receiver accepted, each time that they were sent.",
+);
+static FAILED: Metric = Metric::counter(
+    "perfmon_exporter_alerts_failed",
+    &["receiver", "reason"],
+    "Requests that the receiver did not answer, or did not accept.",
+);
+static DROPPED: Metric = Metric::counter(
+    "perfmon_exporter_alerts_dropped",
+    &["receiver", "reason"],
+    "Alerts that were not delivered to the receiver.",
+);
+
+const RECEIVER: &[&str] = &["receiver"];
+
+/// `alerts:`, who gets the alerts of targets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertOptions {
+    /// `alertmanagers` and `webhooks`. Their names are unique.
+    pub receivers: Vec<Arc<ReceiverOptions>>,
+    /// `labels`: added to alerts that have no label of the same name.
+    pub labels: Vec<(String, String)>,
+    /// `max_alerts`: maximum open alerts of all targets. Default 10,000.
+    pub alerts_max: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceiverOptions {
+    /// `name`: unique; the URL where it is not given. In logs and metrics.
+    pub name: String,
+    /// What it is sent, and when.
+    pub kind: ReceiverKind,
+    /// `url` or `url_file`: where requests go.
+    pub url: UrlSource,
+    /// `timeout`: of one attempt, the connection included. Default 10 s.
+    pub timeout: Duration,
+    /// `headers`: sent with each request.
+    pub headers: Vec<(String, HeaderSource)>,
+    pub tls: ClientTls,
+}
+
+/// Where the URL of a receiver comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UrlSource {
+    /// `url`: it is no secret.
+    Plain(HttpUrl),
+    /// `url_file`: it is one, in this file, which is read for each request. It is never shown.
+    File(PathBuf),
+}
+
+/// What a receiver is sent, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiverKind {
+    /// Alerts, as Prometheus sends them.
+    Alertmanager {
+        /// `resend_interval`: open alerts are sent again so often. Default 1 min.
+        resend_interval: Duration,
+    },
+    /// A message for each target, as Alertmanager sends it.
+    Webhook {
+        /// `repeat_interval`: a target with open alerts is sent again so often. Default 4 h.
+        repeat_interval: Duration,
+        /// `send_resolved`: whether it hears of alerts that closed. Default true.
+        send_resolved: bool,
+    },
+}
+
+impl ReceiverKind {
+    /// The word for pages.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Alertmanager { .. } => "Alertmanager",
+            Self::Webhook { .. } => "Webhook",
+        }
+    }
+
+    /// How long an attempt that failed may be put off, whatever the receiver asks for: an alert that is not sent again ends in
+    /// Alertmanager after four intervals, and somebody waits for what a webhook tells.
+    pub(crate) fn retry_max(self) -> Duration {
+        match self {
+            Self::Alertmanager { resend_interval } => resend_interval,
+            Self::Webhook { repeat_interval, .. } => repeat_interval.min(WEBHOOK_RETRY_MAX),
+        }
+    }
+
+    /// Whether it hears of alerts that closed.
+    pub(crate) const fn wants_ends(self) -> bool {
+        match self {
+            Self::Alertmanager { .. } => true,
+            Self::Webhook { send_resolved, .. } => send_resolved,
+        }
+    }
+}
+
+const WEBHOOK_RETRY_MAX: Duration = Duration::from_secs(300);
+
+impl Default for AlertOptions {
+    fn default() -> Self {
+        Self { receivers: Vec::new(), labels: Vec::new(), alerts_max: 10_000 }
     }
 }

@@ -10,10 +10,10 @@ use tokio::sync::watch;
 use tracing::warn;
 
 use super::Origin;
-use super::alert::Alert;
 use super::annotations::annotations;
 use super::counts::Counts;
 use super::labels::labels;
+use super::payload::Alert;
 use super::state::{Heard, Key, OpenAlert, ReceiverId, State, View};
 
 /// Which alerts are open, and which closed ones a receiver has not taken yet.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 use plugin_abi::{self as abi, Evaluation};
 
 use super::Origin;
-use super::alert::Alert;
 use super::counts::{Counts, Loss};
+use super::payload::Alert;
 
 /// Names a receiver in the registry; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

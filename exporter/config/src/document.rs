@@ -1,26 +1,27 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use ::alerts::AlertOptions;
 use ::otlp::push::OtlpEndpoint;
+use parking_lot::RwLock;
 use series::pipeline::Normalize;
 use support::input::secret::SecretSource;
+use support::telemetry::log::check_filter;
 
 use super::alerts::alerts;
 use super::file_pattern::FilePattern;
+use super::hosts::AllowHosts;
 use super::identity::{Credentials, Identity, credentials, identity};
 use super::item::Item;
 use super::module::{Module, module};
 use super::normalize::{NormalizeSection, joined, normalize};
-use super::operate;
 use super::otlp;
 use super::plugins::{Plugins, plugins};
-use super::probe::{Probe, probe};
-use super::rpc_state::{RpcState, rpc_state};
-use super::scrape::{Scrape, scrape};
-use super::section::ReservedKeys;
+use super::scrape::{DEADLINES, Scrape, scrape};
+use super::section::{ReservedKeys, set};
 use super::shown::{Shown, Tree};
 use super::storage::{Storage, storage};
 use super::target::{self, Target, TargetDefaults};
@@ -140,8 +141,8 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
     let otlp = otlp::endpoints(top.get("otlp"), base);
     let alerts = top.get("alerts").map(|item| alerts(&item, base)).unwrap_or_default();
     let telemetry = top.get("telemetry").and_then(|item| otlp::telemetry(&item, base));
-    let watch = top.get("config").and_then(|item| operate::watch(&item));
-    let log_level = top.get("log").and_then(|item| operate::log(&item));
+    let watch = top.get("config").and_then(|item| config_section(&item));
+    let log_level = top.get("log").and_then(|item| log_section(&item));
     top.finish();
     Some(Config {
         web,
@@ -172,4 +173,148 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
 fn named<T>(item: Option<Item<'_>>, read: impl Fn(&Item<'_>) -> Option<T>) -> BTreeMap<String, T> {
     let entries = item.map(|item| item.named()).unwrap_or_default();
     entries.iter().filter_map(|(entry, item)| Some((entry.key.clone(), read(item)?))).collect()
+}
+
+/// The configuration in use, which changes with a reload. Readers get a consistent copy.
+#[derive(Debug)]
+pub struct InUse(RwLock<Arc<Config>>);
+
+impl InUse {
+    #[must_use]
+    pub fn new(config: Arc<Config>) -> Self {
+        Self(RwLock::new(config))
+    }
+
+    #[must_use]
+    pub fn get(&self) -> Arc<Config> {
+        Arc::clone(&self.0.read())
+    }
+
+    /// This one from now on.
+    pub fn set(&self, config: Arc<Config>) {
+        *self.0.write() = config;
+    }
+}
+
+// `config:` and `log:`, about the process itself.
+
+const WATCH_INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
+const WATCH_INTERVAL: Duration = Duration::from_secs(5);
+
+/// `config:` about this file; returns how often it is checked.
+pub(super) fn config_section(item: &Item<'_>) -> Option<Duration> {
+    let mut section = item.section(&[])?;
+    let watch = section.flag("watch").unwrap_or(false);
+    let interval = section.duration("watch_interval", WATCH_INTERVALS);
+    section.finish();
+    watch.then(|| interval.unwrap_or(WATCH_INTERVAL))
+}
+
+/// `log:` returns its `level`.
+pub(super) fn log_section(item: &Item<'_>) -> Option<String> {
+    let mut section = item.section(&["format"])?;
+    let level = section.get("level");
+    section.finish();
+    let level = level?;
+    let text = level.text()?;
+    match check_filter(text) {
+        Ok(()) => Some(text.to_owned()),
+        Err(error) => {
+            let hint = "write `info`, `debug`, or `'info,perfmon_exporter::web=debug'`".to_owned();
+            level.problem(error, Some(hint));
+            None
+        }
+    }
+}
+
+// `rpc_state:`, which state of the RPC run time is kept, and where.
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RpcState {
+    /// `level`: what is kept.
+    pub level: RpcStateLevel,
+    /// `directory`: where the files are. Default: where the system keeps such for the process.
+    pub directory: Option<PathBuf>,
+}
+
+/// Which state of the RPC run time is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RpcStateLevel {
+    None,
+    /// Servers: endpoints, connections and calls of hosts that call back.
+    Server,
+    /// Calls of hosts, too.
+    #[default]
+    Full,
+}
+
+pub(super) fn rpc_state(item: &Item<'_>, base: &Path) -> RpcState {
+    let mut state = RpcState::default();
+    let Some(mut section) = item.section(&[]) else { return state };
+    set(&mut state.level, section.choice("level", LEVELS));
+    state.directory = section.file("directory", base);
+    section.finish();
+    state
+}
+
+const LEVELS: &[(&str, RpcStateLevel)] =
+    &[("none", RpcStateLevel::None), ("server", RpcStateLevel::Server), ("full", RpcStateLevel::Full)];
+
+// `probe:` who may be asked for by URL, and how much of it there may be.
+
+const CACHES: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(300);
+const OFFSETS: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(30);
+const IDLE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// `enabled`: whether `/probe` is served. Default true.
+    pub enabled: bool,
+    /// `allow_targets`: hosts that may be asked for besides those of the configured targets. Default none.
+    pub allow_targets: AllowHosts,
+    /// `deadline`: of one probe, where Prometheus does not say less. Default 10 s.
+    pub deadline: Duration,
+    /// `timeout_offset`: how long before Prometheus' timeout it answers. Default 500 ms.
+    pub timeout_offset: Duration,
+    /// `cache`: an answer that is younger is given again. Default 0, never.
+    pub cache: Duration,
+    /// `max_concurrent`: collections for probes at a time; more are answered 503. Default 64.
+    pub max_concurrent: u32,
+    /// `max_targets`: hosts that are not configured and kept connected; more are answered 503. Default 1000.
+    pub max_targets: u32,
+    /// `idle`: hosts without requests for this time are dropped. Default 5 min.
+    pub idle: Duration,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            allow_targets: AllowHosts::default(),
+            deadline: Duration::from_secs(10),
+            timeout_offset: Duration::from_millis(500),
+            cache: Duration::ZERO,
+            max_concurrent: 64,
+            max_targets: 1000,
+            idle: Duration::from_secs(300),
+        }
+    }
+}
+
+pub(super) fn probe(item: &Item<'_>) -> Probe {
+    let default = Probe::default();
+    let Some(mut section) = item.section(&[]) else { return default };
+    let allow_targets = section.get("allow_targets").map(|item| AllowHosts::read(&item)).unwrap_or_default();
+    let probe = Probe {
+        enabled: section.flag("enabled").unwrap_or(default.enabled),
+        allow_targets,
+        deadline: section.duration("deadline", DEADLINES).unwrap_or(default.deadline),
+        timeout_offset: section.duration("timeout_offset", OFFSETS).unwrap_or(default.timeout_offset),
+        cache: section.duration("cache", CACHES).unwrap_or(default.cache),
+        max_concurrent: section.count("max_concurrent", 1..=65_536).unwrap_or(default.max_concurrent),
+        max_targets: section.count("max_targets", 1..=65_536).unwrap_or(default.max_targets),
+        idle: section.duration("idle", IDLE).unwrap_or(default.idle),
+    };
+    section.finish();
+    probe
 }

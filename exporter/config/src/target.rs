@@ -7,9 +7,8 @@ use std::time::Duration;
 use super::item::Item;
 use super::node::{Entry, Position};
 use super::normalize::{NormalizeSection, normalize};
-use super::scrape::{INTERVALS, SERIES, Scrape, deadline};
+use super::scrape::{INTERVALS, SERIES, Scrape, StaleAfter, deadline, stale_after};
 use super::section::ReservedKeys;
-use super::stale::{StaleAfter, stale_after};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetDefaults {

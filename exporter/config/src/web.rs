@@ -1,13 +1,14 @@
 //! `web:`, what is served, and where.
 
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::external::{ExternalUrl, external_url};
+use support::input::wildcard;
+
 use super::item::Item;
 use super::section::{Section, set};
-use super::web_names::{AllowedHosts, without_port};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Web {
@@ -133,5 +134,150 @@ fn listen_address(item: &Item<'_>) -> Option<String> {
             item.problem(format!("`{text}` is not an address to listen on"), Some(hint));
             None
         }
+    }
+}
+
+/// `web.external_url`: where others reach the exporter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExternalUrl {
+    pub is_secure: bool,
+    /// Host, and port if given.
+    pub address: String,
+    /// What is in front of every path, without a slash at its end; mostly empty.
+    pub path: String,
+}
+
+pub(super) fn external_url(item: &Item<'_>) -> Option<ExternalUrl> {
+    let text = item.text()?;
+    let url = parse(text);
+    if url.is_none() {
+        let hint = "write it like `https://exporter.example.com:9483`".to_owned();
+        item.problem(format!("`{text}` is no address of a web server"), Some(hint));
+    }
+    url
+}
+
+fn parse(text: &str) -> Option<ExternalUrl> {
+    let (is_secure, rest) = match text.split_once("://")? {
+        ("https", rest) => (true, rest),
+        ("http", rest) => (false, rest),
+        _ => return None,
+    };
+    let (address, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let (host, port) = match address.rsplit_once(':') {
+        // The last colon of an IPv6 address is inside of its brackets.
+        Some((_, behind)) if behind.ends_with(']') => (address, None),
+        Some((host, port)) => (host, Some(port)),
+        None => (address, None),
+    };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let is_host = !host.is_empty() && (super::hosts::address(host).is_some() || host.chars().all(is_name));
+    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
+    let in_path = |c: char| is_name(c) || matches!(c, '/' | '~');
+    (is_host && is_port && path.chars().all(in_path)).then(|| ExternalUrl {
+        is_secure,
+        address: address.to_owned(),
+        path: path.trim_end_matches('/').to_owned(),
+    })
+}
+
+// Under which names browsers may open pages.
+
+/// A name of the domain name system has no more bytes.
+const NAME_BYTES_MAX: usize = 253;
+
+/// `web.allowed_hosts`: names, or patterns of names, by which a browser may ask for pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllowedHosts(Vec<String>);
+
+impl AllowedHosts {
+    pub(super) fn read(item: &Item<'_>) -> Self {
+        let mut hosts = Self::default();
+        for item in item.list() {
+            let Some(text) = item.text() else { continue };
+            let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '*');
+            if text.is_empty() || text.len() > NAME_BYTES_MAX || !text.chars().all(is_name) {
+                let hint = "write a name without a port, such as exporter.example.com or '*.example.com'; \
+                            addresses are always allowed"
+                    .to_owned();
+                item.problem(
+                    format!("`{text}` is neither a host name nor a pattern of host names"),
+                    Some(hint),
+                );
+            } else {
+                hosts.0.push(text.to_lowercase());
+            }
+        }
+        hosts
+    }
+
+    /// The same with one more name.
+    #[must_use]
+    pub fn with(mut self, name: &str) -> Self {
+        self.0.push(name.trim_end_matches('.').to_lowercase());
+        self
+    }
+
+    /// Whether a page may be served to a request with this `host`, which may include a port.
+    ///
+    /// Allowed are the listed names, addresses, names of the loopback interface, and names without a dot. A web site
+    /// that wants to read our pages in somebody's browser leads a name of its own to our address; such a name is in the
+    /// public domain name system, where names have dots.
+    #[must_use]
+    pub fn allows(&self, host: &str) -> bool {
+        let name = without_port(host).trim_end_matches('.').to_lowercase();
+        let is_address = name.parse::<IpAddr>().is_ok();
+        let is_local = !name.contains('.') || name.ends_with(".localhost");
+        is_address || is_local || self.0.iter().any(|pattern| wildcard::matches(pattern, &name))
+    }
+}
+
+pub(super) fn without_port(host: &str) -> &str {
+    if let Some(rest) = host.strip_prefix('[') {
+        return rest.split_once(']').map_or(rest, |(address, _)| address);
+    }
+    host.rsplit_once(':').map_or(host, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_a_web_server_is_taken_apart() {
+        let url = parse("https://mon.example.com/perfmon/").unwrap();
+        assert!(url.is_secure);
+        assert_eq!((url.address.as_str(), url.path.as_str()), ("mon.example.com", "/perfmon"));
+        assert_eq!(parse("http://[::1]:9483").unwrap().address, "[::1]:9483");
+        assert_eq!(parse("http://[::1]").unwrap().path, "");
+        for bad in
+            ["exporter:9483", "ftp://a", "http://", "http://a:b", "http://a:0", "http://a/?x", "http://a b"]
+        {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_that_somebody_else_could_own_are_not_allowed_unless_they_are_listed() {
+        let allowed = AllowedHosts::default().with("mon.Example.com.").with("*.corp");
+        for (host, expected) in [
+            ("localhost:9483", true),
+            ("a.localhost", true),
+            ("192.0.2.1:9483", true),
+            ("[2001:db8::1]:9483", true),
+            ("exporter", true),
+            ("MON.example.com:80", true),
+            ("mon.example.com.", true),
+            ("a.b.corp", true),
+            ("evil.example", false),
+            ("evil.example:9483", false),
+            ("192.0.2.1.evil.example", false),
+            ("localhost.evil.example", false),
+            ("mon.example.com.evil.example", false),
+            ("corp.evil.example", false),
+        ] {
+            assert_eq!(allowed.allows(host), expected, "{host}");
+        }
+        assert!(AllowedHosts::default().with("*").allows("evil.example"));
     }
 }

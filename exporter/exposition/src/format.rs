@@ -2,7 +2,7 @@
 
 use series::model::Escaping;
 
-use super::accept::{Ranges, parameters};
+use super::coding::{Ranges, parameters};
 
 /// A format of metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

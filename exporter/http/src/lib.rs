@@ -19,7 +19,6 @@ mod peers;
 mod server;
 mod settings;
 mod streams;
-mod traffic;
 mod write_timeout;
 
 pub use self::gate::{Gate, METRICS};

@@ -12,16 +12,12 @@ use hyper::header::{
 use hyper::{Request, Response, StatusCode, Version};
 use tracing::debug;
 
-use crate::App;
-use crate::Caller;
-use crate::Limits;
+use super::connection::{Timed, Traffic};
 use crate::gate::{Gate, Protection, Refusal, Verdict};
 use crate::heads::URI_BYTES_MAX;
 use crate::peers::PeerPermit;
-use crate::plain;
 use crate::settings::Settings;
-use crate::streams;
-use crate::traffic::{Timed, Traffic};
+use crate::{App, Caller, Limits, plain, streams};
 
 /// What is between the requests of a connection and the app.
 pub(crate) struct Middleware<A> {

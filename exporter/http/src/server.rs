@@ -11,6 +11,7 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{debug, info, warn};
 
+use super::connection::Traffic;
 use crate::App;
 use crate::connection::{self, Notices};
 use crate::gate::{Gate, Refusal};
@@ -18,7 +19,6 @@ use crate::handshake::Handshakes;
 use crate::middleware::Middleware;
 use crate::peers::{PeerLimits, PeerPermit};
 use crate::settings::Settings;
-use crate::traffic::Traffic;
 use crate::write_timeout::WriteTimeout;
 
 /// After an error of `accept` (no file descriptors left) it is tried again.

@@ -8,7 +8,7 @@ use plugin_host::{Host, HostOptions};
 use support::telemetry::output::Shown;
 use support::{errln, outln};
 
-use super::{FAILED, OK, secrets, storage};
+use super::{FAILED, OK, secrets};
 
 pub(super) fn check_config(file: &Path, web_file: Option<&Path>) -> u8 {
     match check(file, web_file) {
@@ -51,7 +51,8 @@ pub(super) fn print_good(file: &Path, Checked { config, suspicious, shared, .. }
     let file_shown = file.display().to_string();
     let suspicious: Vec<_> = suspicious.iter().map(|problem| (file_shown.clone(), problem.clone())).collect();
     print_warnings(file, &suspicious);
-    let of_storage = storage::suspicions(config).into_iter().map(|problem| (file_shown.clone(), problem));
+    let of_storage =
+        super::storage_suspicions(config).into_iter().map(|problem| (file_shown.clone(), problem));
     print_warnings(file, &of_storage.collect::<Vec<_>>());
     let shared: Vec<_> = shared.iter().map(|shared| shared.warning(&file_shown)).collect();
     print_warnings(file, &shared);

@@ -1,7 +1,6 @@
 //! The command line, and the life of the process: configuration, plugins, listeners, schedule, signal, drain.
 
 mod active_target;
-mod alerts;
 mod blocking;
 mod check;
 mod cli;
@@ -21,7 +20,6 @@ mod rpc_state;
 mod secrets;
 mod serve;
 mod signals;
-mod storage;
 mod systemd;
 mod target_files;
 mod watch;
@@ -35,6 +33,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ::otlp::push::EventRouter;
+use alerts::Notifier;
 use clap::error::ErrorKind;
 use config::{Config, Problem, Target, plugin_file};
 use plugin_host::{Host, Library};
@@ -43,17 +42,18 @@ use series::pipeline::{Catalog, Limits, Normalize, Scope};
 use support::errln;
 use support::input::file::Stamp;
 use support::telemetry::{log, output};
+use targets::Reporter;
+use targets::storage::{Makes, check};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 use tracing::info;
 use transport::resolver::{LookupError, Resolver as Names};
 
+pub use self::metrics::own_metrics;
+
 use self::cli::{Cli, Command, PluginCommand};
 use crate::credentials::{Resolved, Resolver};
 use crate::process::plugins::Libraries;
-use targets::Reporter;
-
-pub use self::metrics::own_metrics;
 
 const OK: u8 = 0;
 /// The configuration, a plugin or the machine does not allow it; the reason is printed.
@@ -260,4 +260,40 @@ impl LibraryCache {
         });
         replaced.map(|(name, _)| name.as_str()).collect()
     }
+}
+
+// The directory for files of targets, before it is used.
+
+/// Makes the configured directory if it is missing. Says why files cannot be kept there. Blocks.
+fn prepare_storage(config: &Config) -> Vec<Problem> {
+    storage_problems(config, Makes::Directory)
+}
+
+/// The same without making it, for people who check a configuration, perhaps as another user or on another machine.
+fn storage_suspicions(config: &Config) -> Vec<Problem> {
+    storage_problems(config, Makes::Nothing)
+}
+
+fn storage_problems(config: &Config, makes: Makes) -> Vec<Problem> {
+    let Some(storage) = &config.storage else { return Vec::new() };
+    let unusable = check(&storage.directory, makes).err();
+    unusable.into_iter().map(|unusable| storage.problem(unusable.message, unusable.hint)).collect()
+}
+
+// Receivers of alerts, as the configuration has them.
+
+/// From now on the receivers are those of `config`. Those that are let go have `grace` to take what waits.
+fn set_receivers(notifier: &mut Notifier, config: &Config, grace: Duration) {
+    let url = config.web.external_url.as_ref().map(|url| {
+        let scheme = if url.is_secure { "https" } else { "http" };
+        format!("{scheme}://{}{}", url.address, url.path)
+    });
+    notifier.set(&config.alerts, url, grace);
+}
+
+/// The receivers of the first configuration.
+fn start_notifier(config: &Config) -> Notifier {
+    let mut notifier = Notifier::new();
+    set_receivers(&mut notifier, config, Duration::ZERO);
+    notifier
 }

@@ -8,27 +8,24 @@ use std::time::Duration;
 use alerts::Notifier;
 use config::{Config, InUse, Report, RpcState};
 use http_server::{Limits, Settings};
-use otlp::push::OtlpEndpoint;
-use otlp::push::{OwnTelemetry, Pusher, Supply};
+use otlp::push::{OtlpEndpoint, OwnTelemetry, Pusher, Supply};
 use parking_lot::Mutex;
 use prometheus_client::registry::Registry;
 use support::input::file;
 use support::telemetry::log::{self, DEFAULT_FILTER};
 use support::telemetry::unix_seconds;
+use targets::schedule::{self, Schedule};
+use targets::{PluginSource, Plugins, TargetRegistry};
 use tracing::{info, warn};
+use web::{Site, SiteSettings};
 
-use super::LibraryCache;
 use super::engine::Changes;
 use super::otlp::{SnapshotSupply, own_telemetry, stop_telemetry};
 use super::plugins::{self, Libraries};
 use super::reload_counts::ReloadCounts;
-use super::secrets;
-use super::storage;
 use super::target_files::Targets;
+use super::{LibraryCache, secrets};
 use crate::credentials::Broker;
-use targets::schedule::{self, Schedule};
-use targets::{PluginSource, Plugins, TargetRegistry};
-use web::{Site, SiteSettings};
 
 /// A pipe whose writer is not there when a reload reads it is not waited for long: others wait for the reload.
 const PIPE_TIME_MAX: Duration = Duration::from_secs(5);
@@ -128,7 +125,7 @@ pub(super) fn check(
     problems.extend(of_plugins);
     config.logs_on = plugins::modules_that_log_on(&libraries, &config);
     problems.extend(config.without_identity());
-    problems.extend(storage::prepare(&config));
+    problems.extend(super::prepare_storage(&config));
     if !problems.is_empty() {
         return Err(refused(problems));
     }
@@ -237,7 +234,7 @@ impl ReloadableState {
         });
         let supply: Arc<dyn Supply> = Arc::<SnapshotSupply>::clone(&self.supply);
         self.pusher.set_endpoints(otlp, &supply, before.scrape.drain);
-        super::alerts::set(&mut self.alert_notifier, &config, before.scrape.drain);
+        super::set_receivers(&mut self.alert_notifier, &config, before.scrape.drain);
         self.change_telemetry(before.telemetry.as_ref(), telemetry.as_ref()).await;
         self.reloads.succeeded(unix_seconds(), !needs_restart.is_empty());
         Applied { targets: self.target_registry.targets().len(), changes, warnings, needs_restart }

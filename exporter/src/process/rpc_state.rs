@@ -1,21 +1,22 @@
 //! Where plugins keep the state of their RPC run time, and the command that shows it.
 
-mod options;
 mod show;
-mod trace;
 
 use std::env;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use config::{RpcState, RpcStateLevel};
 use plugin_host::{CellFiles, CellLevel, Host};
-use rpc_cells::RunDirectory;
+use rpc_cells::view::ClientCallRow;
+use rpc_cells::{RunDirectory, Snapshot};
+use safe_text::OneLine;
+use serde_json::Value;
 use tracing::{debug, info, warn};
+use web::rpc_state::{Keeping, NotKept, end_text, hop_text, trail, trail_json};
 
-pub(super) use self::options::{EXAMPLES, RpcStateOptions};
-pub(super) use self::show::show;
-use web::rpc_state::{Keeping, NotKept};
+pub(super) use self::show::{EXAMPLES, RpcStateOptions, show};
 
 /// Makes or opens the run directory, and removes the files of processes that ended without doing so. The log says what is
 /// kept where, or why nothing is.
@@ -73,5 +74,37 @@ pub(super) struct RemoveFiles(pub(super) Host);
 impl Drop for RemoveFiles {
     fn drop(&mut self) {
         self.0.remove_cell_files();
+    }
+}
+
+// `rpc-state --trace`: the way of client calls from process to process.
+
+/// Each call with its way, for people.
+fn trace_text(snapshots: &[Snapshot], calls: impl Iterator<Item = ClientCallRow>) -> String {
+    let mut text = String::new();
+    for call in calls {
+        let _ = writeln!(text, "{}", Start(&call));
+        let trail = trail(snapshots, &call);
+        for hop in &trail.hops {
+            let _ = writeln!(text, "  → {}", hop_text(snapshots, hop));
+        }
+        let _ = writeln!(text, "  {}", end_text(&trail.end));
+    }
+    if text.is_empty() { "no client call is in progress\n".to_owned() } else { text }
+}
+
+/// The same for programs.
+fn trace_json(snapshots: &[Snapshot], calls: impl Iterator<Item = ClientCallRow>) -> Value {
+    calls.map(|call| trail_json(snapshots, &call)).collect()
+}
+
+struct Start<'a>(&'a ClientCallRow);
+
+impl std::fmt::Display for Start<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let call = self.0;
+        let (pid, owner, cell) = (call.found.pid, OneLine(&call.found.owner), call.found.cell);
+        write!(f, "process {pid} ({owner}) makes call {}{}, cell {cell}", call.call_id, call.names)?;
+        write!(f, ", of {} at {}", OneLine(&call.server), OneLine(&call.endpoint))
     }
 }

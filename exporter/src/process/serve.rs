@@ -13,14 +13,16 @@ use parking_lot::Mutex;
 use plugin_host::{Host, HostOptions};
 use support::telemetry::Timings;
 use support::telemetry::log::{self, PluginLog};
+use targets::schedule::{Driver, HostDeadlines, Planner};
+use targets::{Costs, Plugins, TargetRegistry};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::Signal;
 use tokio::sync::{oneshot, watch};
 use tracing::{error, info, warn};
+use web::rpc_state::Keeping;
+use web::{self, Scrapes, Site, SiteSettings};
 
-use super::LibraryCache;
-use super::alerts;
 use super::blocking::Blocking;
 use super::engine::Engine;
 use super::metrics::SelfMetrics;
@@ -35,13 +37,8 @@ use super::signals::{Ending, Signals};
 use super::systemd::{self, Notifier};
 use super::target_files::{self, Targets};
 use super::watch::Watch;
-use super::{FAILED, OK, secrets};
-use super::{Lookups, SystemResolver};
+use super::{FAILED, LibraryCache, Lookups, OK, SystemResolver, secrets};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
-use targets::schedule::{Driver, HostDeadlines, Planner};
-use targets::{Costs, Plugins, TargetRegistry};
-use web::rpc_state::Keeping;
-use web::{self, Scrapes, Site, SiteSettings};
 
 /// The exporter's own work is small: the plugins have threads of their own.
 const WORKERS: usize = 2;
@@ -235,7 +232,7 @@ impl Begin {
         );
         let supply = Arc::new(SnapshotSupply::new(Arc::clone(&target_registry), &config, &libraries));
         let pusher = Pusher::start(&config.otlp, &(Arc::clone(&supply) as Arc<dyn Supply>), &timings);
-        let alert_notifier = alerts::start(&config);
+        let alert_notifier = super::start_notifier(&config);
         let dependencies = Dependencies {
             host: host.clone(),
             catalog: Arc::clone(engine.catalog()),

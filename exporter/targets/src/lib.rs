@@ -14,7 +14,6 @@ mod account;
 mod collector;
 mod costs;
 mod health;
-mod identity;
 mod metrics;
 mod observer;
 mod registry;
@@ -22,18 +21,15 @@ pub mod schedule;
 mod sink;
 pub mod storage;
 
-pub use self::account::{Down, JobStatus, StageCost, ending};
-pub use self::account::{help, next_step};
-pub use self::collector::PluginCollector;
-pub use self::collector::{begin, failure_of};
-pub use self::costs::METRICS as COST_METRICS;
-pub use self::costs::{Costs, PluginCosts};
+pub use self::account::{Down, JobStatus, StageCost, ending, help, next_step};
+pub use self::collector::{PluginCollector, begin, failure_of};
+pub use self::costs::{Costs, METRICS as COST_METRICS, PluginCosts};
 pub use self::health::{TargetHealth, count_by_health};
-pub use self::identity::OperatingSystem;
-pub use self::metrics::{FILE_METRICS, MEMORY_METRICS, PLUGIN_METRICS, TARGET_METRICS};
-pub use self::metrics::{PluginSource, Plugins};
+pub use self::metrics::{
+    FILE_METRICS, MEMORY_METRICS, PLUGIN_METRICS, PluginSource, Plugins, TARGET_METRICS,
+};
 pub use self::observer::{AlertLines, JobObserver, Reporter};
-pub use self::registry::{TargetRegistry, TargetState, TargetStatus};
+pub use self::registry::{OperatingSystem, TargetRegistry, TargetState, TargetStatus};
 pub use self::sink::TimedStore;
 use std::collections::VecDeque;
 use std::sync::Arc;

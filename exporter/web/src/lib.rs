@@ -19,9 +19,7 @@
 //! (503 with Retry-After, see `page_permits`) and probes at a time (503, see `probe_permits`).
 
 mod body;
-mod discovery;
 mod download;
-mod error_page;
 mod files;
 mod metrics;
 mod page_permits;
@@ -31,18 +29,15 @@ mod pages;
 pub mod parsers;
 mod probe;
 mod prober;
-mod query;
 mod reload;
 mod routes;
 pub mod rpc_state;
 mod scrapes;
-mod site;
 
+pub use self::metrics::{Parts, Site};
 pub use self::page_state::PageState;
 pub use self::prober::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
-pub use self::scrapes::METRICS as SCRAPE_METRICS;
-pub use self::scrapes::{PageOf, Scrape, ScrapeOutcome, Scrapes};
-pub use self::site::{Parts, Site};
+pub use self::scrapes::{METRICS as SCRAPE_METRICS, PageOf, Scrape, ScrapeOutcome, Scrapes};
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use hyper::{Request, Response, StatusCode, Uri};
 
 use super::NotReloaded;
 use super::body::Answer;
-use super::site::Site;
+use super::metrics::Site;
 
 pub(super) async fn reload<B>(site: &Arc<Site>, request: &Request<B>) -> Response<Answer> {
     if !site.settings().lifecycle {

@@ -7,22 +7,17 @@
 //! block: the caller is a thread of the plugin.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
-mod batch;
-mod completion;
 mod credential;
 mod display;
 mod event;
 mod failure;
 mod family;
-mod histogram;
 mod problem;
 pub mod raw;
 mod reason;
 mod setting;
 mod sink;
 
-pub use self::batch::{Batch, BatchOutcome, Column};
-pub use self::completion::{CollectionId, Completion, Outcome, StageReport};
 pub use self::credential::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
     NoCredentials, Secret, Waiter,
@@ -34,11 +29,13 @@ pub use self::family::{
     DropReason, FamilyDef, FamilyId, FamilyKey, Kind, RESERVED_NAMESPACES, SeriesDef, SeriesId, Start,
     ValueKind, Verdict,
 };
-pub use self::histogram::HistogramBatch;
 pub use self::problem::{Problem, Selects};
 pub use self::reason::{GeneralReason, Stage};
 pub use self::setting::{SettingInfo, SettingKind, SettingsSchema, TransportInfo};
-pub use self::sink::{DataSink, LibraryLog, Notices, Sinks};
+pub use self::sink::{
+    Batch, BatchOutcome, CollectionId, Column, Completion, DataSink, HistogramBatch, LibraryLog, Notices,
+    Outcome, Sinks, StageReport,
+};
 use std::io;
 use std::os::fd::OwnedFd;
 

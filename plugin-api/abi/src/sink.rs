@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::batch::{Batch, BatchOutcome};
-use crate::completion::{CollectionId, Completion};
+use super::failure::Failure;
+use super::family::ValueKind;
+use super::reason::Stage;
 use crate::event::{Event, Level, NoRoom};
 use crate::family::{FamilyDef, SeriesDef, Verdict};
-use crate::histogram::HistogramBatch;
 
 /// The receiver of one instance's data. The exporter implements it.
 ///
@@ -91,4 +91,150 @@ pub trait LibraryLog: Send + Sync {
     fn log_enabled(&self, plugin: &str, level: Level) -> bool;
 
     fn log(&self, plugin: &str, level: Level, message: &str, fields: &[(&str, &str)]);
+}
+
+/// Histograms by series id, all of one family.
+///
+/// INVARIANT: all columns have the length of `ids`, `counts` has `buckets` times as many; every id is at most the
+/// highest id that was ever accepted, and the family is a histogram with one bound less than `buckets`. The counts
+/// of a row add up to no more than `u64::MAX`. Sums are finite, and not negative unless the family's first bound
+/// is. The sink checks whether a series is still live and of this family when it stores the row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HistogramBatch<'a> {
+    /// An id that [`register_families`](crate::DataSink::register_families) accepted.
+    pub family: u32,
+    /// How many counts each row has.
+    pub buckets: usize,
+    /// Series ids, in any order.
+    pub ids: &'a [u32],
+    /// Row by row the observations in each bucket, not cumulative.
+    pub counts: &'a [u64],
+    /// The sum of the observations of each row.
+    pub sums: &'a [f64],
+    /// The time of each in Unix nanoseconds, if it is not "now".
+    pub timestamps: Option<&'a [i64]>,
+    /// The start of each in Unix nanoseconds; 0 if unchanged.
+    pub start_times: Option<&'a [i64]>,
+}
+
+impl<'a> HistogramBatch<'a> {
+    /// Some of the rows, in order.
+    #[must_use]
+    pub fn rows(&self, rows: std::ops::Range<usize>) -> Self {
+        let counts = &self.counts[rows.start * self.buckets..rows.end * self.buckets];
+        let part = |column: Option<&'a [i64]>| column.map(|column| &column[rows.clone()]);
+        Self {
+            ids: &self.ids[rows.clone()],
+            counts,
+            sums: &self.sums[rows.clone()],
+            timestamps: part(self.timestamps),
+            start_times: part(self.start_times),
+            ..*self
+        }
+    }
+}
+
+// How a collection ended, and the time and traffic of its stages.
+
+/// One collection. Never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CollectionId(pub u64);
+
+/// How a collection ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completion<'a> {
+    pub outcome: Outcome<'a>,
+    /// Its stages; each at most once, in the order of [`Stage`].
+    pub stages: &'a [StageReport],
+}
+
+/// The outcome of a collection.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome<'a> {
+    /// Everything was sent: a series without a value is gone.
+    Full,
+    /// These families were sent completely; the others are unknown.
+    Partial {
+        /// Ids of the completely sent families.
+        families: &'a [u32],
+        /// Why the others were not sent, if the source reports it.
+        failure: Option<Failure>,
+    },
+    /// No data of the collection is valid.
+    Failed(Failure),
+}
+
+/// Duration and traffic of one stage of a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StageReport {
+    pub stage: Stage,
+    /// When it began, on the monotonic clock.
+    pub start_ns: u64,
+    pub duration_ns: u64,
+    /// Calls to the target.
+    pub calls: u64,
+    pub bytes_in: u64,
+    pub bytes_out: u64,
+}
+
+/// Values of one type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Column<'a> {
+    F64(&'a [f64]),
+    U64(&'a [u64]),
+    I64(&'a [i64]),
+}
+
+impl Column<'_> {
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F64(values) => values.len(),
+            Self::U64(values) => values.len(),
+            Self::I64(values) => values.len(),
+        }
+    }
+
+    /// Whether it is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of its values.
+    #[must_use]
+    pub fn kind(&self) -> ValueKind {
+        match self {
+            Self::F64(_) => ValueKind::F64,
+            Self::U64(_) => ValueKind::U64,
+            Self::I64(_) => ValueKind::I64,
+        }
+    }
+}
+
+/// Values by series id.
+///
+/// INVARIANT: all columns have the length of `ids`, and every id is at most the highest id that was ever accepted.
+/// The sink checks whether the series is still live and of this value kind when it stores the value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Batch<'a> {
+    /// Series ids, in any order.
+    pub ids: &'a [u32],
+    /// The value of each.
+    pub values: Column<'a>,
+    /// The time of each in Unix nanoseconds, if it is not "now".
+    pub timestamps: Option<&'a [i64]>,
+    /// The start of each in Unix nanoseconds; 0 if it is not known.
+    pub start_times: Option<&'a [i64]>,
+}
+
+/// The outcome of a batch. Rows that are not stored are counted and dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BatchOutcome {
+    pub stored: u64,
+    /// Rows whose series is retired.
+    pub retired: u64,
+    /// Rows with another value kind than their family, or of another family.
+    pub wrong_kind: u64,
 }

@@ -1,9 +1,11 @@
 //! Calls that take settings, and the problems that they report.
 
-use std::sync::{Arc, mpsc};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, mpsc};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use plugin_abi::raw::{INVALID, OK, SOURCE_LIBRARY, UNSUPPORTED};
 use plugin_abi::{FamilyKey, Problem};
 use serde_json::{Map, Value};
@@ -13,7 +15,6 @@ use crate::error::ConfigureError;
 use crate::library::LibraryShared;
 use crate::state::InstanceConfig;
 use crate::thread_pool::{Job, Limit};
-use crate::tokens::{self, Tokens};
 
 /// The reports of calls that have not returned.
 pub(crate) static REPORTS: Tokens<Report> = Tokens::new();
@@ -124,7 +125,7 @@ fn ask_about(
     config: &InstanceConfig,
     family: Option<&FamilyKey>,
 ) -> Result<(), ConfigureError> {
-    let report_token = tokens::new_token(library.number);
+    let report_token = new_token(library.number);
     let problems_max = library.limits().problems_max as usize;
     let report = Arc::new(Report { library: Arc::clone(library), problems_max, problems: Mutex::default() });
     REPORTS.insert(report_token, Arc::clone(&report));
@@ -151,5 +152,45 @@ fn ask_about(
             let status = status_name(status);
             Err(ConfigureError::Failed { plugin: library.name(), call: asking.name(), status, message })
         }
+    }
+}
+
+// Tokens and their values.
+//
+// A token has the number of its library in the upper 16 bits, so that calls with expired tokens are counted for
+// the right library; the rest is a serial number. INVARIANT: no token is 0 or reused.
+
+static SERIAL: AtomicU64 = AtomicU64::new(1);
+const SERIAL_BITS: u32 = 48;
+
+/// A new token of the library with this number (from 1).
+pub(crate) fn new_token(library: u16) -> u64 {
+    (u64::from(library) << SERIAL_BITS) | SERIAL.fetch_add(1, Ordering::Relaxed)
+}
+
+/// The number of the library that a token was made for.
+pub(crate) fn library_number(token: u64) -> u64 {
+    token >> SERIAL_BITS
+}
+
+/// The values of tokens of one kind.
+pub(crate) struct Tokens<T>(LazyLock<RwLock<HashMap<u64, Arc<T>>>>);
+
+impl<T> Tokens<T> {
+    pub(crate) const fn new() -> Self {
+        Self(LazyLock::new(RwLock::default))
+    }
+
+    pub(crate) fn insert(&self, token: u64, value: Arc<T>) {
+        self.0.write().insert(token, value);
+    }
+
+    /// If two callers remove the same token, only one gets the value.
+    pub(crate) fn remove(&self, token: u64) -> Option<Arc<T>> {
+        self.0.write().remove(&token)
+    }
+
+    pub(crate) fn find(&self, token: u64) -> Option<Arc<T>> {
+        self.0.read().get(&token).cloned()
     }
 }

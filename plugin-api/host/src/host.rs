@@ -5,28 +5,24 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use plugin_abi::Sinks;
 use plugin_abi::raw::{END_PROCESS, EntryFn, SOURCE_LIBRARY};
-use plugin_abi::{FamilyKey, Problem, Selects};
+use plugin_abi::{FamilyKey, Problem, Selects, Sinks};
 use serde_json::Value;
 
+use super::configure;
+use super::run::{CommandOutput, CommandRequest};
 use crate::calls::{Calls, SettingsCall};
 use crate::cells::CellCounts;
-use crate::command::{CommandOutput, CommandRequest};
-use crate::configure;
-use crate::declared;
 use crate::error::{ConfigureError, LoadError};
 use crate::image::Image;
 use crate::info::PluginInfo;
 use crate::instance::{Instance, InstanceShared};
 use crate::library::{self, HostShared, LibraryShared};
-use crate::load;
 use crate::options::HostOptions;
 use crate::run::{self, RunningCommand};
 use crate::state::{InstanceConfig, InstanceState};
-use crate::table;
-use crate::tokens;
 use crate::violation::Violations;
+use crate::{declared, load, table};
 
 /// The process's plugin host. Clones are the same host.
 #[derive(Clone)]
@@ -104,7 +100,7 @@ impl Host {
         name: &Path,
     ) -> Result<LibraryShared, LoadError> {
         let options = &self.0.options;
-        let api = table::leak(tokens::new_token(number), options);
+        let api = table::leak(configure::new_token(number), options);
         let calls = Calls(load::enter(entry, name, api)?);
         let info = declared::read(&calls.0, file, name, options.abi_minor, &options.limits)?;
         Ok(LibraryShared::new(number, calls, info, &self.0))

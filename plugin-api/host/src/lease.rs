@@ -5,8 +5,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use plugin_abi::{CredentialAnswer, CredentialRequest, CredentialVerdict, GeneralReason, Lease, Waiter};
 
+use super::configure::{self, Tokens};
 use crate::library::LibraryShared;
-use crate::tokens::{self, Tokens};
 use crate::violation::Violation;
 
 static LEASES: Tokens<LeaseShared> = Tokens::new();
@@ -57,7 +57,7 @@ pub(crate) fn acquire(
     *leases.denied.lock() = None;
     match library.host.options.broker.acquire(request, &waiter) {
         CredentialAnswer::Lease(lease) => {
-            let token = tokens::new_token(library.number);
+            let token = configure::new_token(library.number);
             let lease =
                 Arc::new(LeaseShared { library: Arc::clone(library), lease, owner: Arc::clone(leases) });
             leases.held.lock().push(token);

@@ -15,8 +15,8 @@ use plugin_abi::{
     Stage, StageReport, Start, ValueKind,
 };
 
+use super::options::Limits;
 use crate::info::SourceInfo;
-use crate::limits::Limits;
 use crate::violation::Violation;
 
 pub(crate) type Pairs<'a> = Vec<(&'a str, &'a str)>;

@@ -9,12 +9,11 @@ use parking_lot::Mutex;
 use plugin_abi::raw::{StageCost, struct_size};
 use plugin_abi::{GeneralReason, Stage};
 
-use crate::Target;
+use super::source::Failure;
 use crate::credential::Credential;
-use crate::failure::Failure;
 use crate::handle::Handle;
-use crate::host;
 use crate::output::Output;
+use crate::{Target, host};
 
 /// One collection in progress.
 #[derive(Debug)]

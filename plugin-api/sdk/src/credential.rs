@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use plugin_abi::{CredentialVerdict, GeneralReason, Stage};
 
-use crate::failure::{Failure, Reason};
+use super::command::Signal;
+use super::source::{Failure, Reason};
 use crate::host::{self, Acquired, Lease};
-use crate::token::Signal;
 
 /// A secret that is leased for one authentication. Report the target's answer; dropping it reports that the answer
 /// is unknown.

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use plugin_abi::{Event, Level, NoRoom};
+
+use super::command::Signal;
+use super::source::Failure;
 use crate::credential::{self, Credential};
-use crate::failure::Failure;
 use crate::host;
 use crate::output::Output;
-use crate::token::Signal;
-use plugin_abi::{Event, Level, NoRoom};
 
 /// An instance's handle of the host. Cheap to clone; does nothing after the instance has ended.
 #[derive(Clone, Debug)]

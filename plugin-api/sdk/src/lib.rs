@@ -60,7 +60,6 @@ mod credential;
 mod declared;
 #[doc(hidden)]
 pub mod exports;
-mod failure;
 mod handle;
 mod histogram;
 mod host;
@@ -68,7 +67,6 @@ mod log;
 mod output;
 mod plugin;
 mod runtime;
-mod schema;
 mod settings;
 mod slot;
 mod socket;
@@ -76,7 +74,6 @@ mod source;
 mod state;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod token;
 
 pub use plugin_abi;
 pub use plugin_abi::{
@@ -89,15 +86,16 @@ pub use self::child::unblock_signals;
 pub use self::collection::{Collection, Stages};
 pub use self::command::{Command, Configured, Exit, NoArguments, Run};
 pub use self::credential::Credential;
-pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
+pub use self::declared::{Setting, SettingKind, Transport};
 pub use self::handle::Handle;
 pub use self::histogram::{Buckets, HistogramId};
 pub use self::output::{Output, Stamp};
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
-pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::{parse as parse_settings, pointer_token};
 pub use self::socket::listening_socket;
-pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Setup, Source};
+pub use self::source::{
+    BlockingSource, Coverage, DeclaredReason, End, EndReason, Failure, LibrarySettings, Reason, Setup, Source,
+};
 use std::path::PathBuf;
 
 use serde::Deserialize;

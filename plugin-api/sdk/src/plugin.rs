@@ -3,19 +3,18 @@
 use std::sync::{Arc, OnceLock};
 
 use plugin_abi::raw::{MODE_ASYNC, MODE_BLOCKING};
+use plugin_abi::{FamilyKey, Problem, Selects};
 use tokio::runtime::Runtime;
 
-use crate::Target;
+use super::declared::Transport;
+use super::source::DeclaredReason;
 use crate::arguments::{self, CommandOption};
 use crate::command::{Command, Exit, Run};
-use crate::failure::DeclaredReason;
-use crate::runtime;
-use crate::schema::Transport;
 use crate::settings::{checked, parse, problems};
 use crate::slot::{AsyncSlot, BlockingSlot};
 use crate::source::{BlockingSource, LibrarySettings, Setup, Source};
 use crate::state::{Cancel, Slot, State};
-use plugin_abi::{FamilyKey, Problem, Selects};
+use crate::{Target, runtime};
 
 /// The trait that [`crate::export_plugin`] implements for a crate.
 pub trait PluginDef: 'static {

@@ -9,20 +9,17 @@ use plugin_abi::raw::{
     Array, Collect, Completion, OK, OUTCOME_FAILED, OUTCOME_FULL, OUTCOME_PARTIAL, PANICKED, STALE,
     StageCost, Str, struct_size,
 };
-use plugin_abi::{GeneralReason, Stage};
+use plugin_abi::{GeneralReason, Problem, Stage};
 
-use crate::Target;
+use super::source::{Coverage, Failure};
 use crate::caught::{caught, caught_future};
 use crate::collection::{Collection, Stages};
-use crate::failure::{Coverage, Failure};
 use crate::handle::Handle;
-use crate::host;
-use crate::log;
 use crate::output::Output;
 use crate::settings::checked;
 use crate::source::{BlockingSource, End, Setup, Source};
 use crate::state::{Cancel, CancelEntry, CollectionTask, Slot, State};
-use plugin_abi::Problem;
+use crate::{Target, host, log};
 
 /// The source and its buffers; no source after a panic.
 struct Work<S> {

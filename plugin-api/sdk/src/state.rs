@@ -8,13 +8,13 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
+use plugin_abi::Problem;
 use plugin_abi::raw::Collect;
 use tokio::runtime::Runtime;
 
+use super::command::Signal;
 use crate::command::Run;
 use crate::source::End;
-use crate::token::Signal;
-use plugin_abi::Problem;
 
 /// The state of a library.
 pub(crate) struct State {

@@ -1,12 +1,13 @@
 //! The connection to a host: made, kept, and opened again with as few logons as possible.
 
-use host_session::{PinnedConnector, Reached, Recovery, SessionError, Target};
-use plugin_sdk::{Collection, Stage};
-use ssp::OsVersion;
-use tokio::time::Instant;
+use std::net::IpAddr;
+
+use host_session::{PinnedConnector, Reached, Recovery, SessionError, Target, Verdict};
+use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
+use ssp::{Credentials, OsVersion, Secret};
+use tokio::time::{Instant, timeout_at};
 
 use crate::failure::{add_stages, failure_of};
-use crate::lease::{self, credentials, is_refusal, report_verdict};
 use crate::{AttemptError, KeptConnection, OpenSession, Retry, Service, TransportSettings, connector};
 
 /// The connection to one host, as far as it is open. `H` is what a plugin keeps open over the interfaces, such as
@@ -86,8 +87,8 @@ impl<H> HostConnection<H> {
         let verdict = error.verdict();
         if error.stage == host_session::Stage::Auth && is_refusal(verdict) {
             // The session had expired, and the host refused the credentials of the new logon, which had no lease.
-            if let Ok(credential) = lease::lease(collection, open.address, deadline).await
-                && credentials(&credential) == open.credentials
+            if let Ok(credential) = lease(collection, open.address, deadline).await
+                && leased_credentials(&credential) == open.credentials
             {
                 report_verdict(credential, verdict);
             }
@@ -114,10 +115,10 @@ impl<H> HostConnection<H> {
         })?;
         // Not before: a host that does not answer must not delay others that wait for the verdict.
         let address = self.connector.reached();
-        let credential = lease::lease(collection, address, deadline).await.inspect_err(|_withheld| {
+        let credential = lease(collection, address, deadline).await.inspect_err(|_withheld| {
             add_stages(collection, reached.stages());
         })?;
-        let credentials = credentials(&credential);
+        let credentials = leased_credentials(&credential);
         let logged_on = match reached.log_on(credentials.clone(), deadline).await {
             Ok(logged_on) => {
                 credential.accepted();
@@ -154,8 +155,8 @@ impl<H> HostConnection<H> {
         deadline: Instant,
     ) -> Result<OpenSession<H>, AttemptError> {
         open.handles = None;
-        let credential = lease::lease(collection, open.address, deadline).await?;
-        if credentials(&credential) != open.credentials {
+        let credential = lease(collection, open.address, deadline).await?;
+        if leased_credentials(&credential) != open.credentials {
             drop((credential, open));
             return self.connect(collection, deadline).await;
         }
@@ -244,4 +245,59 @@ const ECHO_PARTS: u32 = 4;
 fn not_opened(collection: &Collection, error: &SessionError) -> AttemptError {
     add_stages(collection, &error.stages);
     failure_of(error).into()
+}
+
+// Credentials that the exporter leases for one logon.
+//
+// Every logon uses credentials that the exporter leased, and reports the host's verdict. So the exporter can
+// ensure that a wrong password is tried only once and not once per target.
+
+/// Credentials that are leased for one more logon over a session. Dropping it reports that the verdict is unknown.
+#[derive(Debug)]
+#[must_use = "the exporter waits for the verdict"]
+pub struct SessionLease(pub(crate) Credential);
+
+impl SessionLease {
+    /// Reports the host's verdict on the credentials.
+    pub fn settle<T>(self, result: &Result<T, SessionError>) {
+        let verdict = result.as_ref().map_or_else(SessionError::verdict, |_| Verdict::Accepted);
+        report_verdict(self.0, verdict);
+    }
+}
+
+/// Leases the credentials for the host that was reached at `address`. Waits until the exporter leases them.
+pub(crate) async fn lease(
+    collection: &Collection,
+    address: Option<IpAddr>,
+    deadline: Instant,
+) -> Result<Credential, Failure> {
+    collection.enter(Stage::Auth);
+    let leased = timeout_at(deadline, collection.credential_at(address)).await.unwrap_or_else(|_passed| {
+        let message = "another target is trying the same password for the first time, and has no answer yet";
+        Err(Failure::new(Stage::Auth, GeneralReason::Timeout, message))
+    });
+    collection.leave();
+    leased
+}
+
+/// The credentials of a lease, for a session.
+pub(crate) fn leased_credentials(credential: &Credential) -> Credentials {
+    Credentials::new(credential.domain(), credential.username(), Secret::new(credential.password()))
+}
+
+/// Reports the verdict on leased credentials to the exporter.
+pub(crate) fn report_verdict(credential: Credential, verdict: Verdict) {
+    match verdict {
+        Verdict::Accepted => credential.accepted(),
+        Verdict::Rejected => credential.rejected(),
+        Verdict::Locked => credential.locked(),
+        Verdict::Disabled => credential.disabled(),
+        Verdict::PasswordExpired => credential.password_expired(),
+        Verdict::Unknown => drop(credential),
+    }
+}
+
+/// Whether the host refuses the credentials themselves.
+pub(crate) const fn is_refusal(verdict: Verdict) -> bool {
+    !matches!(verdict, Verdict::Accepted | Verdict::Unknown)
 }

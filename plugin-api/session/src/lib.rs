@@ -68,33 +68,28 @@
 
 mod attempt;
 mod backoff;
-mod cells;
 mod collect;
 pub mod command;
 mod connection;
 mod connector;
 mod failure;
-mod lease;
 mod object_connection;
 mod open;
 mod port_connection;
-mod reached_host;
 mod settings;
 
 pub use self::attempt::{AttemptError, Retry};
 pub use self::backoff::Backoff;
-pub use self::cells::{cells, recorder};
 pub use self::collect::{HostSource, KeptConnection, collect, collect_until};
-pub use self::connection::HostConnection;
+pub use self::connection::{HostConnection, SessionLease};
+pub use self::connector::{PortError, ReachedHost};
 pub use self::failure::{DECLARED_REASONS, failure_of};
-pub use self::lease::SessionLease;
 pub use self::object_connection::{Explanation, ObjectConnection, ObjectService, ObjectStep};
 pub use self::open::{OpenSession, SidePipe};
 pub use self::port_connection::PortConnection;
-pub use self::reached_host::{PortError, ReachedHost};
 pub use self::settings::{
     DCOM_TRANSPORT, DcomSettings, Encryption, SMB_TRANSPORT, SmbSettings, TCP_TRANSPORT, TcpSettings,
-    TransportSettings,
+    TransportSettings, cells, recorder,
 };
 use dcerpc::SyntaxId;
 use host_session::{Endpoint, TcpService};

@@ -8,9 +8,9 @@ use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use ssp::Credentials;
 use tokio::time::Instant;
 
+use super::connection::{self, SessionLease};
 use crate::attempt::Retry;
 use crate::failure::failure_of;
-use crate::lease::{self, SessionLease};
 use crate::{AttemptError, Service};
 
 /// A session of [`HostConnection`](crate::HostConnection), with the plugin's handles. Dropping it closes the connection.
@@ -83,8 +83,8 @@ impl<H> OpenSession<H> {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<SessionLease, Failure> {
-        let credential = lease::lease(collection, self.address, deadline).await?;
-        if lease::credentials(&credential) == self.credentials {
+        let credential = connection::lease(collection, self.address, deadline).await?;
+        if connection::leased_credentials(&credential) == self.credentials {
             return Ok(SessionLease(credential));
         }
         let message = "the secret is another one since the host was logged on to";

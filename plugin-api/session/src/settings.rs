@@ -1,15 +1,16 @@
 //! The transport settings that the exporter passes in a module's settings.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use host_session::Options;
-use plugin_sdk::{Setting, SettingKind, Transport};
-use rpc_recorder::InterfaceNames;
+use plugin_sdk::{CellMemory, Setting, SettingKind, Transport};
+use rpc_cells::{Memory, Writer};
+use rpc_recorder::{InterfaceNames, Recorder};
 use serde::Deserialize;
-
-use crate::cells::recorder;
+use tracing::warn;
 
 /// The key `transport` of a module's settings. The exporter fills it in from the target's transport.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -150,6 +151,47 @@ pub(crate) fn options(connect_timeout: Duration, encryption: Encryption) -> Opti
         Encryption::Required => Smb::Required,
     };
     options
+}
+
+// The state of this plugin's RPC run time, in cells that other processes read.
+
+/// The writer of this library's cells. It writes nothing if the exporter keeps none. Do not call it before
+/// [`plugin_sdk::Source::create`].
+#[must_use]
+pub fn cells() -> Writer {
+    // There is one writer of a memory.
+    static WRITER: OnceLock<Writer> = OnceLock::new();
+    WRITER.get_or_init(begin).clone()
+}
+
+/// Keeps the state of this library's associations in its [`cells`]. The names are those of its first call.
+#[must_use]
+pub fn recorder(names: &[InterfaceNames]) -> Recorder {
+    static RECORDER: OnceLock<Recorder> = OnceLock::new();
+    RECORDER.get_or_init(|| Recorder::new(cells(), names)).clone()
+}
+
+fn begin() -> Writer {
+    // The exporter has logged why there is no room.
+    let Ok(Some(memory)) = plugin_sdk::cell_memory() else { return Writer::disabled() };
+    Writer::over(OfExporter(memory)).unwrap_or_else(|error| {
+        let next_step = "install the plugin and the exporter of one version";
+        warn!(%error, next_step, "Plugin runs without RPC state");
+        Writer::disabled()
+    })
+}
+
+/// Memory of the exporter.
+struct OfExporter(CellMemory);
+
+impl Memory for OfExporter {
+    fn words(&self) -> &[AtomicU64] {
+        self.0.words()
+    }
+
+    fn grow(&self, sections: u16) -> bool {
+        self.0.grow(sections)
+    }
 }
 
 #[cfg(test)]

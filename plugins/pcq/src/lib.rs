@@ -19,7 +19,6 @@ mod classic;
 mod commands;
 mod config;
 mod host_info;
-mod missing;
 mod notes;
 mod registry;
 mod series;

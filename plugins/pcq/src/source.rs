@@ -1,23 +1,28 @@
 //! One collection, from any state after the last one.
 
+use std::fmt;
+
 use counter_poll::over_host::{PcqError, PerflibSession as _};
-use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, clocks_of};
+use counter_poll::registration::Trouble;
+use counter_poll::{
+    FetchError, Missing, Nameless, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, Why, clocks_of,
+};
 use counters::pcq::perflibv2::CounterData;
 use host_session::Recovery;
 use plugin_sdk::{
-    Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, Output, Problem, Selects, Setup,
-    Source, Stage, Target, Transport,
+    Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, GeneralReason, Output, Problem,
+    Reason, Selects, Setup, Source, Stage, Target, Transport,
 };
 use plugin_session::{
     AttemptError, HostConnection, HostSource, KeptConnection as _, OpenSession, Retry, failure_of,
 };
 use tokio::time::Instant;
+use wire::Win32Error;
 
 use crate::PERFLIB;
 use crate::classic::Classic;
 use crate::config::{self, Settings};
 use crate::host_info::{HostInfo, ReplyClocks};
-use crate::missing::{self, Unlisted};
 use crate::notes::Notes;
 use crate::registry::{Listed, Registry};
 use crate::series::{ExporterIds, unknown_types};
@@ -239,7 +244,7 @@ impl PcqSource {
         if seen.is_complete() {
             return Ok(Coverage::Full);
         }
-        let failure = missing::explain(&seen.missing);
+        let failure = explain_missing(&seen.missing);
         let covered = self.poller.covered(seen);
         let mut families: Vec<FamilyId> = covered.flat_map(|(_, poller)| poller.families()).collect();
         if families.is_empty() {
@@ -254,3 +259,50 @@ impl PcqSource {
 /// Maximum countersets that may time out in one collection; the search continues in the next one.
 const STALLS_MAX: u32 = 3;
 const SMB_PORT: u16 = 445;
+
+// Failures of collections because of countersets without values.
+
+/// Why the host may have countersets that it does not list, or classic objects that cannot be read.
+#[derive(Clone, Debug)]
+pub(crate) struct Unlisted(pub(crate) Failure);
+
+impl fmt::Display for Unlisted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+/// One failure for all missing countersets, with the reason of the first one.
+pub(crate) fn explain_missing(missing: &[Missing<Unlisted>]) -> Failure {
+    let (stage, reason) = match missing.first() {
+        Some(missing) => reason_of(&missing.why),
+        None => (Stage::Decode, GeneralReason::MalformedReply.into()),
+    };
+    let mut sentences = counter_poll::sentences(missing);
+    let nameless = missing.iter().find_map(|missing| missing.why.nameless());
+    sentences.extend(nameless.map(|Nameless { count, guid, trouble }| {
+        format!("the host has {count} more whose names it does not tell (counterset {guid}: {trouble})")
+    }));
+    if sentences.is_empty() {
+        Failure::new(stage, reason, "the reply lacks countersets that were asked for")
+    } else {
+        Failure::new(stage, reason, sentences.join("; "))
+    }
+}
+
+fn reason_of(why: &Why<Unlisted>) -> (Stage, Reason) {
+    if let Why::Unlisted(Unlisted(Failure { stage, reason, .. }))
+    | Why::NoClassic(Unlisted(Failure { stage, reason, .. })) = why
+    {
+        return (*stage, *reason);
+    }
+    let (stage, reason) = match why.trouble() {
+        Some(Trouble::Refused(Win32Error::ERROR_ACCESS_DENIED)) => {
+            (Stage::Query, GeneralReason::AccessDenied)
+        }
+        Some(Trouble::Failed(_)) => (Stage::Query, GeneralReason::ServerFault),
+        Some(Trouble::Malformed(_)) => (Stage::Decode, GeneralReason::MalformedReply),
+        Some(Trouble::Refused(_)) | None => (Stage::Query, GeneralReason::NotFound),
+    };
+    (stage, reason.into())
+}

@@ -3,10 +3,8 @@
 mod actions;
 mod alerts;
 mod compile;
-mod keep;
 mod log_settings;
 mod logs;
-mod sets;
 mod settings;
 mod storage;
 

@@ -13,7 +13,7 @@ use wire::Guid;
 
 mod shared;
 
-use crate::channel::{Client, Error, HostChannel};
+use super::registration::{Client, Error, HostChannel};
 use crate::registration::{self, Counter, Languages, Name, Pieces, Trouble};
 use crate::stalls::Stalls;
 

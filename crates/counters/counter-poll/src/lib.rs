@@ -13,7 +13,6 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod catalog;
-mod channel;
 pub mod classic;
 mod forms;
 mod missing;
@@ -32,13 +31,13 @@ mod wanted;
 mod watch_list;
 
 pub use self::catalog::{Catalog, Counterset, Lookup, Nameless, Provider, WELL_KNOWN, Which};
-pub use self::channel::{Client, Error, HostChannel};
 pub use self::classic::ClassicError;
 pub use self::forms::{FormAnswer, Forms};
 pub use self::missing::{Missing, Why, sentences};
 pub use self::poller::{CountersetPoller, InstanceLabels, LeftOut};
 pub use self::query::{OpenQuery, Refusal};
 pub use self::reading::{InstanceReading, Instances, Reading, Values, clocks_of};
+pub use self::registration::{Client, Error, HostChannel};
 pub use self::selection_poller::{FetchError, SelectionPoller};
 pub use self::sink::{FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink, Start};
 pub use self::stalls::Stalls;

@@ -5,8 +5,8 @@ use counters::pcq::wire::{Block, Body, CounterIdentifier, Layout, QueryData};
 use rpc::Error as Rpc;
 use wire::Win32Error;
 
+use super::registration::{Client, Error, HostChannel};
 use crate::Addition;
-use crate::channel::{Client, Error, HostChannel};
 use crate::forms::{FormAnswer, Forms};
 use crate::registration::Trouble;
 

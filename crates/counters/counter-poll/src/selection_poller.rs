@@ -11,7 +11,7 @@ use counters::rrp::winreg::{Key, RegistryClient};
 use rpc::Pause;
 use wire::Guid;
 
-use crate::channel::{Client, Error, HostChannel};
+use super::registration::{Client, Error, HostChannel};
 use crate::classic::{ClassicError, ClassicPoller, Search};
 use crate::missing::{Missing, Why};
 use crate::query::{OpenQuery, Refusal};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rpc::Pause;
 
-use crate::channel::{Client, Error, HostChannel};
+use super::registration::{Client, Error, HostChannel};
 use crate::registration::Trouble;
 
 /// The countersets that did not answer, by what the host knows them by.

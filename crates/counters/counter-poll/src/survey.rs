@@ -4,8 +4,8 @@ use counters::pcq::types::{Attrib, CounterId, InstanceType, Lcid};
 use counters::pcq::wire::{CounterRegInfo, InstanceInfo};
 use wire::Guid;
 
+use super::registration::{Client, Error, HostChannel};
 use crate::Provider;
-use crate::channel::{Client, Error, HostChannel};
 use crate::poller::labels::numbers_of;
 use crate::reading::Numbers;
 use crate::registration::{self, Answer, Counter, Languages, Name, Pieces, Registration, own};

@@ -3,8 +3,8 @@ use std::collections::{HashMap, HashSet};
 use counters::pcq::types::{Attrib, CounterId};
 use counters::pcq::wire::CounterRegInfo;
 
+use super::cook::Formula;
 use crate::exposition::{Exposition, Part};
-use crate::formula::Formula;
 use crate::properties::{Properties, properties};
 use crate::quantity::quantity;
 use crate::unit::{Unit, unit_of_name};

@@ -1,6 +1,6 @@
 use counters::pcq::types::CounterType;
 
-use crate::formula::Formula;
+use super::cook::Formula;
 use crate::widen::Width;
 
 /// The properties of a counter type.

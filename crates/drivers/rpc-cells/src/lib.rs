@@ -107,7 +107,6 @@ mod cell;
 mod error;
 mod header;
 mod layout;
-mod level;
 mod mapped;
 mod process;
 mod read;
@@ -122,9 +121,8 @@ pub use self::cell::{
     Name, Object, ObjectCall, Operation, ProtocolSequence, ServerCall, Thread, ThreadStatus,
 };
 pub use self::error::Error;
-pub use self::header::{FileHeader, format};
+pub use self::header::{CallOrigin, FileHeader, Level, format};
 pub use self::layout::{CELL_BYTES, CELL_WORDS, Capacity, CellId, ParseCellIdError, VERSION};
-pub use self::level::{CallOrigin, Level};
 pub use self::mapped::{MappedFile, SigbusGuard};
 pub use self::process::ProcessIdentity;
 pub use self::read::{Problem, Problems, ReadLimits, Snapshot, Source, read};

@@ -49,7 +49,6 @@ pub mod trace_data_provider_collection;
 mod types;
 pub mod value_map;
 pub mod value_map_item;
-mod values;
 pub mod xml;
 
 pub use self::alert_data_collector::{IAlertDataCollector, IAlertDataCollectorServer};
@@ -77,7 +76,6 @@ pub use self::trace_data_provider::{ITraceDataProvider, ITraceDataProviderServer
 pub use self::trace_data_provider_collection::{
     ITraceDataProviderCollection, ITraceDataProviderCollectionServer,
 };
-pub use self::types::*;
+pub use self::types::{ChosenValue, ValueMap, ValueMapItem, number_of, *};
 pub use self::value_map::{IValueMap, IValueMapServer};
 pub use self::value_map_item::{IValueMapItem, IValueMapItemServer};
-pub use self::values::{ChosenValue, ValueMap, ValueMapItem, number_of};

@@ -11,13 +11,11 @@ mod column;
 pub mod data_manager;
 pub mod database;
 pub mod parquet;
-mod sink;
 mod text;
 pub mod writer;
 mod zone;
 
-pub use self::batch::{Batch, RawSample, Row, Sample};
+pub use self::batch::{Batch, LogSink, RawSample, Row, Sample, SinkError, SinkErrorKind, Written};
 pub use self::column::{Column, LogHeader};
-pub use self::sink::{LogSink, SinkError, SinkErrorKind, Written};
 pub use self::text::{TextFormat, TextLog};
 pub use self::zone::LogZone;

@@ -2,7 +2,6 @@
 
 mod interface;
 mod member;
-mod rules;
 mod structure;
 mod union;
 

@@ -2,9 +2,9 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{DataStruct, DeriveInput, Fields, Type};
 
+use super::member::broken_rule;
 use crate::Half;
 use crate::member::{Member, StubLifetime, TypeOptions};
-use crate::rules::broken_rule;
 
 pub(crate) fn expand(
     input: &DeriveInput,

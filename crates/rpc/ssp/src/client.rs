@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
+use super::crypto::{self, Before};
 use crate::established::{Context, Exchange};
-use crate::integrity::{self, Before};
 use crate::message::{
     AuthenticateMessage, ChallengeMessage, NEGOTIATE_FLAGS_RANGE, NTLMSSP_NEGOTIATE_IDENTIFY, NegotiateFlags,
     SIGNATURE, message_type,
@@ -189,7 +189,7 @@ impl Client {
         let message = &mut token[start..start + length];
         self.limit_impersonation(message, AuthenticateMessage::NEGOTIATE_FLAGS_RANGE);
         let before = Before { negotiate: &self.negotiate, challenge };
-        integrity::seal(before, message, &session_key)
+        crypto::add_integrity(before, message, &session_key)
     }
 
     /// [MS-NLMP] 3.1.1.1: tells the server that it may not impersonate the client, which the package has no option for.

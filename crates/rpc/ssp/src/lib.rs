@@ -46,7 +46,6 @@ mod credentials;
 mod crypto;
 mod error;
 mod established;
-mod integrity;
 mod message;
 mod package;
 mod server;

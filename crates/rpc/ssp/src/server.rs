@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::crypto::{self, Before};
 use crate::crypto::{NtlmV2Response, is_response_genuine};
 use crate::established::{Context, Exchange};
-use crate::integrity::{self, Before};
 use crate::message::{AuthenticateMessage, ChallengeMessage, NEGOTIATE_MESSAGE_TYPE, message_type};
 use crate::package::{Answer, Package};
 use crate::session::{Session, Side};
@@ -195,10 +195,10 @@ impl Server {
             return Err(Error::NotNtlmV2);
         };
         let credentials = judge(accounts, account, &response, &challenge.server_challenge)?;
-        let for_package = integrity::without_target_info_flag(message);
+        let for_package = crypto::without_target_info_flag(message);
         let step = self.complete(package, &credentials, &for_package, wrapper)?;
         let before = Before { negotiate: &self.negotiate, challenge: &challenge.message };
-        integrity::check(before, message, &response, &package.session_key()?)?;
+        crypto::check_integrity(before, message, &response, &package.session_key()?)?;
         Ok(step)
     }
 

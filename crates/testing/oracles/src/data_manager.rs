@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use counter_log::data_manager::ExtractLimits;
 use counter_log::data_manager::cabinet::{
-    Cabinet, NewFile, PartLimits, Plan, from_cabinet, to_cabinet, write,
+    Cabinet, NewFile, PartLimits, Plan, name_from_cabinet, name_to_cabinet, write,
 };
 use jiff::Timestamp;
 
@@ -31,8 +31,8 @@ pub fn cabinet(bytes: &[u8]) {
         let folders = entry.path.to_lowercase();
         let mut above = folders.match_indices('/').map(|(at, _)| &folders[..at]);
         assert!(above.all(|folder| entries.iter().all(|other| other.path.to_lowercase() != folder)));
-        let name = to_cabinet(&entry.path).expect("what was read can be written");
-        assert_eq!(from_cabinet(name.as_bytes()).as_ref(), Ok(&entry.path));
+        let name = name_to_cabinet(&entry.path).expect("what was read can be written");
+        assert_eq!(name_from_cabinet(name.as_bytes()).as_ref(), Ok(&entry.path));
     }
     let Some(files) = read(&mut cabinet, entries.len()) else { return };
     for (entry, file) in entries.iter().zip(&files) {

@@ -3,7 +3,7 @@
 use plugin_abi::{Failure, Level, Stage, StageReport};
 use plugin_host::testing::{Recorded, RecordedFamily, RecordedOutcome, RecordedSeries, Value};
 
-use crate::lender::PASSWORD;
+use super::sim_host::PASSWORD;
 
 /// A collection that has ended.
 #[derive(Debug)]

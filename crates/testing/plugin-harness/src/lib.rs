@@ -15,13 +15,9 @@
 )]
 
 mod collection;
-mod counter_host;
-mod lender;
 mod plugin;
 mod sim_host;
 
 pub use self::collection::Collection;
-pub use self::counter_host::CounterHost;
-pub use self::lender::{Lender, PASSWORD, USER};
 pub use self::plugin::{Plugin, Watch, config};
-pub use self::sim_host::{BOOT, NOON, SimHost, account, at_noon};
+pub use self::sim_host::{BOOT, CounterHost, Lender, NOON, PASSWORD, SimHost, USER, account, at_noon};

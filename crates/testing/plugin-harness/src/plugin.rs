@@ -9,8 +9,8 @@ use plugin_host::testing::{RecordedOutcome, RecordingSink};
 use plugin_host::{EntryFn, Host, HostOptions, Instance, InstanceConfig, Library, monotonic_ns};
 use serde_json::Value;
 
+use super::sim_host::Lender;
 use crate::collection::Collection;
-use crate::lender::Lender;
 
 /// A plugin that is linked into the test, in a host of its own.
 pub struct Plugin {

@@ -1,19 +1,23 @@
 //! Simulated Windows hosts on loopback.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::Ordering;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
 use parking_lot::Mutex;
+use plugin_abi::{
+    CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
+    Secret, Waiter,
+};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use windows_sim::choices::Choices;
-use windows_sim::model::{Clock, HostOptions};
+use windows_sim::model::{Clock, Host, HostOptions, ValueSource};
+use windows_sim::service::pcq;
 use windows_sim::{Account, Accounts, Attempts, Behaviour, WindowsHost, server};
 use wire::FileTime;
-
-use crate::lender::{PASSWORD, USER};
 
 /// The time 2026-01-01 12:00:00.
 pub const NOON: FileTime = FileTime(134_116_992_000_000_000);
@@ -179,5 +183,131 @@ fn listen(
             };
             (runtime.spawn(serving), [port, other])
         }
+    }
+}
+
+/// A simulated host that listens for SMB, whose counters tests move on with its clock.
+pub struct CounterHost {
+    sim: SimHost,
+    /// The clock of its counters.
+    pub clock: Clock,
+}
+
+impl Deref for CounterHost {
+    type Target = SimHost;
+
+    fn deref(&self) -> &SimHost {
+        &self.sim
+    }
+}
+
+impl Default for CounterHost {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CounterHost {
+    /// The model, at noon, until the clock is moved.
+    pub fn new() -> Self {
+        Self::with_options(|_| {})
+    }
+
+    /// The model with other options.
+    pub fn with_options(change: impl FnOnce(&mut HostOptions)) -> Self {
+        let clock = Clock::manual(NOON);
+        let mut options = at_noon(&clock);
+        change(&mut options);
+        Self::with_source(Arc::new(Host::new(options)), clock)
+    }
+
+    /// A host with these counters.
+    pub fn with_source(source: Arc<dyn ValueSource>, clock: Clock) -> Self {
+        Self { sim: SimHost::smb(WindowsHost::new("web1", source, account())), clock }
+    }
+
+    /// Calls of this method of PerflibV2 so far.
+    pub fn calls(&self, opnum: u16) -> u64 {
+        self.host.counts().calls(pcq::NAME, opnum)
+    }
+}
+
+// A credential broker that has the password of simulated hosts.
+
+/// The password that simulated hosts take.
+pub const PASSWORD: &str = "Passw0rd-of-the-test";
+/// The account that simulated hosts know, of the domain `CORP`.
+pub const USER: &str = "svc-metrics";
+
+/// A credential broker with one identity, `corp`. It records requests and results.
+#[derive(Debug)]
+pub struct Lender {
+    password: Mutex<String>,
+    answer: Mutex<Option<CredentialAnswer>>,
+    hosts: Mutex<Vec<String>>,
+    verdicts: Mutex<Vec<CredentialVerdict>>,
+    leases: AtomicU64,
+}
+
+impl Default for Lender {
+    fn default() -> Self {
+        Self::new(PASSWORD)
+    }
+}
+
+impl Lender {
+    /// Answers with this password, which may be wrong.
+    #[must_use]
+    pub fn new(password: &str) -> Self {
+        Self {
+            password: Mutex::new(password.to_owned()),
+            answer: Mutex::default(),
+            hosts: Mutex::default(),
+            verdicts: Mutex::default(),
+            leases: AtomicU64::new(0),
+        }
+    }
+
+    /// Answers with another password from now on.
+    pub fn change_password(&self, password: &str) {
+        password.clone_into(&mut self.password.lock());
+    }
+
+    /// Gives this answer from now on; with `None`, the password again.
+    pub fn answer(&self, answer: Option<CredentialAnswer>) {
+        *self.answer.lock() = answer;
+    }
+
+    /// For which addresses it was asked.
+    #[must_use]
+    pub fn hosts(&self) -> Vec<String> {
+        self.hosts.lock().clone()
+    }
+
+    /// What hosts said of what it lent.
+    #[must_use]
+    pub fn verdicts(&self) -> Vec<CredentialVerdict> {
+        self.verdicts.lock().clone()
+    }
+}
+
+impl CredentialBroker for Lender {
+    fn acquire(&self, request: &CredentialRequest<'_>, _waiter: &Waiter) -> CredentialAnswer {
+        assert_eq!(request.identity, "corp");
+        self.hosts.lock().push(request.host.to_owned());
+        if let Some(answer) = self.answer.lock().clone() {
+            return answer;
+        }
+        CredentialAnswer::Lease(Lease {
+            id: LeaseId(self.leases.fetch_add(1, Ordering::Relaxed)),
+            kind: CredentialKind::Password,
+            domain: "CORP".to_owned(),
+            username: USER.to_owned(),
+            secret: Secret::new(self.password.lock().clone().into_bytes()),
+        })
+    }
+
+    fn result(&self, _lease: LeaseId, verdict: CredentialVerdict) {
+        self.verdicts.lock().push(verdict);
     }
 }

@@ -60,15 +60,12 @@
 mod accounts;
 mod behaviour;
 pub mod choices;
-mod dumps;
 pub mod events;
 mod host;
 mod host_state;
 pub mod live;
 pub mod model;
-mod random;
 pub mod registry;
-mod remote_registry;
 mod rpc_state;
 mod rule;
 pub mod server;
@@ -76,9 +73,8 @@ pub mod service;
 
 pub use self::accounts::{Account, AccountState, Accounts, Attempts};
 pub use self::behaviour::{ActivationMode, Behaviour, ObjectBindings, RegistryMode, RpcSecurity};
-pub use self::dumps::{DumpStore, ProcessDump};
 pub use self::host::{Counts, WindowsHost};
-pub use self::host_state::HostState;
+pub use self::host_state::{DumpStore, HostState, ProcessDump};
 pub use self::rpc_state::{RpcState, RpcStateLevel};
 pub use self::rule::{Action, CallKind, Corruption, ParseRuleError, Rule};
 use dcerpc::SyntaxId;

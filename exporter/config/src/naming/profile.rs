@@ -16,10 +16,8 @@ use std::collections::HashSet;
 
 use series::pipeline::{Conflict, ConflictReason, Entry, LabelMap, NameMap, Others};
 
-use super::Options;
-use super::built_in;
 use super::entry::{self, Outer};
-use super::style::Style;
+use super::{BUILT_IN_PROFILES, Options, Style};
 use crate::item::Item;
 use crate::node::{Node, Position, SyntaxError};
 use crate::problem::{Problem, Problems, Report};
@@ -102,8 +100,8 @@ fn contents(root: &Item<'_>, options: Options) -> Option<Contents> {
 /// The contents of a profile of ours.
 fn extended(item: &Item<'_>, options: Options) -> Contents {
     let Some(name) = item.text() else { return Contents::default() };
-    let Some(text) = built_in::text(name) else {
-        let hint = safe_text::nearest::suggestion(name, built_in::NAMES.iter().copied());
+    let Some(text) = super::built_in_text(name) else {
+        let hint = safe_text::nearest::suggestion(name, BUILT_IN_PROFILES.iter().copied());
         item.problem(format!("there is no profile `{name}`"), hint);
         return Contents::default();
     };

@@ -6,7 +6,6 @@
 //! being written opens nothing.
 
 mod certificate;
-mod clients;
 mod figures;
 mod files;
 mod login;
@@ -17,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use config::Report;
+use config::web_file::{Users, WebFile};
 use hyper::HeaderMap;
 use parking_lot::{Mutex, RwLock};
 use prometheus_client::registry::Registry;
@@ -24,15 +25,14 @@ use tokio_rustls::rustls::ServerConfig;
 use tracing::{info, warn};
 
 pub(crate) use self::certificate::certificate;
-pub(crate) use self::clients::NotAllowed;
 pub use self::figures::METRICS;
 pub(crate) use self::figures::{Figures, Refusal};
-use self::files::Files;
 pub(crate) use self::login::{Login, Verdict, credentials};
+pub(crate) use self::tls::NotAllowed;
+
+use self::files::Files;
 use self::rate::Bucket;
 use self::tls::Tls;
-use config::Report;
-use config::web_file::{Users, WebFile};
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use plugin_abi::{Attribute, Event, Level};
 
-use super::Record;
-use super::wire::{
-    BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_double_attribute, put_fixed64, put_text,
+use super::{
+    BYTES, FIXED64, Record, VARINT, key, put_attribute, put_bytes, put_double_attribute, put_fixed64,
+    put_text,
 };
 
 impl Record {

@@ -2,7 +2,7 @@
 
 use series::model::Target;
 
-use super::wire::{BYTES, key, put_attribute, put_bytes, put_text};
+use super::{BYTES, key, put_attribute, put_bytes, put_text};
 
 /// A target as a `Resource`, in bytes.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 use plugin_abi::{Completion, Failure, Outcome, StageReport};
 
-use super::Record;
-use super::wire::{
-    BYTES, FIXED64, VARINT, key, put_attribute, put_bytes, put_fixed64, put_number_attribute, put_text,
+use super::{
+    BYTES, FIXED64, Record, VARINT, key, put_attribute, put_bytes, put_fixed64, put_number_attribute,
+    put_text,
 };
 
 /// What started a collection.

@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use series::model::{Block, Family, Kind};
 
 use super::resource::put_owner;
-use super::wire::{BYTES, VARINT, key, put_text};
-use super::{Nest, REQUEST_BYTES_MAX};
-use super::{Part, Temporality};
+use super::{BYTES, Nest, Part, REQUEST_BYTES_MAX, Temporality, VARINT, key, put_text};
 
 /// A request that is being written.
 pub(super) struct Writing<'a> {

@@ -24,8 +24,6 @@
 
 mod counts;
 mod endpoint;
-mod event_router;
-mod fill;
 mod metrics;
 mod own;
 #[doc(hidden)]
@@ -39,10 +37,9 @@ mod size;
 
 pub use self::counts::{AllCounts, Counts, Loss, SignalCounts};
 pub use self::endpoint::Endpoint;
-pub use self::event_router::{Ended, EventRouter};
 pub use self::metrics::{METRICS, OtlpMetrics};
 pub use self::own::{OwnTelemetry, Read};
-pub use self::pusher::Pusher;
+pub use self::pusher::{Ended, EventRouter, Pusher};
 pub use self::queue::{Item, Queue, Supply};
 pub use self::records::{About, Records};
 pub use self::reply::Verdict;

@@ -12,20 +12,19 @@
 
 mod cooked;
 mod family;
-mod histogram;
 mod labels;
 mod layout;
 mod name;
 mod shape;
 mod snapshot;
-mod unlabelled;
 mod values;
 
-pub use plugin_abi::{DisplayRule, Kind, ValueKind};
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 pub use self::cooked::{Sample, Shown, ShownUnit, cooked, needs_earlier};
 pub use self::family::{Family, OtlpAttribute, OtlpNames};
-pub use self::histogram::{Bounds, Bucket, Histogram, HistogramPoint, NativeBuckets, NativeHistogram};
 pub(crate) use self::labels::shown_bytes;
 pub use self::labels::{Labels, escape_label_value, escaped_label_value, push_metric_name, push_prefix};
 pub use self::layout::{Block, Chunk, Layout};
@@ -35,6 +34,7 @@ pub(crate) use self::snapshot::Size;
 pub use self::snapshot::{FamilyPoints, Point, Snapshot};
 pub(crate) use self::values::{Roster, Slots};
 pub use self::values::{Scattered, Value, Values};
+pub use plugin_abi::{DisplayRule, Kind, ValueKind};
 
 /// A target's identity: what each of its series carries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,3 +98,178 @@ impl Factor {
 
 /// 2⁵³: below it, each whole number is a double.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
+impl Layout {
+    /// The same series by the same ids, less the labels that have just these values. A series that would become one
+    /// with another keeps its labels.
+    #[must_use]
+    pub fn without(&self, labels: &[(&str, &str)]) -> Self {
+        let escaped = labels.iter().map(|(name, value)| {
+            let mut out = Vec::new();
+            escape_label_value(value, &mut out);
+            ((*name).to_owned(), String::from_utf8(out).unwrap_or_default())
+        });
+        let left_out: Vec<(String, String)> = escaped.collect();
+        let is_left_out = |(name, value): &(&str, &str)| {
+            left_out.iter().any(|out| (out.0.as_str(), out.1.as_str()) == (*name, *value))
+        };
+        let keys = RandomState::new();
+        let mut seen: HashSet<u64> = HashSet::new();
+        let (mut layout, mut scratch) = (Self::default(), Vec::new());
+        for block in self.blocks() {
+            let place = layout.add_family(Arc::clone(block.family()));
+            for (id, prefix) in block.chunks().iter().flat_map(|chunk| chunk.iter()) {
+                scratch.clear();
+                let text = std::str::from_utf8(prefix).unwrap_or_default();
+                let mut rest = Labels::of_prefix(text);
+                let kept = std::iter::from_fn(|| rest.next_escaped()).filter(|label| !is_left_out(label));
+                push_prefix(sample_name(text), kept, &mut scratch);
+                let is_new = seen.insert(keys.hash_one(&scratch));
+                layout.add_series(place, id, if is_new { &scratch } else { prefix });
+            }
+        }
+        layout.trim();
+        layout
+    }
+}
+
+impl Snapshot {
+    /// The same values by another layout of the same series.
+    #[must_use]
+    pub fn laid_out(&self, layout: Arc<Layout>) -> Self {
+        Self::new(Arc::clone(self.target()), layout, Arc::clone(self.values()), self.size())
+            .published(self.id(), self.time_unix_nanos())
+    }
+}
+
+/// The name in `name{…} `, `name ` or `{"name",…} `.
+fn sample_name(prefix: &str) -> &str {
+    match prefix.strip_prefix("{\"") {
+        Some(quoted) => quoted.split_once('"').map_or("", |(name, _)| name),
+        None => prefix.split(['{', ' ']).next().unwrap_or_default(),
+    }
+}
+
+/// The largest values that the buckets of a histogram take, ascending; after them follows a bucket up to +Inf.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bounds(Box<[f64]>);
+
+// None of them is NaN.
+impl Eq for Bounds {}
+
+impl Bounds {
+    /// These bounds, which are finite and ascend.
+    #[must_use]
+    pub fn new(bounds: &[f64]) -> Self {
+        // Zero has one text.
+        Self(bounds.iter().map(|&bound| if bound == 0.0 { 0.0 } else { bound }).collect())
+    }
+
+    /// Whether observations, and so their sum, may be negative.
+    #[must_use]
+    pub fn are_signed(&self) -> bool {
+        self.first().is_some_and(|&bound| bound < 0.0)
+    }
+}
+
+impl std::ops::Deref for Bounds {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+/// A histogram of a target as it was collected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HistogramPoint<'a> {
+    /// Observations in each bucket alone: one count for each bound of the family, and one for +Inf.
+    pub counts: &'a [u64],
+    /// What all observations add up to.
+    pub sum: f64,
+    /// How many they are.
+    pub count: u64,
+}
+
+impl HistogramPoint<'_> {
+    /// Observations in each bucket and in all before it.
+    pub fn cumulative(&self) -> impl Iterator<Item = u64> {
+        self.counts.iter().scan(0_u64, |below, &count| {
+            *below = below.saturating_add(count);
+            Some(*below)
+        })
+    }
+}
+
+/// One histogram of the exporter itself: classic buckets, native ones, or both.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Histogram {
+    pub count: u64,
+    /// What they add up to.
+    pub sum: f64,
+    /// Classic buckets by ascending bound; the one to +Inf may be left out.
+    pub buckets: Vec<Bucket>,
+    /// The native buckets, where there are any.
+    pub native: Option<NativeHistogram>,
+    /// When it began to count, where that is known.
+    pub start_time_unix_nanos: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bucket {
+    /// The largest value that it takes.
+    pub upper_bound: f64,
+    /// Observations in it and in all before it.
+    pub cumulative_count: u64,
+}
+
+/// Exponential buckets: each power of two is divided into 2^`schema` of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NativeHistogram {
+    /// The resolution, from -4 to 8.
+    pub schema: i32,
+    /// Values up to this size are counted as zero.
+    pub zero_threshold: f64,
+    /// How many those are.
+    pub zero_count: u64,
+    pub negative: NativeBuckets,
+    pub positive: NativeBuckets,
+}
+
+/// The buckets of one side that are not empty, or stand between such.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NativeBuckets {
+    /// Buckets side by side: the gap to those before (of the first: its index), and how many they are.
+    pub spans: Vec<(i32, u32)>,
+    /// Each bucket's count, as the difference to the one before.
+    pub deltas: Vec<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Family, Kind};
+
+    #[test]
+    fn labels_go_by_name_and_value_and_series_stay_apart() {
+        let family = Family { name: "a".to_owned(), kind: Kind::Gauge, ..Family::default() };
+        let mut layout = Layout::default();
+        layout.add_family(Arc::new(family));
+        let prefixes = [
+            r#"a{target="w\"1",env="prod",x="1"} "#,
+            r#"{"a.b",target="w\"1",env="test"} "#,
+            r#"a{target="w\"1"} "#,
+            r#"a{env="prod"} "#,
+        ];
+        for (id, prefix) in prefixes.iter().enumerate() {
+            layout.add_series(0, u32::try_from(id).unwrap(), prefix.as_bytes());
+        }
+        let layout = layout.without(&[("target", "w\"1"), ("env", "prod")]);
+        let left = layout.blocks()[0].chunks()[0].iter();
+        let left: Vec<(u32, &str)> =
+            left.map(|(id, prefix)| (id, std::str::from_utf8(prefix).unwrap())).collect();
+        let expected =
+            [(0, "a{x=\"1\"} "), (1, "{\"a.b\",env=\"test\"} "), (2, "a "), (3, "a{env=\"prod\"} ")];
+        assert_eq!(left, expected);
+    }
+}

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use plugin_abi::{CollectionId, Completion, DataSink, DropReason, FamilyDef, Outcome, SeriesDef, Verdict};
 
 use super::catalog::Catalog;
-use super::normalize::Normalize;
-use super::observer::NoObserver;
 use super::scope::Scope;
+use super::{FailureStreak, Limits, Profile, Rules};
 use crate::model::Target;
 
 /// The name of a family's samples on a page, by names and rules alone: where another family of the process has the name,
@@ -40,6 +39,40 @@ fn accepted(verdict: Option<Verdict>) -> Result<u32, DropReason> {
         None => Err(DropReason::Invalid),
     }
 }
+
+/// How the families and series of one store get their names and labels, and which of them are taken.
+#[derive(Clone, Debug, Default)]
+pub struct Normalize {
+    /// How names are made.
+    pub profile: Profile,
+    /// What happens to them then.
+    pub rules: Rules,
+    /// How much is taken; [`Limits::series_max`] is that of the scope.
+    pub limits: Limits,
+}
+
+/// Observes one instance's collections, for the schedule and metrics. It must not block.
+pub trait StoreObserver: Send + Sync {
+    /// The time for the published snapshot, in Unix nanoseconds, because the store has no clock.
+    fn now_unix_nanos(&self) -> u64 {
+        0
+    }
+
+    /// A collection ended; the store's snapshot is already the new one and has so many series.
+    fn completed(&self, collection: CollectionId, completion: &Completion<'_>, series: usize) {
+        let _ = (collection, completion, series);
+    }
+
+    /// A collection failed, the first one in a row, and series outlive it: [`super::Store::expire`] ends them.
+    fn stale(&self, streak: FailureStreak) {
+        let _ = streak;
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoObserver;
+
+impl StoreObserver for NoObserver {}
 
 #[cfg(test)]
 mod tests {

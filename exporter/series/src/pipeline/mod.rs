@@ -47,8 +47,6 @@ mod labels;
 mod limits;
 mod metric_name;
 mod naming;
-mod normalize;
-mod observer;
 mod registry;
 mod rules;
 mod scope;
@@ -56,13 +54,11 @@ mod store;
 
 pub use self::catalog::Catalog;
 pub use self::limits::{Limits, Refusal, Refusals};
-pub use self::metric_name::metric_name;
+pub use self::metric_name::{NoObserver, Normalize, StoreObserver, metric_name};
 pub use self::naming::{
     Conflict, ConflictReason, Entry, FamilyName, Group, INSTANCE_LABELS, LabelMap, LabelValue, MappedMetric,
     MappedSource, NameMap, Nameable, Others, Profile,
 };
-pub use self::normalize::Normalize;
-pub use self::observer::{NoObserver, StoreObserver};
 pub use self::rules::{ACTIONS, BadRule, RelabelConfig, Rule, Rules};
 pub use self::scope::Scope;
 pub use self::store::Store;

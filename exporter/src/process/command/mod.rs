@@ -3,7 +3,6 @@
 //! The program does not know what they do. It finds them, prints their help, leases them secrets as to targets,
 //! adds the configuration of `--target`, and prints their output.
 
-mod configured;
 pub(super) mod console;
 mod help;
 pub(super) mod lender;
@@ -16,10 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use config::{Config, Report};
+use config::{Config, Report, Target};
 use plugin_abi::CredentialBroker;
 use plugin_host::{
-    CommandOutput, CommandRequest, ConfiguredModule, HostOptions, Limits, MetricNames, RunningCommand,
+    CommandOutput, CommandRequest, ConfiguredModule, HostOptions, Library, Limits, MetricNames,
+    RunningCommand,
 };
 use series::pipeline::Normalize;
 use support::errln;
@@ -32,7 +32,8 @@ use self::lender::Lender;
 use self::offers::{Found, Offer, Offers};
 use self::own::Own;
 use self::words::Words;
-use super::{CANCELLED, FAILED, OK, USAGE, output, plugins, rpc_state};
+use super::plugins::{self, instance_config, source_of};
+use super::{CANCELLED, FAILED, OK, USAGE, output, rpc_state};
 
 /// Where the configuration is looked for when no `--config` is given.
 const DEFAULT_CONFIG: &str = "/etc/perfmon-exporter/perfmon.yml";
@@ -218,7 +219,7 @@ fn configured_of(
         return (Vec::new(), config::libraries::names_of(Vec::new(), Normalize::default()));
     };
     let target = target.and_then(|named| words::target_of(named, Some(config)));
-    let modules = target.map(|target| configured::modules_of(config, target, &offer.library));
+    let modules = target.map(|target| modules_of(config, target, &offer.library));
     let (modules, rules) = modules.unwrap_or_default();
     (modules, config::libraries::names_of(rules, config.normalize_all()))
 }
@@ -257,5 +258,65 @@ async fn wait(running: RunningCommand) -> std::io::Result<i32> {
         code = &mut ended => Ok(code.unwrap_or_else(|_panicked| FAILED.into())),
         _ = interrupt.recv() => Ok(CANCELLED.into()),
         () = tokio::time::sleep(CANCEL_MAX) => Ok(CANCELLED.into()),
+    }
+}
+
+// What the configuration has for the target of a command: the settings of its modules, and the names of its metrics.
+
+/// One for each of the target's modules of the library, with the rules of each.
+fn modules_of(
+    config: &Config,
+    target: &Target,
+    library: &Library,
+) -> (Vec<ConfiguredModule>, Vec<Normalize>) {
+    let of_library = target.modules.iter().filter_map(|name| {
+        let module = config.modules.get(name).filter(|module| module.plugin == library.info().name)?;
+        let source = source_of(module, library).ok()?.name.clone();
+        let made_of = instance_config(config, Some(target), module, &target.transport);
+        Some((ConfiguredModule { source, config: made_of }, config.normalize(target, name)))
+    });
+    of_library.unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use plugin_abi::{Display, FamilyDef, Kind, ValueKind};
+    use plugin_host::{Host, HostOptions};
+    use serde_json::json;
+
+    use config::libraries::names_of;
+
+    use super::*;
+
+    #[test]
+    fn a_command_gets_its_modules_of_the_target_and_names_by_their_rules() {
+        let text = "plugins: {load: [pcq, another]}
+normalize: {rename: [{from: 'perfmon_memory_(.*)', to: windows_$1}]}
+modules:
+  os: {plugin: pcq, countersets: [{name: Memory}], normalize: {naming: verbatim}}
+  other: {plugin: another}
+targets: [{host: web1, modules: [other, os]}]";
+        let config = config::parse("a.yml", text, std::path::Path::new(".")).unwrap();
+        let library = Host::new(HostOptions::default()).link("pcq", plugin_pcq::entry).unwrap();
+        let (modules, rules) = modules_of(&config, &config.targets[0], &library);
+        assert_eq!(modules.len(), 1);
+        assert_eq!((modules[0].source.as_str(), modules[0].config.target.host.as_str()), ("pcq", "web1"));
+        assert_eq!(modules[0].config.settings["countersets"], json!([{"name": "Memory"}]));
+        let names = names_of(rules, config.normalize_all());
+        let family = FamilyDef {
+            namespace: "",
+            object: "Memory",
+            item: "Pages",
+            part: "",
+            kind: Kind::Counter,
+            unit: "seconds",
+            help: "",
+            origin: "",
+            value: ValueKind::F64,
+            bounds: &[],
+            display: Display::NONE,
+        };
+        assert!(names.name(None, &family).unwrap().starts_with("windows_pages"), "by the rule for all");
+        assert_eq!(names.name(Some(0), &family).unwrap(), "perfmon.Memory.Pages_seconds_total");
     }
 }

@@ -9,12 +9,11 @@ use series::pipeline::{FailureStreak, Refusal, Store};
 use support::telemetry::unix_seconds;
 use tokio::sync::Notify;
 
-use super::Groups;
 use super::status::{Place, TargetStatus};
+use super::{Groups, Identity, OperatingSystem};
 use crate::Changes;
 use crate::account::Now;
 use crate::health::TargetHealth;
-use crate::identity::{Identity, OperatingSystem};
 
 /// What a target is, and what is known of it.
 pub struct TargetState {

@@ -5,8 +5,7 @@ use std::path::Path;
 use config::{Entry, Node, Value};
 use support::input::file;
 
-use super::Found;
-use super::{dashboards, rules};
+use super::{Found, dashboards};
 
 /// Maximum bytes of a file.
 const FILE_BYTES_MAX: usize = config::CONFIG_BYTES_MAX;
@@ -115,7 +114,7 @@ fn object(root: &Node, depth: usize, found: &mut Found) -> Result<bool, String> 
                 .flat_map(Node::entries)
                 .try_fold(false, |is_any, entry| Ok(file_of_object(entry, depth, found)? || is_any))
         }
-        _ if rules::has_rules(root) => rules::rules(root, found).map(|()| true),
+        _ if super::has_rules(root) => super::rules(root, found).map(|()| true),
         _ => dashboards::dashboard(&root.to_json(), found),
     }
 }

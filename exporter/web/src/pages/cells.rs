@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use series::model::{DisplayRule, Kind, Point, Shown, ShownUnit, Value, needs_earlier};
+use targets::TargetState;
 
 use super::amount::{exported, is_moment, moment, shown, span};
 use super::catalogue::Counter;
 use super::chart::{self, Scale};
 use super::html::Html;
+use crate::metrics::Site;
 use crate::page_state::{POINTS_MAX, Seen, unit_of};
-use crate::site::Site;
-use targets::TargetState;
 
 /// One series in a table.
 pub(super) struct Cell<'a> {

@@ -9,7 +9,7 @@ use super::frame::{Frame, Section};
 use super::html::{Html, Url};
 use super::{Paging, Query, respond};
 use crate::body::Answer;
-use crate::site::Site;
+use crate::metrics::Site;
 
 /// Lines on one page.
 const LINES_MAX: usize = 1_000;

@@ -1,11 +1,11 @@
 //! One counterset: its counters, for one instance at a time.
 
-use std::time::Instant;
-
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use hyper::Response;
 use series::model::{DisplayRule, Point};
+use targets::TargetState;
 
 use super::amount::count;
 use super::catalogue::{Counter, Taken, instance};
@@ -15,8 +15,7 @@ use super::html::{Html, Url};
 use super::values_frame::{counter_url, frame, nothing, set_url};
 use super::{Entry, Paging, Query, respond, target_url, values_url};
 use crate::body::Answer;
-use crate::site::Site;
-use targets::TargetState;
+use crate::metrics::Site;
 
 /// Counters on one page.
 const ROWS_MAX: usize = 60;

@@ -13,7 +13,7 @@ use super::catalogue::{Bases, Counter, Taken, instance, is_common};
 use super::cells::Cell;
 use super::html::Html;
 use super::values_frame::{counter_url, set_url};
-use crate::site::Site;
+use crate::metrics::Site;
 
 /// Rows of a table; the page of the values has the others.
 const ROWS_MAX: usize = 50;

@@ -35,7 +35,6 @@ mod instances;
 mod logs;
 mod overview;
 mod plugins;
-mod promql;
 mod rpc_state;
 mod target;
 mod troubles;
@@ -49,16 +48,16 @@ use ::config::PasswordFiles;
 use http_server::{Caller, typed};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY};
 use hyper::{Request, Response, StatusCode};
+use targets::{TargetHealth, TargetState};
+
+pub(super) use self::error::error_page;
 
 use self::assets::Asset;
 use self::frame::{Frame, Section};
 use self::html::{Html, Query, Url, decode};
 use super::body::Answer;
-use super::site::Site;
+use super::metrics::Site;
 use crate::pages::amount::count;
-use targets::{TargetHealth, TargetState};
-
-pub(super) use self::error::error_page;
 
 /// A status page, or an asset of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use config::target_files::FileState;
 use http_server::Caller;
 use hyper::Response;
 use support::telemetry::ProcessUsage;
+use targets::{Down, JobStatus, TargetHealth, TargetStatus};
 
 use super::amount::{bytes, count, span, took};
 use super::frame::{Frame, Section};
@@ -16,8 +17,7 @@ use super::wanted::{Cause, Wanted};
 use super::{Entry, Paging, Query, hidden_from, respond, sign, target_url, title};
 use crate::ScrapeOutcome;
 use crate::body::Answer;
-use crate::site::Site;
-use targets::{Down, JobStatus, TargetHealth, TargetStatus};
+use crate::metrics::Site;
 
 /// Targets on one page.
 const ROWS_MAX: usize = 50;

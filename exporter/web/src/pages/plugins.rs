@@ -2,14 +2,14 @@
 
 use hyper::Response;
 use plugin_host::{CommandInfo, Limits, Mode, PluginInfo, SourceInfo};
+use targets::PluginSource;
 
 use super::amount::count;
 use super::frame::{Frame, Section};
 use super::html::Html;
 use super::respond;
 use crate::body::Answer;
-use crate::site::Site;
-use targets::PluginSource;
+use crate::metrics::Site;
 
 pub(super) fn page(site: &Site) -> Response<Answer> {
     let frame = Frame {

@@ -6,19 +6,18 @@ use http_server::Caller;
 use hyper::Response;
 use plugin_abi::{GeneralReason, Stage};
 use series::model::Family;
+use targets::{JobStatus, StageCost, TargetStatus};
 
 use super::amount::{bytes, count, setting, span, took};
 use super::catalogue::Taken;
 use super::frame::{Frame, Section, crumbs};
-use super::grid;
 use super::html::{Html, Url};
 use super::rpc_state::Waiting;
 use super::troubles::{changes, state, trouble};
 use super::values::{sets, table_of_sets};
-use super::{Entry, chart, hidden_from, respond, values_url};
+use super::{Entry, chart, grid, hidden_from, respond, values_url};
 use crate::body::Answer;
-use crate::site::Site;
-use targets::{JobStatus, StageCost, TargetStatus};
+use crate::metrics::Site;
 
 /// Countersets on the page; the page of values lists all.
 const SETS_MAX: usize = 50;

@@ -15,8 +15,8 @@ use super::html::{Html, Url};
 use super::values_frame::{counter_url, frame, nothing, search, set_url};
 use super::{Entry, Paging, Query, counters, instances, respond, target_url, values_url};
 use crate::body::Answer;
+use crate::metrics::Site;
 use crate::pages::wanted::contains;
-use crate::site::Site;
 
 /// Maximum countersets, or found counters, on one page.
 const ROWS_MAX: usize = 100;

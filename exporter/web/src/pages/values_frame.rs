@@ -4,7 +4,7 @@ use super::catalogue::Counter;
 use super::frame::{Frame, Section};
 use super::html::{Html, Url};
 use super::{Entry, target_url, values_url};
-use crate::site::Site;
+use crate::metrics::Site;
 
 /// How often a page of values is refreshed: about twice per collection.
 pub(super) fn refresh_s(entry: &Entry) -> Option<u64> {

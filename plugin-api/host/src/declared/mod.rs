@@ -10,9 +10,9 @@ use std::sync::Arc;
 use plugin_abi::raw::{self, ABI_MAJOR, PluginApi, Str};
 use plugin_abi::{DeclaredReason, GeneralReason, SettingsSchema};
 
+use super::options::Limits;
 use crate::error::LoadError;
 use crate::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
-use crate::limits::Limits;
 
 /// Checks and copies what the table declares.
 pub(crate) fn read(

@@ -14,16 +14,15 @@ use parking_lot::Mutex;
 use plugin_abi::raw::END_REMOVED;
 use plugin_abi::{Completion, Failure, GeneralReason, Outcome, Sinks, Stage, TargetInfo};
 
+use super::configure::{self, Tokens};
 use crate::calls::SettingsCall;
 use crate::checks::Checks;
-use crate::configure;
 use crate::error::ConfigureError;
 use crate::info::{Mode, SourceInfo};
 use crate::lease::Leases;
 use crate::library::{LibraryShared, LiveInstance};
 use crate::log_budget::LogBudget;
 use crate::state::{InstanceConfig, InstanceState, KeptConfig, QuarantineCause};
-use crate::tokens::{self, Tokens};
 use crate::violation::{Violation, Violations};
 
 use self::data::Data;
@@ -106,7 +105,7 @@ impl InstanceShared {
                 limit: limit.into(),
             });
         }
-        let token = tokens::new_token(library.number);
+        let token = configure::new_token(library.number);
         let instance = Arc::new_cyclic(|me| Self {
             library: Arc::clone(library),
             sinks,

@@ -6,7 +6,7 @@ use plugin_abi::raw::{self, Array, ArrayMut, INVALID, read_struct};
 
 use super::{admitted, array, for_instance, taken};
 use crate::instance::Admission;
-use crate::limits::Limits;
+use crate::options::Limits;
 use crate::read::{self, Refusal};
 use crate::violation::Violation;
 

@@ -22,7 +22,7 @@ use plugin_abi::{DisplayRule, Problem, Stage};
 use serde_json::Value;
 
 use self::table::TABLE;
-use crate::failure::Failure;
+use super::source::Failure;
 use crate::handle::Handle;
 use crate::output::Stamp;
 use crate::plugin::{Plugin, SourceEntry};

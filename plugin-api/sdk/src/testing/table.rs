@@ -15,10 +15,9 @@ use plugin_abi::raw::{
 use plugin_abi::{DisplayRule, GeneralReason, Stage};
 
 pub(super) use self::cells::set as set_cells;
-use super::change;
-use super::{FakeCompletion, FakeOutcome, SeenSeries, SeenValue};
-use crate::failure::{Failure, Reason};
+use super::{FakeCompletion, FakeOutcome, SeenSeries, SeenValue, change};
 use crate::output::Stamp;
+use crate::source::{Failure, Reason};
 
 const ROWS_MAX: usize = 1 << 24;
 

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use transport::{Connector as _, TcpConnector};
 
 use super::{CommandError, HostArguments, ObjectTransportArguments, TransportArguments};
-use crate::lease::{credentials, is_refusal, report_verdict};
+use crate::connection::{is_refusal, leased_credentials, report_verdict};
 use crate::{Encryption, ObjectService, ObjectStep, Service, connector, settings};
 
 /// The host of a command, and how to reach it.
@@ -100,7 +100,7 @@ impl HostAccess {
         let reached = Reached::connect(target, options, &self.connector, deadline).await;
         let reached = reached.map_err(|error| passing(CommandError::of_session(&error)))?;
         let credential = self.lease(run, deadline).await?;
-        let logged_on = match reached.log_on(credentials(&credential), deadline).await {
+        let logged_on = match reached.log_on(leased_credentials(&credential), deadline).await {
             Ok(logged_on) => {
                 credential.accepted();
                 logged_on
@@ -127,7 +127,8 @@ impl HostAccess {
         let reached = ReachedResolver::connect(target, options, &self.connector, deadline).await;
         let reached = reached.map_err(|error| of_step(&error, ObjectStep::Connect))?;
         let credential = self.lease(run, deadline).await?;
-        let resolver = match reached.log_on(credentials(&credential), &self.connector, deadline).await {
+        let resolver = match reached.log_on(leased_credentials(&credential), &self.connector, deadline).await
+        {
             Ok(resolver) => {
                 credential.accepted();
                 resolver

@@ -1,14 +1,18 @@
 //! For commands of plugins that read one host: connecting, and error messages.
 
-mod arguments;
 mod connect;
-mod error;
 mod user;
 
-pub use self::arguments::{HostArguments, ObjectTransportArguments, TransportArguments, parse_duration};
+use std::time::Duration;
+
+use clap::Args;
+use host_session::SessionError;
+use plugin_sdk::{DeclaredReason, Exit, Failure, Reason, Run};
+
 pub use self::connect::{ConnectError, HostAccess};
-pub use self::error::CommandError;
 pub use self::user::user;
+
+use super::{DECLARED_REASONS, Encryption, ObjectService, ObjectStep, failure_of};
 
 /// What a record says of an attempt to change something on a host.
 pub trait AuditRecord {
@@ -59,3 +63,172 @@ pub fn audit_field(text: &str) -> String {
 }
 
 const FIELD_CHARS_MAX: usize = 320;
+
+/// Why a command ends early: the stage, the reason, and the next step.
+#[derive(Debug)]
+pub struct CommandError {
+    exit: Exit,
+    /// Stage and reason, if there is a stage.
+    stage: Option<(&'static str, &'static str)>,
+    message: String,
+    next_step: String,
+}
+
+impl CommandError {
+    /// The command line is wrong.
+    #[must_use]
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, stage: None, message: message.into(), next_step: String::new() }
+    }
+
+    /// It cannot be done; `next_step` is what to do about it.
+    #[must_use]
+    pub fn failed(message: impl Into<String>, next_step: impl Into<String>) -> Self {
+        Self { exit: Exit::Failure, stage: None, message: message.into(), next_step: next_step.into() }
+    }
+
+    /// The host failed to answer correctly.
+    #[must_use]
+    pub fn of_session(error: &SessionError) -> Self {
+        Self::of_failure(&failure_of(error))
+    }
+
+    /// The object, or the way to it, failed.
+    #[must_use]
+    pub fn of_object(service: &ObjectService, error: &SessionError, step: ObjectStep) -> Self {
+        Self::with_reasons(&service.failure_of(error, step), service.reasons)
+    }
+
+    /// The failure of a collection.
+    #[must_use]
+    pub fn of_failure(failure: &Failure) -> Self {
+        Self::with_reasons(failure, &DECLARED_REASONS)
+    }
+
+    fn with_reasons(failure: &Failure, reasons: &[DeclaredReason]) -> Self {
+        let (word, next_step) = match failure.reason {
+            Reason::General(reason) => (reason.as_str(), reason.next_step()),
+            Reason::Declared(index) => {
+                let declared = reasons.get(index as usize);
+                declared.map_or(("other", ""), |declared| (declared.word, declared.next_step))
+            }
+        };
+        Self {
+            exit: Exit::Failure,
+            stage: Some((failure.stage.as_str(), word)),
+            message: failure.message.clone(),
+            next_step: next_step.to_owned(),
+        }
+    }
+
+    /// The message alone, in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        match self.stage {
+            Some((stage, reason)) => format!("{stage}: {reason}: {}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    /// Prints it with the next step. Returns how the command ends.
+    pub fn print(&self, run: &Run) -> Exit {
+        run.progress("");
+        run.err(&format!("{}\n", self.line()));
+        if !self.next_step.is_empty() {
+            run.err(&format!("next: {}\n", self.next_step));
+        }
+        self.exit
+    }
+}
+
+/// Options for the host and the identity.
+#[derive(Args, Clone, Debug)]
+pub struct HostArguments {
+    /// The host, or the name of a target in the configuration
+    #[arg(long, value_name = "HOST")]
+    target: String,
+    /// The identity that logs on, from the configuration [default: the target's, or the only one allowed]
+    #[arg(long, value_name = "NAME")]
+    identity: Option<String>,
+}
+
+impl HostArguments {
+    /// Those of a command that can do without a host, and has declared both as optional.
+    #[must_use]
+    pub const fn new(target: String, identity: Option<String>) -> Self {
+        Self { target, identity }
+    }
+}
+
+/// Options for the transport. The exporter adds those of its configuration.
+#[derive(Args, Clone, Debug)]
+pub struct TransportArguments {
+    /// The port of SMB
+    #[arg(long, value_name = "N", default_value_t = 445)]
+    port: u16,
+    /// Time limit of the name lookup, and of the TCP connection
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = parse_duration)]
+    connect_timeout: Duration,
+    #[arg(long, value_name = "MODE", default_value = "preferred")]
+    smb_encryption: Encryption,
+}
+
+/// Options for the transport of objects. The exporter adds those of its configuration.
+#[derive(Args, Clone, Debug)]
+pub struct ObjectTransportArguments {
+    /// The port of the host's object resolver
+    #[arg(long, value_name = "N", default_value_t = 135)]
+    port: u16,
+    /// Time limit of the name lookup, and of each TCP connection
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = parse_duration)]
+    connect_timeout: Duration,
+}
+
+impl ObjectTransportArguments {
+    /// Those of a command whose plugin reaches hosts by SMB, too, so that its option for the port is `dcom-port`.
+    #[must_use]
+    pub const fn new(port: u16, connect_timeout: Duration) -> Self {
+        Self { port, connect_timeout }
+    }
+}
+
+/// A time such as `500ms`, `1s`, `1m` or `1m 30s`, at most a day: the value parser of options.
+///
+/// # Errors If the text is not a time, or zero.
+pub fn parse_duration(text: &str) -> Result<Duration, &'static str> {
+    // The exporter writes some durations as `1m 30s`.
+    let parts: Option<Vec<Duration>> = text.split_whitespace().map(duration).collect();
+    let sum = parts.map(|parts| parts.iter().sum()).filter(|sum: &Duration| !sum.is_zero());
+    sum.ok_or("write a time such as `500ms`, `1s` or `1m`")
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..digits].parse().ok()?;
+    let unit = match &text[digits..] {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(number * unit).ok().filter(|time| *time <= DURATION_MAX)
+}
+
+/// Longer than anybody waits.
+const DURATION_MAX: Duration = Duration::from_secs(24 * 3600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(parse_duration("1m 30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("2"), Ok(Duration::from_secs(2)));
+        for text in ["0s", "-1s", "soon", "1e99s", "99999h"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+}

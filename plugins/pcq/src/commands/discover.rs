@@ -1,26 +1,26 @@
 //! `discover`: the countersets of a host, and a module that selects them.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use counter_poll::classic::{self, Reach, Survey};
 use counter_poll::over_host::PerflibSession as _;
-use counter_poll::registration;
-use counter_poll::registration::Name;
-use counter_poll::survey;
+use counter_poll::registration::{self, Name};
+use counter_poll::survey::{self, Counterset};
 use counter_types::{NamePattern, PatternText, same_name};
-use counters::pcq::types::Lcid;
+use counters::pcq::types::{CounterId, Lcid};
+use counters::pcq::wire::CounterRegInfo;
 use host_session::{HostInfo, Session, SessionError};
-use plugin_sdk::{Command, Exit, Run};
+use plugin_sdk::{Command, Display, Exit, FamilyDef, Run, ValueKind};
 use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments};
 use safe_text::nearest::nearest;
 use tokio::time::Instant;
 use wire::Guid;
 
-use super::clock;
 use super::describe::{Findings, Found};
-use super::metrics;
 use crate::PERFLIB;
 use crate::config::DetailSettings;
+use crate::series::kind_of;
 
 /// Lists the countersets of a host.
 #[derive(Debug)]
@@ -198,9 +198,9 @@ async fn look_at(
     let text = name.text.clone();
     let mut client = session.perflib(Instant::now() + COUNTERSET_MAX);
     let looked = match survey::counterset(&mut client, guid, name, wish.lcid).await {
-        Ok(Ok(counterset)) => survey::instances(&mut client, &counterset).await.map(|instances| {
-            Ok(Found { metrics: metrics::names_of(run, &counterset), counterset, instances })
-        }),
+        Ok(Ok(counterset)) => survey::instances(&mut client, &counterset)
+            .await
+            .map(|instances| Ok(Found { metrics: names_of(run, &counterset), counterset, instances })),
         Ok(Err(trouble)) => Ok(Err(trouble)),
         Err(error) => Err(error),
     };
@@ -227,7 +227,7 @@ impl Findings {
         for (counterset, instances) in found {
             let is_it = |one: &Found| same_name(&one.counterset.name.text, &counterset.name.text);
             if !self.found.iter().any(is_it) {
-                let metrics = metrics::names_of(run, &counterset);
+                let metrics = names_of(run, &counterset);
                 self.found.push(Found { metrics, counterset, instances });
             }
         }
@@ -240,7 +240,7 @@ fn about(host: &HostInfo) -> String {
     let names = &host.names;
     let name = names.dns_computer.clone().or_else(|| names.netbios_computer.clone());
     let version = names.os_version.map(|version| format!("Windows {version}"));
-    let time = clock::rfc3339(host.system_time);
+    let time = super::rfc3339(host.system_time);
     let parts: Vec<String> = name.into_iter().chain(version).chain([time]).collect();
     format!(" ({})", parts.join(", "))
 }
@@ -248,3 +248,38 @@ fn about(host: &HostInfo) -> String {
 const COUNTERSET_MAX: Duration = Duration::from_secs(10);
 const CLASSIC_MAX: Duration = Duration::from_secs(30);
 const WIDTH: usize = 120;
+
+// The metric names of a host's counters.
+
+/// The metric names of each counter, by the rules of the target's first module, or by the general rules if there is
+/// none. Empty if the exporter does not provide names.
+pub(super) fn names_of(run: &Run, counterset: &Counterset) -> BTreeMap<CounterId, Vec<String>> {
+    let infos: Vec<CounterRegInfo> = counterset.counters.iter().map(|counter| counter.info).collect();
+    let name_of = |id| {
+        let counter = counterset.counters.iter().find(|counter| counter.info.counter_id == id);
+        counter.map(|counter| counter.name.as_str())
+    };
+    let module = (!run.configured().is_empty()).then_some(0);
+    let mut names: BTreeMap<CounterId, Vec<String>> = BTreeMap::new();
+    for family in counter_types::plan_of(&counterset.name.text, &infos, name_of) {
+        let exposition = family.exposition;
+        let named = run.metric_name(
+            module,
+            &FamilyDef {
+                namespace: "",
+                object: &counterset.name.text,
+                item: name_of(family.item).unwrap_or_default(),
+                part: exposition.part.as_str(),
+                kind: kind_of(exposition.kind),
+                unit: exposition.unit.as_str(),
+                help: "",
+                origin: "",
+                value: if exposition.is_integer() { ValueKind::U64 } else { ValueKind::F64 },
+                bounds: &[],
+                display: Display::NONE,
+            },
+        );
+        names.entry(family.item).or_default().extend(named);
+    }
+    names
+}

@@ -13,12 +13,9 @@ use plugin_session::command::{CommandError, HostAccess, HostArguments, Transport
 use safe_text::nearest::nearest;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use super::json::Json;
-use super::open::{CALL_MAX, Open};
 use super::table::Table;
-use super::{Formatter, paths};
+use super::{CALL_MAX, Formatter, Json, Open};
 use crate::PERFLIB;
-use crate::commands::clock;
 
 /// Shows cooked values live, as typeperf does.
 #[derive(Debug)]
@@ -85,7 +82,7 @@ impl Wish {
         let QueryArguments { paths, host, target_name, interval, count, format, transport } = arguments;
         let access = HostAccess::new(host, &transport)?;
         let paths: Vec<CounterPath> =
-            paths.iter().map(|text| paths::parse(text)).collect::<Result<_, _>>()?;
+            paths.iter().map(|text| super::parse_path(text)).collect::<Result<_, _>>()?;
         let name = target_name.as_deref();
         if let Some(path) = paths.iter().find(|path| !is_of(path, access.host(), name)) {
             let host = access.host();
@@ -166,7 +163,7 @@ async fn find(run: &Run, wish: &Wish, session: &mut Session) -> Result<PathPlan,
 
 fn explain(session: &Session, error: FindError<host_session::rpc_client::Error>) -> CommandError {
     match error {
-        FindError::Path(problem) => paths::explain(&problem),
+        FindError::Path(problem) => super::explain_path(&problem),
         FindError::Call(error) => CommandError::of_session(&session.error(&error)),
         FindError::Classic(error) => {
             CommandError::of_session(&counter_poll::over_host::error_of_classic(session.target(), &error))
@@ -316,7 +313,7 @@ impl Formatter for Csv {
             sample.values.iter().map(|(key, value)| (key, value)).collect();
         self.left_out = columns.iter().filter(|key| values.contains_key(key)).count() < values.len();
         let cells = columns.iter().map(|key| cell(values.get(key).copied()));
-        text + &line(std::iter::once(clock::american(sample.time)).chain(cells))
+        text + &line(std::iter::once(super::american_time(sample.time)).chain(cells))
     }
 
     fn note(&mut self) -> Option<String> {

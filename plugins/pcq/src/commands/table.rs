@@ -6,7 +6,6 @@ use counter_types::{Cooked, display, display_exact, shown_as};
 use safe_text::one_line;
 
 use super::Formatter;
-use super::clock;
 
 /// A table for people. If all values fit into one line, there is a line for each sample. Otherwise there is a block
 /// for each sample, with a row for each instance and a column for each counter.
@@ -34,7 +33,7 @@ impl Table {
     }
 
     fn time(&self, sample: &Sample) -> String {
-        clock::of_day(sample.time, self.with_milliseconds)
+        super::time_of_day(sample.time, self.with_milliseconds)
     }
 
     /// The columns' widths and heads, if all fit into one line.

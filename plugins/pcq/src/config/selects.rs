@@ -5,10 +5,8 @@ use counter_types::{Choice, Selection, same_name};
 use counters::pcq::types::DetailLevel;
 use plugin_sdk::{FamilyKey, Problem, Selects};
 
-use super::names::NameSettings;
-use super::{DetailSettings, Settings, TotalsSettings, compile};
-use crate::host_info;
-use crate::notes;
+use super::{DetailSettings, NameSettings, Settings, TotalsSettings, compile};
+use crate::{host_info, notes};
 
 /// Whether instances with these settings collect a family.
 pub(crate) fn selects(settings: &Settings, family: &FamilyKey) -> Selects {

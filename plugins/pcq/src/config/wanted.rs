@@ -5,8 +5,7 @@ use counter_types::{NamePattern, PatternText, Selection, SelectionRules, Totals,
 use counters::pcq::types::Lcid;
 use plugin_sdk::Problem;
 
-use super::names::NameSettings;
-use super::{CountersetSettings, DetailSettings, Settings, TopNSettings, TotalsSettings};
+use super::{CountersetSettings, DetailSettings, NameSettings, Settings, TopNSettings, TotalsSettings};
 use crate::host_info::WantedFacts;
 
 /// Compiles all countersets, or returns all problems.

@@ -10,7 +10,7 @@ use counter_poll::paths::{Columns, CountersetFrame};
 use pla_engine::{Comparison, Judge, Rule, Slot, Trigger};
 use plugin_sdk::SeriesId;
 
-use super::row::AlertRow;
+use super::AlertRow;
 use crate::counters::{Found, Kinds, Pick};
 use crate::model::{Alert, SampleInterval, TaskCall};
 

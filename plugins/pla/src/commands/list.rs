@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::access::{CALLS_MAX, RELEASE_MAX, WayArguments};
-use super::json::collectors;
+use super::collectors_json;
 use super::text::collectors_in_words;
 use crate::host::{CategoryWord, Listed, Progress, Which, collection_service, list};
 use crate::series::status_word;
@@ -137,7 +137,7 @@ fn json(host: &str, category: CategoryWord, found: &Found) -> Value {
             "serial_number": read.document.serial_number,
             "schedules_enabled": read.document.are_schedules_enabled,
             "schedules": read.document.schedules.len(),
-            "collectors": collectors(&read.document),
+            "collectors": collectors_json(&read.document),
             "problem": null,
         }),
         Err(why) => json!({"name": set.name, "status": null, "problem": why}),

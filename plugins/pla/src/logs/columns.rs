@@ -8,8 +8,7 @@ use counter_poll::paths::{CountersetFrame, Frame};
 use counter_types::{CounterPath, InstanceIndex};
 
 use super::bound::Slot;
-use super::raw::time_base;
-use super::{Paths, is_text, key, wants};
+use super::{Paths, is_text, key, time_base, wants};
 use crate::counters::{Found, Meaning};
 use crate::model::COLUMNS_MAX;
 

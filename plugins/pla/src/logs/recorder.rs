@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 
 use super::bound::Bound;
 use super::columns::expand;
-use super::raw::raw;
+use super::raw_sample;
 use crate::counters::{Found, Kinds};
 use crate::model::{CounterCollector, SampleInterval};
 
@@ -172,7 +172,7 @@ impl Recorder {
             };
             slot.older = Some(reading);
             // Who reads a log makes values of the numbers in two records, too: one between two instances has none.
-            let raw = (!(is_other && needs_two)).then(|| raw(counter_type, &reading));
+            let raw = (!(is_other && needs_two)).then(|| raw_sample(counter_type, &reading));
             self.row.push(Sample { value, raw });
         }
         Some((time, &self.row))

@@ -15,7 +15,6 @@ mod folder;
 mod log_factory;
 #[cfg(test)]
 mod logged;
-mod memory;
 mod open_log;
 mod outage;
 mod report;
@@ -38,8 +37,7 @@ use pla_engine::Moment;
 use tokio::time::Instant;
 
 pub(crate) use self::active_collector::ActiveCollector;
-pub(crate) use self::log_factory::LogFactory;
-pub(crate) use self::memory::LibraryOptions;
+pub(crate) use self::log_factory::{LibraryOptions, LogFactory};
 pub(crate) use self::open_log::OpenLog;
 pub(crate) use self::run::Run;
 use crate::actions::RunEnded;

@@ -6,9 +6,7 @@ use jiff::Timestamp;
 use pla_engine::RunState;
 use plugin_sdk::{FamilyId, Output};
 
-use super::log_families as families;
-use super::real;
-use super::table::{Key, SeriesTable, Take};
+use super::{Key, SeriesTable, Take, log_families as families, real};
 use crate::runs::{ActiveCollector, Run};
 
 /// The series of all sets that log.

@@ -8,8 +8,7 @@ use plugin_sdk::{FamilyId, Output};
 use super::families::{
     COLLECTORS, NEXT_START, PROBLEMS, SERIAL_NUMBER, SET_ALERTS, SET_INFO, SET_JUDGED, STATUS,
 };
-use super::real;
-use super::table::{Key, SeriesTable, Take};
+use super::{Key, SeriesTable, Take, real};
 use crate::actions::Actions;
 use crate::alert_table::{Place, WatchedAlert};
 use crate::host::HostSet;

@@ -13,6 +13,23 @@ mod expression;
 mod host;
 mod matchers;
 mod rules;
+mod translate;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ms_pla::xml::{AlertDataCollector, DataCollectorSet, Element, Error, Limits, Position};
+use plugin_sdk::{Command, Exit, Run};
+use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
+use safe_text::is_hidden;
+
+use self::host::Host;
+use self::matchers::Matcher;
+use self::rules::{Group, Need, Rule, Translated};
+use self::translate::{Setting, translate};
 
 /// A set as it is in a file.
 #[derive(Debug)]
@@ -64,26 +81,6 @@ impl Document {
 fn at(file: &str, position: Position) -> String {
     format!("{file}:{}:{}: ", position.line, position.column)
 }
-
-#[cfg(test)]
-mod tests;
-mod text;
-mod translate;
-mod yaml;
-
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-use std::{fs, io};
-
-use ms_pla::xml::{AlertDataCollector, DataCollectorSet, Element, Error, Limits, Position};
-use plugin_sdk::{Command, Exit, Run};
-use plugin_session::command::{CommandError, HostAccess, HostArguments, TransportArguments, parse_duration};
-
-use self::host::Host;
-use self::matchers::Matcher;
-use self::translate::{Setting, translate};
 
 /// Makes alerting rules of data collector sets.
 #[derive(Debug)]
@@ -161,7 +158,7 @@ async fn to_rules(run: &Run, arguments: ToRulesArguments) -> Result<Exit, Comman
     let scrape_s = u64::from(scrape_interval.subsec_nanos() > 0) + scrape_interval.as_secs();
     let setting = Setting { host: &host, names: &names, scrape_s, severity, matchers };
     let translated = translate(&documents, &setting);
-    run.out(&yaml::write(&translated, &host.name));
+    run.out(&write_yaml(&translated, &host.name));
     for remark in translated.sets.iter().flat_map(|set| &set.remarks) {
         run.err(&format!("{}\n", remark.with_file()));
     }
@@ -213,3 +210,114 @@ const STANDARD_INPUT: &str = "-";
 const DOCUMENT_BYTES_MAX: u64 = 8 << 20;
 /// Hosts have hundreds of countersets with explain texts, and tens of thousands of instances.
 const HOST_BYTES_MAX: u64 = 64 << 20;
+
+// Texts of files and hosts, as YAML and readers of comments have them.
+
+/// A scalar for any text: in single quotes, which keep backslashes, where there is nothing that only an escape can say.
+fn quoted(text: &str) -> String {
+    if text.chars().all(is_shown) {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    let mut quoted = "\"".to_owned();
+    for char in text.chars() {
+        match (char, u32::from(char)) {
+            ('"' | '\\', _) => quoted.extend(['\\', char]),
+            _ if is_shown(char) => quoted.push(char),
+            (_, code @ ..=0xff) => quoted.push_str(&format!("\\x{code:02x}")),
+            (_, code @ ..=0xffff) => quoted.push_str(&format!("\\u{code:04x}")),
+            (_, code) => quoted.push_str(&format!("\\U{code:08x}")),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// A text for a comment or a terminal: one line, without characters that are not shown.
+fn one_line(text: &str) -> String {
+    text.chars().map(|char| if is_shown(char) { char } else { '\u{fffd}' }).collect()
+}
+
+/// Whether YAML has the character in a line, and a reader sees it where it is.
+fn is_shown(char: char) -> bool {
+    let is_printable = matches!(char, ' '..='~' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
+    // YAML's own readers take joiners, but people do not see them in what is copied.
+    is_printable && !is_hidden(char) && !matches!(char, '\u{200c}' | '\u{200d}')
+}
+
+// The rules as a file of Prometheus. Names come from files and hosts, so that any text has to be quoted.
+
+fn write_yaml(translated: &Translated, host: &str) -> String {
+    let mut text =
+        "# Alerting rules for Prometheus, made of data collector sets by `perfmon-exporter pla to-rules`.\n"
+            .to_owned();
+    comment(&mut text, "", &format!("The types of the counters are those of {host}."));
+    for set in translated.sets.iter().filter(|set| !set.remarks.is_empty()) {
+        text.push_str("#\n");
+        comment(&mut text, "", &format!("{} ({}):", set.name, set.file));
+        for remark in &set.remarks {
+            comment(&mut text, "  ", &remark.without_file());
+        }
+    }
+    let mut needs: BTreeMap<&str, Need> = BTreeMap::new();
+    for rule in translated.sets.iter().flat_map(|set| &set.groups).flat_map(|group| &group.rules) {
+        let known = needs.entry(&rule.needs.counterset).or_insert_with(|| rule.needs.clone());
+        known.totals |= rule.needs.totals;
+        known.aggregate |= rule.needs.aggregate;
+    }
+    if !needs.is_empty() {
+        text.push_str("#\n");
+        comment(
+            &mut text,
+            "",
+            "The rules watch what a module of the plugin `pcq` exports with these countersets:",
+        );
+        for need in needs.values() {
+            comment(&mut text, "  ", &format!("- {}", need.setting()));
+        }
+        comment(
+            &mut text,
+            "",
+            "What a configuration lacks of that: `perfmon-tool compat --config FILE RULES`.",
+        );
+    }
+    let groups: Vec<&Group> = translated.sets.iter().flat_map(|set| &set.groups).collect();
+    if groups.is_empty() {
+        text.push_str("groups: []\n");
+        return text;
+    }
+    text.push_str("groups:\n");
+    for group in groups {
+        text.push_str(&format!("  - name: {}\n", quoted(&group.name)));
+        text.push_str(&format!("    interval: {}s\n    rules:\n", group.interval_s));
+        group.rules.iter().for_each(|rule| write_rule(&mut text, rule));
+    }
+    text
+}
+
+impl Need {
+    /// The counterset as the settings of `pcq` have it.
+    fn setting(&self) -> String {
+        let totals = if self.totals { ", totals: keep" } else { "" };
+        let aggregate = if self.aggregate { ", aggregate: true" } else { "" };
+        format!("{{name: {}{totals}{aggregate}}}", quoted(&self.counterset))
+    }
+}
+
+fn write_rule(text: &mut String, rule: &Rule) {
+    for note in &rule.notes {
+        text.push_str(&format!("      # {}\n", one_line(note)));
+    }
+    text.push_str(&format!("      - alert: {}\n", quoted(&rule.alert)));
+    text.push_str(&format!("        expr: {}\n        labels:\n", quoted(&rule.expr)));
+    for (label, value) in &rule.labels {
+        text.push_str(&format!("          {label}: {}\n", quoted(value)));
+    }
+    text.push_str(&format!("        annotations:\n          summary: {}\n", quoted(&rule.summary)));
+}
+
+fn comment(text: &mut String, indent: &str, line: &str) {
+    text.push_str(&format!("# {indent}{}\n", one_line(line)));
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,7 @@
 
 use ms_pla::xml::Position;
 
-use super::at;
-use super::text::one_line;
+use super::{at, one_line};
 
 #[derive(Debug, Default)]
 pub(super) struct Translated {

@@ -229,7 +229,7 @@ mod tests {
 
     use rpc_cells::{Capacity, Level, RunDirectory, SectionFileOptions, SigbusGuard};
 
-    use super::super::config::Settings;
+    use super::super::Settings;
     use super::*;
 
     #[test]

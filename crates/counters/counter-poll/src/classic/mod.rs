@@ -4,13 +4,21 @@
 //! table, asks for them by their indexes in one call, and never for all objects: the host would call every provider.
 //! A reply brings the definitions of its counters with it, so that names are needed only for what is new.
 
-mod candidates;
 mod known;
 mod poller;
 mod questions;
 mod survey;
 mod tables;
 mod watched;
+
+use std::collections::HashMap;
+use std::error::Error as StdError;
+
+use counter_types::same_name;
+use counters::pcq::types::{CounterId, InstanceType};
+use counters::pcq::wire::CounterRegInfo;
+use counters::perflib_v1::{CounterDefinition, Instances, NameTable, ObjectType};
+use wire::DecodeError;
 
 pub(crate) use self::known::is_known;
 pub use self::known::{explain, names};
@@ -20,14 +28,9 @@ pub use self::survey::{Reach, Survey, survey};
 pub(crate) use self::survey::{close, described, indexes};
 pub(crate) use self::tables::Tables;
 pub(crate) use self::watched::objects_of;
-use std::error::Error as StdError;
 
-use counters::pcq::types::{CounterId, InstanceType};
-use counters::pcq::wire::CounterRegInfo;
-use counters::perflib_v1::{CounterDefinition, Instances, NameTable, ObjectType};
-use wire::DecodeError;
-
-use crate::channel::HostChannel;
+use super::Which;
+use super::registration::HostChannel;
 use crate::missing::Missing;
 use crate::reading::id_of;
 use crate::registration::Counter;
@@ -127,3 +130,66 @@ fn info_of(place: usize, definition: &CounterDefinition, next: Option<&CounterDe
 fn text(table: &NameTable, index: u32) -> Option<String> {
     table.get(index).filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
+
+// Which indexes of a host's table of names may be objects that are wanted.
+
+/// An index whose name is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Candidate {
+    index: u32,
+    /// Its name, as the host writes it.
+    name: String,
+    /// Which of the wanted ones it is.
+    wanted: usize,
+    /// Of a choice, the place of its name among the names.
+    rank: usize,
+    /// Whether the host has one that comes before it.
+    is_beaten: bool,
+}
+
+/// All indexes whose names are wanted, in the order in which they are wanted.
+fn candidates(search: Search<'_>, names: &NameTable) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for &Unmet { wanted, names_max } in search.unmet {
+        let Some(settings) = search.wanted.get(wanted) else { continue };
+        let rank_of = |name: &str| match &settings.which {
+            Which::Name(wanted) => same_name(name, wanted).then_some(0),
+            Which::FirstOf(names) => names.iter().take(names_max).position(|wanted| same_name(name, wanted)),
+            Which::Matching(pattern) => {
+                let is_watched = || search.watched_names.iter().any(|other| same_name(other, name));
+                (pattern.matches(name) && !is_watched()).then_some(0)
+            }
+            Which::Guid(_) => None,
+        };
+        let matching = names.iter().filter_map(|(index, name)| Some((index, name, rank_of(name)?)));
+        let mut of_this: Vec<Candidate> = matching
+            .map(|(index, name, rank)| Candidate {
+                index,
+                name: name.to_owned(),
+                wanted,
+                rank,
+                is_beaten: false,
+            })
+            .collect();
+        of_this.sort_unstable_by_key(|candidate| (candidate.rank, candidate.index));
+        of_this.truncate(CANDIDATES_MAX);
+        found.append(&mut of_this);
+    }
+    found
+}
+
+/// Of a choice the first object that `is_there` counts, and the others do not.
+fn choose(candidates: &mut [Candidate], is_there: impl Fn(u32) -> bool) {
+    let mut best: HashMap<usize, usize> = HashMap::new();
+    for one in candidates.iter().filter(|one| is_there(one.index)) {
+        let rank = best.entry(one.wanted).or_insert(one.rank);
+        *rank = one.rank.min(*rank);
+    }
+    for one in candidates {
+        one.is_beaten = best.get(&one.wanted).is_some_and(|best| one.rank > *best);
+    }
+}
+
+/// Names that one entry may match. A pattern that matches counters, too, would ask for hundreds of indexes that are no
+/// objects, and Windows calls providers for each that it does not know.
+const CANDIDATES_MAX: usize = 64;

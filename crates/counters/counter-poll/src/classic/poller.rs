@@ -10,15 +10,13 @@ use counters::perflib_v1::{BadObject, DataBlock, ObjectType};
 use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 use wire::FileTime;
 
-use super::ClassicError;
-use super::candidates::{Candidate, candidates, choose};
 use super::questions::Questions;
 use super::tables::{self, Tables};
 use super::watched::{WatchedObjects, objects_of};
-use super::{ClassicSeen, Search, Unmet};
-use crate::channel::HostChannel;
+use super::{Candidate, ClassicError, ClassicSeen, Search, Unmet, candidates, choose};
 use crate::missing::{Missing, Why};
 use crate::reading::classic_clocks_of;
+use crate::registration::HostChannel;
 use crate::{Counterset, CountersetPoller, SeriesIds, SeriesSink, Wanted, stalls};
 
 /// Polls the classic objects of one host that are wanted.

@@ -8,8 +8,7 @@ use counters::perflib_v1::value_name;
 use counters::rrp::winreg::{Key, RegistryClient, RegistryValue, ValueRoom};
 
 use super::ClassicError;
-use crate::channel::HostChannel;
-use crate::registration::Trouble;
+use crate::registration::{HostChannel, Trouble};
 use crate::stalls::Stalls;
 
 /// The calls of a collection for classic objects, and their answers. Objects whose providers hang are remembered from collection

@@ -5,16 +5,13 @@ use counters::pcq::wire::InstanceInfo;
 use counters::perflib_v1::{DataBlock, Definitions, GLOBAL, NameTable, ObjectType, value_name};
 use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 
-use super::ClassicError;
-use super::candidates::CANDIDATES_MAX;
 use super::known::is_known;
 use super::tables::Tables;
 use super::watched::check;
-use super::{counterset_of, text};
+use super::{CANDIDATES_MAX, ClassicError, counterset_of, text};
 use crate::Pace;
-use crate::channel::HostChannel;
 use crate::reading::{Identities, ObjectReading};
-use crate::registration::Name;
+use crate::registration::{HostChannel, Name};
 use crate::survey::Counterset;
 
 /// What a host has of classic objects.

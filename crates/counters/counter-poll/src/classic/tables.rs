@@ -6,7 +6,7 @@ use counters::rrp::Error;
 use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 use wire::FileTime;
 
-use crate::channel::HostChannel;
+use crate::registration::HostChannel;
 
 /// The texts of a host's objects and counters.
 #[derive(Debug)]

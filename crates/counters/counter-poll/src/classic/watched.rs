@@ -5,16 +5,13 @@ use std::sync::Arc;
 use counter_types::RawClocks;
 use counters::perflib_v1::{BadObject, DataBlock, Definitions, Instances, ObjectType};
 
-use super::candidates::Candidate;
-use super::counterset_of;
 use super::tables::Tables;
-use super::{ClassicSeen, Search};
-use crate::Pace;
+use super::{Candidate, ClassicSeen, Search, counterset_of};
 use crate::missing::{self, Missing, Why, unknown_counters, warn_of_nothing};
 use crate::poller::labels::numbers_of;
 use crate::reading::{Identities, Numbers, ObjectReading, classic_clocks_of, with_clock_of};
 use crate::registration::Trouble;
-use crate::{Counterset, CountersetPoller, SeriesIds, SeriesSink, Wanted};
+use crate::{Counterset, CountersetPoller, Pace, SeriesIds, SeriesSink, Wanted};
 
 /// All objects that are watched.
 #[derive(Debug)]

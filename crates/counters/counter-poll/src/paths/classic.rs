@@ -6,8 +6,8 @@ use counters::rrp::winreg::{Key, RegistryClient, RegistryValue, ValueRoom};
 use super::PathPlan;
 use super::plan::{OpenPath, compiled, pick};
 use super::problem::{FindError, PathProblem};
-use crate::channel::HostChannel;
 use crate::classic::{self, ClassicError, Questions, Tables};
+use crate::registration::HostChannel;
 use crate::stalls;
 use crate::survey::Counterset;
 

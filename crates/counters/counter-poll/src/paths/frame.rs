@@ -11,12 +11,10 @@ use counters::rrp::winreg::RegistryValue;
 use wire::WideStr;
 
 use super::aggregate::{Aggregate, Aggregates};
-use super::replies::{self, Described, Part};
-use super::{Instance, PathPlan, PathQuery};
-use crate::Pace;
+use super::{Described, Instance, Part, PathPlan, PathQuery};
 use crate::reading::{classic_clocks_of, clocks_of};
 use crate::survey::Counterset;
-use crate::{Provider, classic};
+use crate::{Pace, Provider, classic};
 
 /// The instances of all countersets of a plan with their numbers, from the last replies. A reply with the counters and the
 /// instances of the one before is read without an allocation.
@@ -77,7 +75,7 @@ impl Frame {
         frames.for_each(|(frame, _)| frame.begin());
         // Of the classic reply first, so that its clocks do not become those of the other.
         let mut described = std::mem::take(&mut self.described);
-        replies::describe_all(plan, classic, &mut described).await;
+        super::describe_all(plan, classic, &mut described).await;
         for (value, described) in classic.iter().zip(&described) {
             self.read_objects(plan, value, described).await;
         }
@@ -118,7 +116,7 @@ impl Frame {
             return self.refused.push(mismatch.to_string());
         }
         for block in data.blocks().enumerate() {
-            let part = replies::part_of_block(plan, query, self.clocks, block);
+            let part = super::part_of_block(plan, query, self.clocks, block);
             self.take(part).await;
         }
     }
@@ -131,7 +129,7 @@ impl Frame {
         };
         self.clocks = classic_clocks_of(&block);
         for (object, described) in classic::objects_of(&block).zip(described) {
-            let part = replies::part_of_object(plan, self.clocks, object, described);
+            let part = super::part_of_object(plan, self.clocks, object, described);
             self.take(part).await;
         }
     }

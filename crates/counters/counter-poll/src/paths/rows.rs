@@ -11,8 +11,7 @@ use counters::rrp::winreg::RegistryValue;
 use wire::FileTime;
 
 use super::aggregate::{Aggregate, Aggregates};
-use super::replies::{self, Described, Part};
-use super::{Instance, PathPlan, PathQuery};
+use super::{Described, Instance, Part, PathPlan, PathQuery};
 use crate::classic;
 use crate::reading::{classic_clocks_of, clocks_of};
 
@@ -51,7 +50,7 @@ impl Rows<'_> {
         // Of the classic reply, so that its clocks do not become those of the other.
         let classic = classic.map(std::slice::from_ref).unwrap_or_default();
         let mut described: Vec<Vec<Described>> = Vec::new();
-        replies::describe_all(plan, classic, &mut described).await;
+        super::describe_all(plan, classic, &mut described).await;
         let mut rows = Rows {
             time: FileTime::default(),
             clocks: RawClocks::default(),
@@ -91,7 +90,7 @@ impl<'a> Rows<'a> {
             return self.refused.push(mismatch.to_string());
         }
         for block in data.blocks().enumerate() {
-            self.take(replies::part_of_block(plan, query, self.clocks, block));
+            self.take(super::part_of_block(plan, query, self.clocks, block));
         }
     }
 
@@ -103,7 +102,7 @@ impl<'a> Rows<'a> {
         };
         (self.time, self.clocks) = (block.header.perf_time_100ns, classic_clocks_of(&block));
         for (object, described) in classic::objects_of(&block).zip(described) {
-            self.take(replies::part_of_object(plan, self.clocks, object, described));
+            self.take(super::part_of_object(plan, self.clocks, object, described));
         }
     }
 

@@ -6,11 +6,10 @@ use wire::Guid;
 
 use super::plan::{OpenPath, PathPlan, compiled, pick};
 use super::problem::{FindError, PathProblem};
-use crate::channel::{Client, Error, HostChannel};
-use crate::classic;
 use crate::registration::{self, Name, Trouble};
+use crate::registration::{Client, Error, HostChannel};
 use crate::stalls::{self, Stalls};
-use crate::survey;
+use crate::{classic, survey};
 
 /// A search for what paths mean among version 2 countersets, of which some may mean nothing. What it has found stays when a
 /// call fails, or when it is dropped within one, so that a slow host is searched in several collections.

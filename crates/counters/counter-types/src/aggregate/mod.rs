@@ -62,13 +62,11 @@
 //! assert_eq!(sum.export(&family.exposition, &RawClocks::default()), Some(Value::U64(153)));
 //! ```
 
-mod amounts;
 mod function;
 
 use counters::pcq::types::InstanceType;
 use counters::pcq::wire::CounterRegInfo;
 
-use self::amounts::Amounts;
 use self::function::Function;
 use crate::Scale;
 use crate::clocks::RawClocks;
@@ -277,4 +275,62 @@ impl Accumulator {
 #[expect(clippy::cast_precision_loss, reason = "nobody has 2^53 instances")]
 const fn count(of: u64) -> f64 {
     of as f64
+}
+
+/// Sum, count, minimum and maximum of amounts.
+#[derive(Clone, Copy, Debug)]
+struct Amounts {
+    count: u64,
+    sum: u128,
+    least: u64,
+    greatest: u64,
+    real: Reals,
+}
+
+/// The same for numbers in IEEE 754.
+#[derive(Clone, Copy, Debug)]
+struct Reals {
+    sum: f64,
+    least: f64,
+    greatest: f64,
+}
+
+impl Amounts {
+    const NONE: Self = Self {
+        count: 0,
+        sum: 0,
+        least: u64::MAX,
+        greatest: 0,
+        real: Reals { sum: 0.0, least: f64::INFINITY, greatest: f64::NEG_INFINITY },
+    };
+
+    fn add(&mut self, amount: u64) {
+        self.count += 1;
+        // No host has 2⁶⁴ instances.
+        self.sum += u128::from(amount);
+        self.least = self.least.min(amount);
+        self.greatest = self.greatest.max(amount);
+    }
+
+    fn add_real(&mut self, amount: f64) {
+        self.count += 1;
+        self.real.sum += amount;
+        self.real.least = self.real.least.min(amount);
+        self.real.greatest = self.real.greatest.max(amount);
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        let (one, two) = (self.real, other.real);
+        Self {
+            count: self.count + other.count,
+            sum: self.sum + other.sum,
+            least: self.least.min(other.least),
+            greatest: self.greatest.max(other.greatest),
+            real: Reals {
+                sum: one.sum + two.sum,
+                least: one.least.min(two.least),
+                greatest: one.greatest.max(two.greatest),
+            },
+        }
+    }
 }

@@ -4,15 +4,19 @@ mod action;
 mod definition;
 mod resume;
 mod set_run;
-mod starts;
 mod transitions;
-mod view;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 pub use self::action::{Action, RunError, RunState, SegmentCondition, StartCause, StopReason};
 pub use self::definition::{Collector, Moment, SetDefinition, Written};
 pub use self::set_run::{RunCounts, SetRun};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+
+use self::set_run::Phase;
 
 /// What of a [`SetRun`](crate::SetRun) outlives the process. As JSON, it has less than 8 KiB.
 ///
@@ -54,3 +58,168 @@ pub struct QueuedSnapshot {
     /// The scheduled start; none if somebody asked for it.
     pub scheduled: Option<Timestamp>,
 }
+
+// What a set does, and when it does something next.
+
+impl SetRun {
+    /// The monotonic time at which [`handle_time`](Self::handle_time) is to be called at the latest: at most a minute from now,
+    /// because the clock may be set at any time.
+    #[must_use]
+    pub fn next_wake(&self, now: Moment) -> Duration {
+        let (ends, segment_ends) = match &self.phase {
+            Phase::Running(running) => (running.ends, running.segment_ends),
+            Phase::Stopped | Phase::Compiling { .. } => (None, None),
+        };
+        let start = self.starts.upcoming().map(|start| {
+            now.monotonic
+                .saturating_add(Duration::try_from(start.duration_since(now.wall)).unwrap_or_default())
+        });
+        let latest = now.monotonic.saturating_add(WAKE_MAX);
+        [ends, segment_ends, start].into_iter().flatten().fold(latest, Duration::min)
+    }
+
+    /// What the set does.
+    #[must_use]
+    pub const fn state(&self) -> RunState {
+        match &self.phase {
+            Phase::Stopped => RunState::Stopped,
+            Phase::Running(_) => RunState::Running,
+            Phase::Compiling { queued: Some(_), .. } => RunState::Queued,
+            Phase::Compiling { queued: None, .. } => RunState::Compiling,
+        }
+    }
+
+    /// The serial number of the newest run or segment, if there was one.
+    #[must_use]
+    pub fn serial_number(&self) -> Option<u32> {
+        Some(self.serial_number).filter(|number| *number > 0)
+    }
+
+    /// When it starts next by its schedules. While it runs, that start will change nothing.
+    #[must_use]
+    pub const fn next_start(&self) -> Option<Timestamp> {
+        self.starts.upcoming()
+    }
+
+    /// The monotonic time at which the run ends, if it runs and does not go on until it is stopped.
+    #[must_use]
+    pub const fn ends(&self) -> Option<Duration> {
+        match &self.phase {
+            Phase::Running(running) => running.ends,
+            Phase::Stopped | Phase::Compiling { .. } => None,
+        }
+    }
+
+    /// What has happened since the process started.
+    #[must_use]
+    pub const fn counts(&self) -> RunCounts {
+        self.counts
+    }
+
+    #[must_use]
+    pub const fn definition(&self) -> &SetDefinition {
+        &self.definition
+    }
+
+    /// Another number than before if a snapshot is to be stored.
+    #[must_use]
+    pub const fn revision(&self) -> u64 {
+        self.revision
+    }
+}
+
+/// The longest time between two calls with the time.
+const WAKE_MAX: Duration = Duration::from_secs(60);
+
+// When a set starts, and what happens to that when the clock is set.
+
+/// Which scheduled starts are due, so that none is handled twice, whatever becomes of the clock.
+///
+/// A start is known by its moment. A clock that is set back shows earlier moments again: those that were handled are passed
+/// over, and those that were only skipped when it was set forward are due again.
+#[derive(Clone, Debug)]
+struct Starts {
+    /// Starts until here were looked for.
+    considered: Timestamp,
+    /// The newest ones that were handled, at most [`HANDLED_MAX`].
+    handled: VecDeque<Timestamp>,
+    /// The first after `considered` that was not handled.
+    upcoming: Option<Timestamp>,
+}
+
+/// Starts that are due at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct DueStarts {
+    /// The newest one, which is handled now.
+    latest: Timestamp,
+    /// How many there were before it.
+    earlier: u64,
+}
+
+impl Starts {
+    /// Looks for starts after a moment.
+    fn new(definition: &SetDefinition, considered: Timestamp, handled: &[Timestamp]) -> Self {
+        let newest = &handled[handled.len().saturating_sub(HANDLED_MAX)..];
+        let mut starts = Self { considered, handled: newest.iter().copied().collect(), upcoming: None };
+        starts.upcoming = starts.search(definition);
+        starts
+    }
+
+    const fn upcoming(&self) -> Option<Timestamp> {
+        self.upcoming
+    }
+
+    const fn considered(&self) -> Timestamp {
+        self.considered
+    }
+
+    fn handled(&self) -> Vec<Timestamp> {
+        self.handled.iter().copied().collect()
+    }
+
+    /// Another definition holds from now on.
+    fn redefine(&mut self, definition: &SetDefinition, now: Timestamp) {
+        self.considered = now;
+        self.upcoming = self.search(definition);
+    }
+
+    /// Takes those that are due.
+    fn take_due(&mut self, definition: &SetDefinition, now: Timestamp) -> Option<DueStarts> {
+        if now < self.considered {
+            self.redefine(definition, now);
+            return None;
+        }
+        let mut due: Option<DueStarts> = None;
+        while let Some(latest) = self.upcoming.filter(|start| *start <= now) {
+            let earlier = due.map_or(0, |due| due.earlier + 1);
+            due = Some(DueStarts { latest, earlier });
+            // The last of them is wanted, however many there are.
+            let skipped = if earlier < COUNTED_MAX { None } else { now.checked_sub(RECENT).ok() };
+            self.considered = skipped.map_or(latest, |skipped| skipped.max(latest));
+            self.upcoming = self.search(definition);
+        }
+        self.considered = now;
+        if let Some(due) = due {
+            if self.handled.len() >= HANDLED_MAX {
+                self.handled.pop_front();
+            }
+            self.handled.push_back(due.latest);
+        }
+        due
+    }
+
+    fn search(&self, definition: &SetDefinition) -> Option<Timestamp> {
+        let mut start = definition.next_start(self.considered)?;
+        while self.handled.contains(&start) {
+            start = definition.next_start(start)?;
+        }
+        Some(start)
+    }
+}
+
+/// A set that starts once a day remembers four months.
+const HANDLED_MAX: usize = 128;
+/// More are not counted one by one.
+const COUNTED_MAX: u64 = 10_000;
+/// Within this, a schedule that is not over has a start.
+const RECENT: SignedDuration = SignedDuration::from_hours(9 * 24);

@@ -5,9 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::set_run::{Phase, SetRun};
-use super::starts::Starts;
-use super::{Moment, SetDefinition, StartCause};
-use super::{QueuedSnapshot, RunSnapshot, RunningSnapshot};
+use super::{Moment, QueuedSnapshot, RunSnapshot, RunningSnapshot, SetDefinition, StartCause, Starts};
 use crate::Action;
 
 impl SetRun {

@@ -4,8 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::starts::Starts;
-use super::{Action, Moment, RunError, RunState, SetDefinition, StartCause, StopReason, Written};
+use super::{Action, Moment, RunError, RunState, SetDefinition, StartCause, Starts, StopReason, Written};
 
 /// [MS-PLA] 3.2.4.1: the life of a set: it is stopped, runs segment by segment, and is compiled by its data manager.
 ///

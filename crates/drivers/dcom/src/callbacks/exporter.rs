@@ -4,18 +4,16 @@ use core::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::rpc_server::{Call, Deadlines, Interface, Limits, Options, RefusalObserver, Server};
 use dcerpc::{AuthService, FaultStatus, Observers, SyntaxId};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
-use crate::callbacks::Export;
-use crate::callbacks::ExportedObject;
-use crate::callbacks::advertised_address::AdvertisedAddress;
-use crate::callbacks::random::NoRandomness;
+use super::{AdvertisedAddress, NoRandomness};
 use crate::callbacks::remote_unknown::RemUnknown;
 use crate::callbacks::resolver::Resolver;
 use crate::callbacks::table::{Role, Table, UnknownPeers};
+use crate::callbacks::{Export, ExportedObject};
+use crate::rpc_server::{Call, Deadlines, Interface, Limits, Options, RefusalObserver, Server};
 
 /// A program with objects, and the resolver that finds it. Clones are the same one.
 #[derive(Clone)]

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::rpc_server::{Call, Refusal};
 use com::comt::tracking::check_frame;
 use com::comt::{
     IComTrackingInfoEvents, IComTrackingInfoEventsServer, OnNewTrackingInfoReply, OnNewTrackingInfoRequest,
@@ -19,12 +18,11 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use wire::{Guid, HResult};
 
-use crate::callbacks::Export;
-use crate::callbacks::ExportedObject;
-use crate::callbacks::advertised_address::AdvertisedAddress;
+use super::{AdvertisedAddress, NoRandomness};
 use crate::callbacks::exporter::Exporter;
-use crate::callbacks::random::NoRandomness;
 use crate::callbacks::table::UnknownPeers;
+use crate::callbacks::{Export, ExportedObject};
+use crate::rpc_server::{Call, Refusal};
 
 /// How much of events is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::rpc_server::Refusal;
 use com::dcom::types::{Oid, Oxid, ReferenceFlags, SetId, StdObjref};
 use com::dcom::wire::Objref;
 use rpc::orpc::{IUnknown, ObjectInterface};
 use wire::Guid;
 
-use crate::callbacks::ExportedObject;
-use crate::callbacks::advertised_address::AdvertisedAddress;
-use crate::callbacks::random::{self, NoRandomness};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::{AdvertisedAddress, ExportedObject, NoRandomness};
+use crate::rpc_server::Refusal;
 
 /// References that come with an interface where the caller does not say how many it wants.
 const REFERENCES: u32 = 5;
@@ -74,12 +73,12 @@ impl Table {
         address: AdvertisedAddress,
     ) -> Result<Arc<Entry>, NoRandomness> {
         let entry = Arc::new(Entry {
-            oxid: Oxid(random::number()?),
-            oid: Oid(random::number()?),
-            set_id: SetId(random::number()?),
-            ipid_rem_unknown: random::guid()?,
-            ipid_unknown: random::guid()?,
-            ipid_object: random::guid()?,
+            oxid: Oxid(super::random_number()?),
+            oid: Oid(super::random_number()?),
+            set_id: SetId(super::random_number()?),
+            ipid_rem_unknown: super::random_guid()?,
+            ipid_unknown: super::random_guid()?,
+            ipid_object: super::random_guid()?,
             address,
             object,
             addresses: RwLock::new(addresses),

@@ -20,8 +20,7 @@ use tracing::debug;
 use transport::Connector;
 use wire::{Guid, HResult};
 
-use crate::client::failure::{self, Sentence};
-use crate::client::random;
+use super::Sentence;
 use crate::client::resolver::Resolver;
 
 /// [MS-DCOM] 3.1.1.1: how often an object is pinged. After three periods without a ping it may be gone.
@@ -179,7 +178,7 @@ impl Object {
                 context
             }
         };
-        Ok(Proxy::new(session.channel(context, deadline), std.ipid, *version, random::guid()))
+        Ok(Proxy::new(session.channel(context, deadline), std.ipid, *version, super::random_guid()))
     }
 
     /// The program that the host's resolver calls this. One that is not known is asked for and connected to, with a logon.
@@ -194,7 +193,7 @@ impl Object {
         if self.others.len() >= PROGRAMS_MAX {
             let sentence =
                 Sentence(format!("objects that were returned are in more than {PROGRAMS_MAX} programs"));
-            return Err(failure::of_answer(self.program(), &sentence));
+            return Err(super::failure_of_answer(self.program(), &sentence));
         }
         let exporter = self.resolver.resolve(oxid, deadline).await?;
         let program = self.resolver.reach(&exporter, &*self.connector, deadline).await?;
@@ -229,7 +228,7 @@ impl Object {
             unreachable!("one interface can be counted")
         };
         let reply = self.rem_unknown(std.oxid, deadline).await?.call(&request).await;
-        let reply = reply.map_err(|error| failure::of_method(self.program(), &error))?;
+        let reply = reply.map_err(|error| super::failure_of_method(self.program(), &error))?;
         match reply.results.0.first() {
             Some(status) if status.is_success() => Ok(()),
             refused => {
@@ -281,13 +280,13 @@ impl Object {
     ) -> Result<(), SessionError> {
         let Some(request) = RemReleaseRequest::new(references) else { return Ok(()) };
         let released = self.rem_unknown(oxid, deadline).await?.call(&request).await.map(drop);
-        released.map_err(|error| failure::of_method(self.program(), &error))
+        released.map_err(|error| super::failure_of_method(self.program(), &error))
     }
 
     /// What went wrong in a method of the object.
     #[must_use]
     pub fn error_of(&self, error: &rpc::Error<host_session::rpc_client::Error, HResult>) -> SessionError {
-        failure::of_method(self.program(), error)
+        super::failure_of_method(self.program(), error)
     }
 
     /// Whether another call can succeed.
@@ -338,7 +337,7 @@ impl Object {
     ) -> Result<Proxy<BoundInterface<'_, TcpTransport>, IRemUnknown2>, SessionError> {
         let Program { session, ipid_rem_unknown, version, .. } = self.program_of(oxid, deadline).await?;
         let channel = session.channel(REM_UNKNOWN_CONTEXT, deadline);
-        Ok(Proxy::new(channel, *ipid_rem_unknown, *version, random::guid()))
+        Ok(Proxy::new(channel, *ipid_rem_unknown, *version, super::random_guid()))
     }
 
     /// Asks the object that has the interface `known` for another.
@@ -352,8 +351,9 @@ impl Object {
             unreachable!("one interface can be counted")
         };
         let reply = self.rem_unknown(known.oxid, deadline).await?.reply(&request).await;
-        let reply = reply.map_err(|error| failure::of_method(self.program(), &error))?;
-        let results = request.results(&reply).map_err(|error| failure::of_answer(self.program(), &error))?;
+        let reply = reply.map_err(|error| super::failure_of_method(self.program(), &error))?;
+        let results =
+            request.results(&reply).map_err(|error| super::failure_of_answer(self.program(), &error))?;
         match results.first() {
             Some(Ok(std)) => Ok(*std),
             refused => {

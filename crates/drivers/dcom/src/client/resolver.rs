@@ -18,8 +18,7 @@ use tracing::debug;
 use transport::Connector;
 use wire::{Guid, Win32Error};
 
-use crate::client::failure::{self, Sentence};
-use crate::client::random;
+use super::Sentence;
 
 const RESOLVER: TcpService = TcpService { class: "RPCSS", stopped: Reason::NotFound };
 /// The context ids of a resolver's interfaces, in the order in which they are bound.
@@ -55,10 +54,10 @@ impl ReachedResolver {
         let mut plain = plain.bind(RESOLVER, None, &INTERFACES[1..], deadline).await?;
         let mut resolver = Client::<_, IObjectExporter>::new(plain.channel(0, deadline));
         let alive = resolver.call(&ServerAlive2Request {}).await;
-        let alive = alive.map_err(|error| failure::of_method(&plain, &error))?;
+        let alive = alive.map_err(|error| super::failure_of_method(&plain, &error))?;
         let version = ComVersion::V5_7.negotiate(alive.version).ok_or_else(|| {
             let sentence = format!("the host speaks version {} of DCOM, and not 5", alive.version);
-            failure::of_answer(&plain, &Sentence(sentence))
+            super::failure_of_answer(&plain, &Sentence(sentence))
         })?;
         debug!(%target, server = %alive.version, %version, "Resolver is alive");
         let options = Options { mechanism: mechanism_of(alive.bindings.as_deref(), &options), ..options };
@@ -158,7 +157,7 @@ impl Resolver {
                 reply.status
             }),
         };
-        match pinged.map_err(|error| failure::of_method(&self.session, &error))? {
+        match pinged.map_err(|error| super::failure_of_method(&self.session, &error))? {
             // The next ping makes the set again.
             Win32Error::ERROR_SUCCESS | Win32Error::OR_INVALID_SET | Win32Error::OR_INVALID_OID => Ok(()),
             status => {
@@ -191,7 +190,7 @@ impl Resolver {
         self.require(EXPORTER)?;
         let mut resolver = Client::<_, IObjectExporter>::new(self.session.channel(EXPORTER, deadline));
         let resolved = resolver.call(&ResolveOxid2Request::tcp(oxid)).await;
-        let resolved = resolved.map_err(|error| failure::of_method(&self.session, &error))?;
+        let resolved = resolved.map_err(|error| super::failure_of_method(&self.session, &error))?;
         let ResolveOxid2Reply { bindings, ipid_rem_unknown, authn_hint, version, .. } = resolved;
         let bindings = bindings.map(|bindings| *bindings).unwrap_or_default();
         Ok(ObjectExporter { oxid, bindings, ipid_rem_unknown, authn_hint, version })
@@ -208,14 +207,14 @@ impl Resolver {
         let wanted = ActivationRequest {
             version: self.version,
             server_name: Some(self.target.host.clone()),
-            context: Some(random::guid()),
+            context: Some(super::random_guid()),
             ..ActivationRequest::new(class, interfaces.to_vec())
         };
         let internal = |error| {
             SessionError::of_answer(&self.target, host_session::Stage::Query, Reason::Internal, &error)
         };
         let properties = wanted.to_pointer().map_err(internal)?;
-        let this = OrpcThis::new(self.version, random::guid());
+        let this = OrpcThis::new(self.version, super::random_guid());
         let request =
             RemoteCreateInstanceRequest { this, outer: None, properties: Some(Box::new(properties)) };
         let mut activator = Client::<_, IRemoteSCMActivator>::new(self.session.channel(ACTIVATOR, deadline));
@@ -227,10 +226,10 @@ impl Resolver {
             }),
             Err(error) => Err(error),
         };
-        let activation = answered.map_err(|error| failure::of_method(&self.session, &error))?;
+        let activation = answered.map_err(|error| super::failure_of_method(&self.session, &error))?;
         let missing =
-            || failure::of_answer(&self.session, &Sentence("the activation has no properties".into()));
-        activation.ok_or_else(missing)?.map_err(|error| failure::of_answer(&self.session, &error))
+            || super::failure_of_answer(&self.session, &Sentence("the activation has no properties".into()));
+        activation.ok_or_else(missing)?.map_err(|error| super::failure_of_answer(&self.session, &error))
     }
 
     /// A sealed connection to a program, with no interface but `IRemUnknown2` bound.
@@ -264,7 +263,7 @@ impl Resolver {
         }
         Err(failed.unwrap_or_else(|| {
             let sentence = "the host names no TCP port for the object's program".to_owned();
-            failure::of_answer(&self.session, &Sentence(sentence))
+            super::failure_of_answer(&self.session, &Sentence(sentence))
         }))
     }
 

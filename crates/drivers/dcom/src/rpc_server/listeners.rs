@@ -6,8 +6,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
+use super::Server;
 use crate::rpc_server::Incoming;
-use crate::rpc_server::server::Server;
 
 /// Pause after an accept that failed for lack of descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

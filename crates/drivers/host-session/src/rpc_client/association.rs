@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use tracing::debug;
 use wire::Guid;
 
-use crate::rpc_client::usability::Usability;
+use super::Usability;
 use crate::rpc_client::{Error, Operation, Transport};
 
 /// How to authenticate to an RPC server, and how calls are protected.

@@ -6,9 +6,9 @@ use tokio::sync::MutexGuard;
 use tokio::time::{Instant, timeout_at};
 use tracing::debug;
 
+use super::Usability;
 use crate::rpc_client::read_ahead::ReadAhead;
 use crate::rpc_client::smb::{DroppedPipes, READ_BYTES_MAX, SharedSmbConnection, SmbConnection};
-use crate::rpc_client::usability::Usability;
 use crate::rpc_client::{Error, Operation};
 
 const WHAT: &str = "the pipe";

@@ -6,29 +6,25 @@ mod connection;
 mod connection_totals;
 mod endpoint;
 mod fields;
-mod interface;
-mod object_call;
-mod operation;
 mod server_call;
 mod thread;
 
 use std::fmt;
 
-use wire::open_enum;
-
-use self::fields::Fields;
-use crate::layout::COPY_WORDS;
+use wire::{Guid, open_enum};
 
 pub use self::call_target::CallTarget;
 pub use self::client_call::ClientCall;
 pub use self::connection::{AuthenticationLevel, AuthenticationService, Connection, ConnectionFlags};
 pub use self::connection_totals::ConnectionTotals;
 pub use self::endpoint::{Endpoint, EndpointStatus, ProtocolSequence};
-pub use self::interface::Interface;
-pub use self::object_call::ObjectCall;
-pub use self::operation::Operation;
 pub use self::server_call::{CallFlags, CallStatus, ServerCall};
 pub use self::thread::{Thread, ThreadStatus};
+
+use self::fields::Fields;
+use self::sealed::Stored;
+use super::layout::CellId;
+use crate::layout::COPY_WORDS;
 
 open_enum! {
     /// What a cell is a cell of.
@@ -224,6 +220,81 @@ impl<const N: usize> fmt::Display for Name<N> {
 impl<const N: usize> fmt::Debug for Name<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.as_str())
+    }
+}
+
+/// What a call of a DCOM object has besides: a call refers to this cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ObjectCall {
+    /// [MS-DCOM] 2.2.1.7: the interface of the object that is called.
+    #[doc(alias = "IPID")]
+    pub ipid: Guid,
+    /// [MS-DCOM] 2.2.13.3 `ORPCTHIS`: the causality id, which all calls have that are made because of another.
+    #[doc(alias = "CID")]
+    pub causality_id: Guid,
+}
+
+impl Stored for ObjectCall {
+    fn write(&self, fields: &mut Fields) {
+        fields.put(8, self.ipid.to_bytes());
+        fields.put(24, self.causality_id.to_bytes());
+    }
+
+    fn read(fields: &Fields) -> Result<Self, Malformed> {
+        Ok(Self { ipid: Guid::from_bytes(fields.get(8)), causality_id: Guid::from_bytes(fields.get(24)) })
+    }
+}
+
+/// A method of an interface. It is written once, when it is first called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Operation {
+    pub opnum: u16,
+    /// The cell of its [`Interface`](Interface).
+    pub interface: CellId,
+    /// The front of its name in the IDL.
+    pub name: Name<47>,
+}
+
+impl Stored for Operation {
+    fn write(&self, fields: &mut Fields) {
+        fields.put(2, self.opnum.to_le_bytes());
+        fields.put_cell_id(4, self.interface);
+        fields.put_name(8, &self.name);
+    }
+
+    fn read(fields: &Fields) -> Result<Self, Malformed> {
+        Ok(Self {
+            opnum: fields.u16(2),
+            interface: fields.cell_id(4),
+            name: fields.name(8, "OperationName")?,
+        })
+    }
+}
+
+/// An interface that calls are made on. It is written once, when the first of its operations is seen, so that readers
+/// know names without the interfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Interface {
+    pub version: u16,
+    /// The whole UUID; calls have its first 32 bits.
+    pub uuid: Guid,
+    /// The front of its name in the IDL.
+    pub name: Name<32>,
+}
+
+impl Stored for Interface {
+    fn write(&self, fields: &mut Fields) {
+        fields.put(2, self.version.to_le_bytes());
+        fields.put(4, self.uuid.to_bytes());
+        fields.put_name(20, &self.name);
+    }
+
+    fn read(fields: &Fields) -> Result<Self, Malformed> {
+        Ok(Self {
+            version: fields.u16(2),
+            uuid: Guid::from_bytes(fields.get(4)),
+            name: fields.name(20, "InterfaceName")?,
+        })
     }
 }
 

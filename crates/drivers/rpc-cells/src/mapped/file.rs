@@ -11,8 +11,8 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use super::ranges::{Range, Registration};
 use super::sigbus::SigbusGuard;
+use super::{Range, Registration};
 use crate::Memory;
 use crate::error::Error;
 use crate::header::{FileHeader, format};

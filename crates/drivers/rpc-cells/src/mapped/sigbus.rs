@@ -3,15 +3,14 @@
 // within registered ranges, whose owner accesses them as atomic words alone.
 
 use std::ffi::{c_int, c_void};
-use std::io;
 use std::mem::{self, MaybeUninit};
-use std::ptr;
 use std::sync::OnceLock;
+use std::{io, ptr};
 
 use parking_lot::Mutex;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
-use super::ranges::count_lost_page_at;
+use super::count_lost_page_at;
 use crate::error::Error;
 
 /// The proof that a truncated file cannot end this process.

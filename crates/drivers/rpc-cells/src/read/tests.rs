@@ -7,9 +7,8 @@ use crate::cell::{
     CallFlags, CallStatus, CallTarget, ClientCall, Connection, Endpoint, Kind, Malformed, Name, Operation,
     ServerCall, Thread,
 };
-use crate::header::format;
+use crate::header::{CallOrigin, Level, format};
 use crate::layout::{CELL_WORDS, Capacity};
-use crate::level::{CallOrigin, Level};
 use crate::process::ProcessIdentity;
 use crate::writer::Writer;
 

@@ -10,9 +10,8 @@ use super::{DIRECTORY, EXTENSION, FILES_MAX, RunDirectory, names, other_than_dir
 use crate::Memory;
 use crate::cell::Name;
 use crate::error::Error;
-use crate::header::FileHeader;
+use crate::header::{FileHeader, Level};
 use crate::layout::Capacity;
-use crate::level::Level;
 use crate::mapped::{CreateError, MappedFile, SigbusGuard};
 use crate::process::ProcessIdentity;
 use crate::read::{ReadLimits, Snapshot, read};

@@ -1,16 +1,16 @@
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout, timeout_at};
 use tracing::debug;
 
-use crate::resolver::answers::Answers;
+use super::Answers;
+use crate::resolver::LookupError;
 use crate::resolver::flights::{Flight, Flights, Outcome};
 use crate::resolver::servers::Servers;
 use crate::resolver::system::{Current, Files, System};
-use crate::resolver::{LookupError, literal, order};
 
 /// Limits of a [`Resolver`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,9 +145,142 @@ fn keep_going(flight: Arc<Flight>) {
 }
 
 fn sorted(mut addresses: Vec<IpAddr>) -> Vec<IpAddr> {
-    order::sort(&mut addresses);
+    sort_addresses(&mut addresses);
     addresses
 }
 
 /// After this time without an answer the last good addresses are used, as RFC 8767 describes.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Sorts addresses by RFC 6724, best first: reachable ones before others, then by the precedence of their networks.
+/// Equal ones keep their order.
+pub(crate) fn sort_addresses(addresses: &mut [IpAddr]) {
+    addresses.sort_by_cached_key(|address| (!has_route(*address), precedence(*address)));
+}
+
+/// Whether the kernel has a route to the address. Nothing is sent.
+fn has_route(address: IpAddr) -> bool {
+    let any: IpAddr = if address.is_ipv4() { [0; 4].into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind(SocketAddr::new(any, 0));
+    socket.and_then(|socket| socket.connect(SocketAddr::new(address, ANY_PORT))).is_ok()
+}
+
+/// The policy table of RFC 6724, 2.1, inverted: less is better.
+fn precedence(address: IpAddr) -> u8 {
+    let IpAddr::V6(address) = address else {
+        return 65; /* 100 - 35 */
+    };
+    let segments = address.segments();
+    let precedence = match segments[0] {
+        _ if address.is_loopback() => 50,
+        _ if address.to_ipv4_mapped().is_some() => 35,
+        0x2002 => 30,
+        0x2001 if segments[1] == 0 => 5,
+        0xfc00..=0xfdff => 3,
+        0xfec0..=0xfeff | 0x3ffe => 1,
+        _ => 40,
+    };
+    100 - precedence
+}
+
+const ANY_PORT: u16 = 445;
+
+/// The address, if `host` is one and not a name.
+///
+/// Besides the usual spellings it accepts IPv4 addresses like the C library (`inet_aton`): one to four numbers,
+/// decimal, octal or hexadecimal; the last one fills the remaining bytes. So `127.1`, `0x7f.1` and `2130706433` are
+/// 127.0.0.1, and no form of an address is taken for a name.
+#[must_use]
+pub fn literal(host: &str) -> Option<IpAddr> {
+    host.parse().ok().or_else(|| ipv4(host).map(IpAddr::V4))
+}
+
+fn ipv4(host: &str) -> Option<Ipv4Addr> {
+    let numbers: Vec<u32> = host.split('.').map(number).collect::<Option<_>>()?;
+    let (last, octets) = numbers.split_last()?;
+    if octets.len() > 3 || octets.iter().any(|octet| *octet > 0xff) {
+        return None;
+    }
+    let bits_left = 32 - 8 * u32::try_from(octets.len()).ok()?;
+    if u64::from(*last) >= 1 << bits_left {
+        return None;
+    }
+    let first = octets.iter().fold(0_u64, |address, octet| (address << 8) | u64::from(*octet));
+    u32::try_from((first << bits_left) | u64::from(*last)).ok().map(Ipv4Addr::from)
+}
+
+fn number(text: &str) -> Option<u32> {
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None if text.len() > 1 && text.starts_with('0') => (&text[1..], 8),
+        None => (text, 10),
+    };
+    // `from_str_radix` accepts a sign, which is not valid here.
+    let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
+    is_number.then(|| u32::from_str_radix(digits, radix).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_that_there_is_comes_before_precedence() {
+        let mut addresses: Vec<IpAddr> =
+            ["192.0.2.1", "127.0.0.1", "::1"].map(|text| text.parse().unwrap()).to_vec();
+        sort_addresses(&mut addresses);
+        let loopback_v6 = has_route(Ipv6Addr::LOCALHOST.into());
+        let first: IpAddr = if loopback_v6 { Ipv6Addr::LOCALHOST.into() } else { [127, 0, 0, 1].into() };
+        assert_eq!(addresses[0], first);
+    }
+
+    #[test]
+    fn native_ipv6_comes_before_ipv4_and_tunnels_behind_it() {
+        let sorted = ["2001:db8::1", "192.0.2.1", "2002::1", "2001::1", "fd00::1"];
+        let precedences = sorted.map(|text| precedence(text.parse().unwrap()));
+        assert!(precedences.is_sorted_by(|before, after| before < after), "{precedences:?}");
+    }
+
+    #[test]
+    fn every_spelling_of_an_address_is_the_address() {
+        for odd in [
+            "127.0.0.1",
+            "127.1",
+            "127.0.1",
+            "0x7f.1",
+            "0X7F000001",
+            "2130706433",
+            "0177.0.0.01",
+            "017700000001",
+        ] {
+            assert_eq!(literal(odd), Some(IpAddr::V4(Ipv4Addr::LOCALHOST)), "{odd}");
+        }
+        assert_eq!(literal("255.255.255.255"), Some("255.255.255.255".parse().unwrap()));
+        assert_eq!(literal("4294967295"), Some("255.255.255.255".parse().unwrap()));
+        assert_eq!(literal("10.65535"), Some("10.0.255.255".parse().unwrap()));
+        assert_eq!(literal("::ffff:127.0.0.1"), Some("::ffff:127.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn names_are_no_addresses() {
+        for name in [
+            "web1",
+            "1.2.3.4.5",
+            "256.1.1.1",
+            "1.16777216",
+            "4294967296",
+            "",
+            ".",
+            "1.",
+            ".1",
+            "0x",
+            "0x.1",
+            "08",
+            "+1",
+            "1.-1",
+            "face",
+        ] {
+            assert_eq!(literal(name), None, "{name}");
+        }
+    }
+}

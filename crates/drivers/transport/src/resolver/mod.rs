@@ -27,16 +27,19 @@
 //! | `order` | which address to try first |
 //! | `literal` | addresses that are written as a name |
 
-mod answers;
 mod flights;
-mod literal;
 mod lookup;
-mod order;
 mod servers;
 mod system;
 
-pub use self::literal::literal;
-pub use self::lookup::{Limits, Resolver};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+pub use self::lookup::{Limits, Resolver, literal};
 pub use self::system::Files;
 
 /// Why a name has no address: a closed list.
@@ -112,5 +115,101 @@ impl LookupErrorKind {
                  automatically."
             }
         }
+    }
+}
+
+/// Addresses that name servers returned, by name.
+#[derive(Default)]
+struct Answers(Mutex<HashMap<String, Answer>>);
+
+/// A name server's answer about a name.
+struct Answer {
+    addresses: Vec<IpAddr>,
+    told_at: Instant,
+    fresh_until: Instant,
+}
+
+impl Answers {
+    /// The addresses of a name, as long as the name server allowed to keep them.
+    pub(crate) fn fresh(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
+        self.0
+            .lock()
+            .get(name)
+            .filter(|answer| now < answer.fresh_until)
+            .map(|answer| answer.addresses.clone())
+    }
+
+    /// The last good addresses of a name, used while no name server answers.
+    pub(crate) fn last_good(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
+        self.0.lock().get(name).filter(|answer| answer.is_usable(now)).map(|answer| answer.addresses.clone())
+    }
+
+    /// Caches an answer for its `time_to_live`.
+    pub(crate) fn keep(&self, name: &str, addresses: &[IpAddr], time_to_live: Duration, now: Instant) {
+        let mut answers = self.0.lock();
+        if answers.len() >= NAMES_MAX && !answers.contains_key(name) {
+            answers.retain(|_, answer| now < answer.fresh_until);
+        }
+        // The cache is full of fresh answers: this name is looked up again each time.
+        if answers.len() < NAMES_MAX || answers.contains_key(name) {
+            let fresh_until = now + time_to_live.min(FRESH_MAX);
+            let answer = Answer { addresses: addresses.to_vec(), told_at: now, fresh_until };
+            answers.insert(name.to_owned(), answer);
+        }
+    }
+
+    /// Removes a name that has no address any more.
+    pub(crate) fn forget(&self, name: &str) {
+        self.0.lock().remove(name);
+    }
+
+    /// Marks every answer as stale, because the name servers have changed.
+    pub(crate) fn expire(&self, now: Instant) {
+        self.0.lock().values_mut().for_each(|answer| answer.fresh_until = answer.fresh_until.min(now));
+    }
+}
+
+impl Answer {
+    fn is_usable(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.told_at) < LAST_GOOD_MAX
+    }
+}
+
+/// Maximum time to live of a cached answer, so that a host that moved is found again soon.
+const FRESH_MAX: Duration = Duration::from_secs(60);
+/// Maximum age of an answer that is used while the name servers are silent.
+const LAST_GOOD_MAX: Duration = Duration::from_secs(3600);
+/// Maximum number of cached names.
+const NAMES_MAX: usize = 16_384;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_fresh_for_its_time_to_live_and_good_for_an_hour() {
+        let (answers, now) = (Answers::default(), Instant::now());
+        let addresses: Vec<IpAddr> = vec!["192.0.2.1".parse().unwrap()];
+        answers.keep("web1", &addresses, Duration::from_secs(10), now);
+        let after = |secs| now + Duration::from_secs(secs);
+        assert_eq!(answers.fresh("web1", after(9)), Some(addresses.clone()));
+        assert_eq!(answers.fresh("web1", after(10)), None);
+        assert_eq!(answers.last_good("web1", after(3599)), Some(addresses.clone()));
+        assert_eq!(answers.last_good("web1", after(3600)), None);
+        answers.keep("web1", &addresses, Duration::from_secs(86_400), now);
+        assert_eq!(answers.fresh("web1", after(60)), None, "no time to live is longer than a minute");
+        answers.forget("web1");
+        assert_eq!(answers.last_good("web1", now), None);
+    }
+
+    #[test]
+    fn so_many_names_are_kept_and_no_more() {
+        let (answers, now) = (Answers::default(), Instant::now());
+        for number in 0..NAMES_MAX + 10 {
+            answers.keep(&format!("web{number}"), &[], Duration::from_secs(10), now);
+        }
+        assert_eq!(answers.0.lock().len(), NAMES_MAX);
+        answers.keep("late", &[], Duration::from_secs(10), now + Duration::from_secs(11));
+        assert_eq!(answers.0.lock().len(), 1, "what is old makes room");
     }
 }

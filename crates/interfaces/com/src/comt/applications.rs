@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wire::Guid;
 
-use crate::comt::types::ContainerData;
+use super::ContainerData;
 
 /// An application that runs, as [`IGetTrackingData`](crate::comt::IGetTrackingData) lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

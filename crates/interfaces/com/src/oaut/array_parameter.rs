@@ -3,7 +3,7 @@
 use rpc::ndr::{ConformantBytes, NdrDecode, NdrEncode, Reader, Result, Writer};
 use wire::EncodeResult;
 
-use crate::oaut::bstr::Bstr;
+use super::Bstr;
 use crate::oaut::variant::{Elements, SafeArray};
 
 /// A `SAFEARRAY(T)` that is a parameter of its own, or none.

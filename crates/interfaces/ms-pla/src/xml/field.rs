@@ -4,13 +4,11 @@ use core::fmt;
 
 use wire::Guid;
 
-use super::Error;
-use super::element::{Element, Node};
+use super::{Element, Error, Node};
 use crate::types::{
     AutoPathFormat, ClockType, DataCollectorSetStatus, DataCollectorType, FileFormat, FolderActionSteps,
-    ResourcePolicy, StreamMode, ValueMapType, WeekDays,
+    ResourcePolicy, StreamMode, ValueMapType, WeekDays, parse_number,
 };
-use crate::values::parse_number;
 
 /// What an element of a known name is.
 pub(super) trait Field: Sized {

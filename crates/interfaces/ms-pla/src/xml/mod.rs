@@ -20,28 +20,23 @@
 //! All of it is untrusted. There are no entities but the five of XML, and no document type declaration at all; bytes, elements
 //! and depth have [`Limits`]; errors say line and column.
 
-mod collectors;
-mod data_manager;
-mod element;
 mod field;
 mod read;
 mod record;
 mod set;
 mod trace;
 mod validate;
-mod write;
 
-pub use self::collectors::{
-    AlertDataCollector, ApiTracingDataCollector, ConfigurationDataCollector, PerformanceCounterDataCollector,
-};
-pub use self::data_manager::{DataManager, FolderAction};
-pub use self::element::{Attribute, Element, Node, Position};
+use core::fmt;
+
 pub use self::field::{Date, Time};
 pub use self::read::Limits;
-pub use self::set::{DataCollectorSet, Schedule};
+pub use self::set::{
+    AlertDataCollector, ApiTracingDataCollector, ConfigurationDataCollector, DataCollectorSet, DataManager,
+    FolderAction, PerformanceCounterDataCollector, Schedule,
+};
 pub use self::trace::{TraceDataCollector, TraceDataProvider, ValueMap, ValueMapItem};
 pub use self::validate::{Finding, Validation};
-use core::fmt;
 
 /// Why a document is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -80,3 +75,180 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// A place in a document, from 1. Zero in what was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Position {
+    pub line: u32,
+    /// The character in it.
+    pub column: u32,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// An element as it is in a document.
+#[derive(Clone, Debug, Default)]
+pub struct Element {
+    /// Its name, perhaps with the prefix of a namespace.
+    pub name: String,
+    /// Its attributes; declarations of namespaces are among them.
+    pub attributes: Vec<Attribute>,
+    /// What is in it. Text that is white space between elements is not kept.
+    pub nodes: Vec<Node>,
+    pub position: Position,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name, perhaps with the prefix of a namespace.
+    pub name: String,
+    /// Its value, without entities.
+    pub value: String,
+}
+
+/// What is in an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    Element(Element),
+    Text(String),
+}
+
+impl Element {
+    /// The name without the prefix of a namespace.
+    #[must_use]
+    pub fn local_name(&self) -> &str {
+        self.name.split_once(':').map_or(&self.name, |(_prefix, name)| name)
+    }
+
+    /// The elements in it.
+    pub fn elements(&self) -> impl Iterator<Item = &Self> {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Element(element) => Some(element),
+            Node::Text(_) => None,
+        })
+    }
+
+    /// The text in it, if there are no elements.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match &self.nodes[..] {
+            [] => Some(""),
+            [Node::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value of the attribute with this name.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|attribute| attribute.name == name).map(|attribute| &*attribute.value)
+    }
+}
+
+/// Where an element stood is no part of it.
+impl PartialEq for Element {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.attributes, &self.nodes) == (&other.name, &other.attributes, &other.nodes)
+    }
+}
+
+impl Eq for Element {}
+
+impl Element {
+    /// Writes a document whose root it is: its text, which says that it is UTF-16.
+    ///
+    /// # Errors
+    /// When a name or a text has characters that XML does not have.
+    pub fn to_xml(&self) -> Result<String, Error> {
+        write_document(self)
+    }
+}
+
+/// The text of a document. Elements with elements stand on lines of their own.
+///
+/// # Errors
+/// When a name or a text has characters that XML does not have.
+fn write_document(root: &Element) -> Result<String, Error> {
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-16\"?>\r\n");
+    write(root, 0, &mut text)?;
+    Ok(text)
+}
+
+/// A model is not deep, and what was read is no deeper than its limit.
+fn write(element: &Element, depth: usize, text: &mut String) -> Result<(), Error> {
+    check(element, &element.name)?;
+    indent(depth, text);
+    text.push('<');
+    text.push_str(&element.name);
+    for attribute in &element.attributes {
+        check(element, &attribute.value)?;
+        text.push(' ');
+        text.push_str(&attribute.name);
+        text.push_str("=\"");
+        escape(&attribute.value, true, text);
+        text.push('"');
+    }
+    if element.nodes.is_empty() {
+        text.push_str("/>\r\n");
+        return Ok(());
+    }
+    text.push('>');
+    // Line breaks beside a text would be part of it.
+    let is_mixed = element.nodes.iter().any(|node| matches!(node, Node::Text(_)));
+    if !is_mixed {
+        text.push_str("\r\n");
+    }
+    for node in &element.nodes {
+        match node {
+            Node::Text(part) => {
+                check(element, part)?;
+                escape(part, false, text);
+            }
+            Node::Element(inner) if is_mixed => {
+                let mut part = String::new();
+                write(inner, 0, &mut part)?;
+                text.push_str(part.strip_suffix("\r\n").unwrap_or(&part));
+            }
+            Node::Element(inner) => write(inner, depth + 1, text)?,
+        }
+    }
+    if !is_mixed {
+        indent(depth, text);
+    }
+    text.push_str("</");
+    text.push_str(&element.name);
+    text.push_str(">\r\n");
+    Ok(())
+}
+
+fn indent(depth: usize, text: &mut String) {
+    (0..depth).for_each(|_| text.push('\t'));
+}
+
+fn escape(part: &str, is_attribute: bool, text: &mut String) {
+    for char in part.chars() {
+        match char {
+            '&' => text.push_str("&amp;"),
+            '<' => text.push_str("&lt;"),
+            '>' => text.push_str("&gt;"),
+            '"' if is_attribute => text.push_str("&quot;"),
+            // A reader makes line feeds of them, and spaces in attributes.
+            '\r' => text.push_str("&#13;"),
+            '\n' | '\t' if is_attribute => text.push_str(if char == '\n' { "&#10;" } else { "&#9;" }),
+            char => text.push(char),
+        }
+    }
+}
+
+fn check(element: &Element, text: &str) -> Result<(), Error> {
+    let is_char = |char| matches!(char, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
+    if text.chars().all(is_char) {
+        Ok(())
+    } else {
+        Err(Error::new(element.position, &element.name, "has a character that XML does not have"))
+    }
+}

@@ -7,8 +7,7 @@ use std::borrow::Cow;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use super::Error;
-use super::element::{Attribute, Element, Node, Position};
+use super::{Attribute, Element, Error, Node, Position};
 
 /// What is read of a document; what is above is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -111,7 +111,7 @@ macro_rules! record {
             /// # Errors
             /// When a text has characters that XML does not have.
             pub fn to_xml(&self) -> Result<String, Error> {
-                write::document(&self.write(Self::ELEMENT))
+                $crate::xml::write_document(&self.write(Self::ELEMENT))
             }
         }
     };

@@ -2,12 +2,10 @@
 
 use wire::Guid;
 
-use super::Error;
-use super::element::{Attribute, Element, Node};
 use super::field::Field;
 use super::read::Limits;
 use super::record::{collector, record};
-use super::{read, write};
+use super::{Attribute, Element, Error, Node, read};
 use crate::types::{AutoPathFormat, ClockType, DataCollectorType, StreamMode, ValueMapType};
 
 collector! {

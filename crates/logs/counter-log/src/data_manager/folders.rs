@@ -6,7 +6,7 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use crate::data_manager::report::{FAILURES_MAX, Failure};
+use super::{FAILURES_MAX, Failure};
 use crate::data_manager::tree::{self, ENTRIES_PER_STEP, Measure, ScanLimits};
 use crate::data_manager::{Error, Result};
 

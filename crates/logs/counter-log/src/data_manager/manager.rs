@@ -3,8 +3,9 @@ use ms_pla::DataManagerSteps;
 use rustix::fd::{AsFd, OwnedFd};
 
 use crate::data_manager::policy::{self, Freeing};
-use crate::data_manager::{Error, Folders, Managed, ManagerSettings, Request, Result, ScanLimits};
-use crate::data_manager::{actions, folders, limits, tree};
+use crate::data_manager::{
+    Error, Folders, Managed, ManagerSettings, Request, Result, ScanLimits, actions, folders, tree,
+};
 
 /// [MS-PLA] 3.2.4.2: the data manager of a set.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ impl DataManager {
         }
         let root = open(root)?;
         let count = if self.settings.limits.folders_max == 0 { 0 } else { folders::count(root.as_fd())? };
-        limits::check_before_running(&self.settings.limits, count, root.as_fd())
+        super::check_before_running(&self.settings.limits, count, root.as_fd())
     }
 
     /// [MS-PLA] 2.2.2.6: does the folder actions, then deletes whole folders until the limits hold. Blocks.

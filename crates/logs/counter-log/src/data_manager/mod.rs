@@ -28,27 +28,24 @@ mod actions;
 pub mod cabinet;
 mod error;
 mod folders;
-mod limits;
 mod manager;
 mod policy;
 mod remove;
-mod report;
 pub mod reports;
-mod settings;
 mod tree;
+
+use core::fmt;
+
+use cap_std::fs::Dir;
+use jiff::Timestamp;
+use ms_pla::{DataManagerSteps, FolderActionSteps, ResourcePolicy, xml};
+use rustix::fd::BorrowedFd;
 
 pub use self::cabinet::{ExtractLimits, Extracted, extract};
 pub use self::error::{Error, Result};
 pub use self::folders::{Folder, Folders};
 pub use self::manager::DataManager;
-pub use self::report::{ActionDone, Failure, Managed, Removed};
-pub use self::settings::{FolderAction, FolderLimits, ManagerSettings};
 pub use self::tree::ScanLimits;
-use core::fmt;
-
-use cap_std::fs::Dir;
-use jiff::Timestamp;
-use ms_pla::DataManagerSteps;
 
 /// What a data manager is run on.
 pub struct Request<'a> {
@@ -107,5 +104,208 @@ impl fmt::Display for Limit {
             Self::Size => "MaxSize",
             Self::FreeDisk => "MinFreeDisk",
         })
+    }
+}
+
+// How far a folder is above the limits of its set.
+
+/// The free space of a disk.
+struct FreeDisk {
+    before: u64,
+    measured: u64,
+    /// Bytes of the disk that were given back since.
+    pub(crate) freed: u64,
+}
+
+impl FreeDisk {
+    pub(crate) fn of(root: BorrowedFd<'_>) -> Result<Self> {
+        let before = free_bytes(root)?;
+        Ok(Self { before, measured: before, freed: 0 })
+    }
+
+    pub(crate) fn measure(&mut self, root: BorrowedFd<'_>) -> Result<()> {
+        self.measured = free_bytes(root)?;
+        Ok(())
+    }
+
+    /// Bytes that are free, or will be: some file systems give space back a while after a file is deleted.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.measured.max(self.before.saturating_add(self.freed))
+    }
+}
+
+fn free_bytes(root: BorrowedFd<'_>) -> Result<u64> {
+    let status = rustix::fs::fstatvfs(root)
+        .map_err(|error| Error::io("get the free space of the disk of", ".", error))?;
+    Ok(status.f_bavail.saturating_mul(status.f_frsize))
+}
+
+/// The first limit that does not hold.
+fn violated_limit(limits: &FolderLimits, count: u64, bytes: u64, disk: &FreeDisk) -> Option<Limit> {
+    let is_violated = |limit: &Limit| match limit {
+        Limit::FolderCount => limits.folders_max != 0 && count > u64::from(limits.folders_max),
+        Limit::Size => limits.size_max_mb != 0 && bytes > u64::from(limits.size_max_mb) * MB,
+        Limit::FreeDisk => disk.bytes() < u64::from(limits.free_disk_min_mb) * MB,
+    };
+    Limit::ALL.into_iter().find(is_violated)
+}
+
+/// [MS-PLA] 3.2.4.2 `CheckBeforeRunning`. As many folders as the limit are permitted, as after a run.
+fn check_before_running(limits: &FolderLimits, count: u64, root: BorrowedFd<'_>) -> Result<()> {
+    if limits.folders_max != 0 && count > u64::from(limits.folders_max) {
+        return Err(Error::TooManyFolders { folders: count, folders_max: limits.folders_max });
+    }
+    let free = if limits.free_disk_min_mb == 0 { u64::MAX } else { free_bytes(root)? };
+    if free < u64::from(limits.free_disk_min_mb) * MB {
+        return Err(Error::TooLittleFreeDisk { free_mb: free / MB, free_min_mb: limits.free_disk_min_mb });
+    }
+    Ok(())
+}
+
+/// Failures that are kept of a run; further ones are only counted.
+const FAILURES_MAX: usize = 1000;
+
+/// What a run of the data manager did.
+#[derive(Debug, Default)]
+pub struct Managed {
+    /// The folders that were deleted because of a limit, in order.
+    pub removed: Vec<Removed>,
+    /// What was done with folders, in order.
+    pub actions: Vec<ActionDone>,
+    /// Bytes of all files that were deleted.
+    pub bytes_freed: u64,
+    /// What could not be done. At most 1,000 are here.
+    pub failures: Vec<Failure>,
+    /// Failures that are not here.
+    pub failures_left_out: u64,
+    /// Whether it ended because the caller wanted it to.
+    pub is_stopped: bool,
+    /// Folders that are there now.
+    pub folders: u64,
+    /// Bytes of all files below the set's folder now.
+    pub bytes: u64,
+}
+
+/// A folder that was deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    pub folder: String,
+    /// The limit that did not hold.
+    pub by: Limit,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// How many there were.
+    pub files: u64,
+}
+
+/// One step of a folder action that changed something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionDone {
+    pub folder: String,
+    pub step: FolderActionSteps,
+    /// Files: those in new cabinet files, those deleted, or those sent.
+    pub files: u64,
+    /// Bytes of these files: of cabinet files where they were made.
+    pub bytes: u64,
+}
+
+/// Something that could not be done.
+#[derive(Debug)]
+pub struct Failure {
+    /// The folder of a run; nothing if it concerns the set's folder.
+    pub folder: Option<String>,
+    pub error: Error,
+}
+
+impl Managed {
+    pub(crate) fn fail(&mut self, folder: Option<&str>, error: Error) {
+        if self.failures.len() < FAILURES_MAX {
+            self.failures.push(Failure { folder: folder.map(str::to_owned), error });
+        } else {
+            self.failures_left_out += 1;
+        }
+    }
+}
+
+/// Bytes of a megabyte, in which [MS-PLA] gives sizes.
+const MB: u64 = 1024 * 1024;
+
+/// [MS-PLA] 3.2.4.2: the properties of a data manager that concern folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManagerSettings {
+    /// `Enabled`: whether it does anything at all.
+    pub is_enabled: bool,
+    /// `CheckBeforeRunning`: whether a run needs the limits to hold.
+    pub checks_before_running: bool,
+    /// The limits of what the set keeps on disk.
+    pub limits: FolderLimits,
+    /// `ResourcePolicy`: which folders are deleted first.
+    pub policy: ResourcePolicy,
+    /// `FolderActions`, in this order.
+    pub folder_actions: Vec<FolderAction>,
+    /// `RuleTargetFileName` and `ReportFileName`: the files of a run that are its report.
+    pub report_files: Vec<String>,
+}
+
+/// What a set may keep on disk. 0 is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FolderLimits {
+    /// `MaxSize`: MB of all files below the set's folder.
+    pub size_max_mb: u32,
+    /// `MinFreeDisk`: MB that have to be free on the disk.
+    pub free_disk_min_mb: u32,
+    /// `MaxFolderCount`: folders of runs.
+    pub folders_max: u32,
+}
+
+/// [MS-PLA] 3.2.4.3: what is done with a folder that is old and large enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderAction {
+    /// `Age`: days since the folder was made; 0 is any age.
+    pub age_min_days: u32,
+    /// `Size`: MB of its files; 0 is any size.
+    pub size_min_mb: u32,
+    /// `Actions`: what is done.
+    pub steps: FolderActionSteps,
+    /// `SendCabTo`, as the set has it. It is only repeated in messages: where cabinet files go is in
+    /// [`Request::send_to`](crate::data_manager::Request::send_to).
+    pub send_cab_to: String,
+}
+
+impl Default for ManagerSettings {
+    fn default() -> Self {
+        Self {
+            is_enabled: false,
+            checks_before_running: false,
+            limits: FolderLimits::default(),
+            policy: ResourcePolicy::DELETE_LARGEST,
+            folder_actions: Vec::new(),
+            report_files: Vec::new(),
+        }
+    }
+}
+
+impl From<&xml::DataManager> for ManagerSettings {
+    fn from(manager: &xml::DataManager) -> Self {
+        let limits = FolderLimits {
+            size_max_mb: manager.size_max_mb.unwrap_or(0),
+            free_disk_min_mb: manager.free_disk_min_mb.unwrap_or(0),
+            folders_max: manager.folders_max.unwrap_or(0),
+        };
+        let actions = manager.folder_actions.iter().map(|action| FolderAction {
+            age_min_days: action.age_days.unwrap_or(0),
+            size_min_mb: action.size_mb.unwrap_or(0),
+            steps: action.actions.unwrap_or(FolderActionSteps(0)),
+            send_cab_to: action.send_cab_to.clone().unwrap_or_default(),
+        });
+        let reports = [&manager.rule_target_file_name, &manager.report_file_name];
+        Self {
+            is_enabled: manager.is_enabled.unwrap_or(false),
+            checks_before_running: manager.checks_before_running.unwrap_or(false),
+            limits,
+            policy: manager.resource_policy.unwrap_or(ResourcePolicy::DELETE_LARGEST),
+            folder_actions: actions.collect(),
+            report_files: reports.into_iter().flatten().filter(|name| !name.is_empty()).cloned().collect(),
+        }
     }
 }

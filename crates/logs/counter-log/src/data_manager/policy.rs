@@ -6,8 +6,8 @@ use std::ffi::CString;
 use ms_pla::ResourcePolicy;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use super::FreeDisk;
 use crate::data_manager::folders::{self, Folder, Folders};
-use crate::data_manager::limits::{self, FreeDisk};
 use crate::data_manager::remove::Sweep;
 use crate::data_manager::{Error, FolderLimits, Limit, Managed, Removed, Result, ScanLimits};
 
@@ -39,7 +39,7 @@ impl Freeing<'_> {
             bytes: folders.bytes(),
             disk: FreeDisk::of(self.root.as_fd())?,
         };
-        if limits::violated(self.limits, state.count, state.bytes, &state.disk).is_none() {
+        if super::violated_limit(self.limits, state.count, state.bytes, &state.disk).is_none() {
             return Ok(());
         }
         if folders.has_more {
@@ -68,7 +68,8 @@ impl Freeing<'_> {
     ) -> Result<()> {
         let (mut is_newest_spared, mut is_one_in_use) = (false, false);
         for folder in order {
-            let Some(limit) = limits::violated(self.limits, state.count, state.bytes, &state.disk) else {
+            let Some(limit) = super::violated_limit(self.limits, state.count, state.bytes, &state.disk)
+            else {
                 return Ok(());
             };
             if (self.stop)() {
@@ -86,7 +87,7 @@ impl Freeing<'_> {
             self.delete_one(folder, limit, state, gone, managed)?;
             state.disk.measure(self.root.as_fd())?;
         }
-        let left = limits::violated(self.limits, state.count, state.bytes, &state.disk);
+        let left = super::violated_limit(self.limits, state.count, state.bytes, &state.disk);
         if let Some(limit) = left {
             let reason = match (limit, is_newest_spared, is_one_in_use) {
                 (Limit::FreeDisk, true, _) => {

@@ -14,7 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use safe_files::is_file_name;
 
-use crate::data_manager::report::{FAILURES_MAX, Failure};
+use super::{FAILURES_MAX, Failure};
 use crate::data_manager::{Error, Result};
 
 /// Bytes for the entries that one call of the system returns.

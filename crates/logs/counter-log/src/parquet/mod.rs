@@ -11,7 +11,6 @@
 
 pub mod journal;
 mod row_group;
-mod schema;
 
 pub use self::row_group::{ROW_GROUP_VALUES, START, Table};
 

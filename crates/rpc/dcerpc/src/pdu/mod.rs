@@ -3,7 +3,6 @@
 //! [`Pdu::decode`] reads any of them; the associations read the parts, since the stub data of a request or
 //! response has to be decrypted in place first.
 
-mod alter_context;
 mod bind;
 mod bind_ack;
 mod bind_nak;
@@ -20,9 +19,6 @@ use wire::{
     ensure_size,
 };
 
-use crate::{AuthLevel, AuthService, CallId, ContextId};
-
-pub use self::alter_context::{AlterContext, AlterContextResponse};
 pub use self::bind::Bind;
 pub use self::bind_ack::BindAck;
 pub use self::bind_nak::{BindNak, BindNakReason};
@@ -33,6 +29,8 @@ pub use self::request::Request;
 pub use self::response_fragment::ResponseFragment;
 pub use self::verification_trailer::{Command, CommandKind, Header2, VerificationTrailer};
 pub use self::verifier::Verifier;
+
+use crate::{AuthLevel, AuthService, CallId, ContextId};
 
 /// Any PDU, as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -274,3 +272,16 @@ impl<'de> Decode<'de> for SecTrailer {
         Ok(Self { auth_type, auth_level, auth_pad_length, auth_context_id: src.read_u32() })
     }
 }
+
+/// C706 12.6.4.1 `rpcconn_alter_context_hdr_t`, without the common header
+///
+/// A client adds presentation contexts, or sends a further leg of its authentication. The layout is that of a
+/// bind; fragment sizes and group are written and not read.
+#[doc(alias = "rpcconn_alter_context_hdr_t")]
+pub type AlterContext = Bind;
+
+/// C706 12.6.4.2 `rpcconn_alter_context_response_hdr_t`, without the common header
+///
+/// The answer to an [`AlterContext`]. The layout is that of a bind_ack, with an empty secondary address.
+#[doc(alias = "rpcconn_alter_context_response_hdr_t")]
+pub type AlterContextResponse = BindAck;

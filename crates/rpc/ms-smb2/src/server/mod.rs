@@ -3,20 +3,25 @@
 mod answers;
 mod config;
 mod connection;
-mod info;
 mod negotiate;
 mod pipe;
 mod session;
-mod tree;
 mod window;
 
-pub use self::config::{Encryption, ServerConfig, ServerLimits};
-pub use self::connection::ServerConnection;
 use core::fmt;
 use std::collections::VecDeque;
 
-use wire::NtStatus;
+use wire::{Decode as _, NtStatus, ReadCursor};
 
+pub use self::config::{Encryption, ServerConfig, ServerLimits};
+pub use self::connection::ServerConnection;
+
+use self::pipe::body;
+use super::Error;
+use super::wire::{
+    EmptyBody, FileInfoClass, Header, QueryInfoRequest, QueryInfoResponse, ShareType, TreeConnectRequest,
+    TreeConnectResponse,
+};
 use crate::crypto::{Opener, PreauthHash};
 use crate::packet::Keys;
 use crate::wire::Command;
@@ -156,4 +161,101 @@ impl fmt::Debug for AuthReply {
             Self::Failed(status) => write!(f, "Failed({status})"),
         }
     }
+}
+
+impl ServerConnection {
+    /// There is one share, `IPC$`, and everybody with a session may use it.
+    fn handle_tree_connect(&mut self, request: &Request, message: &[u8]) -> Result<(), Error> {
+        const ALL_ACCESS: u32 = 0x001F_01FF;
+        let mut src = ReadCursor::new(message);
+        src.skip("SMB2 TREE_CONNECT Request", "header", Header::FIXED_PART_SIZE)?;
+        let path = TreeConnectRequest::decode(&mut src)?.path;
+        let share = path.rsplit('\\').next().unwrap_or_default();
+        if !share.eq_ignore_ascii_case("IPC$") {
+            return self.refuse(request, NtStatus::STATUS_BAD_NETWORK_NAME);
+        }
+        let trees_max = self.config.limits.trees_max;
+        let Some(session) = self.sessions.get_mut(&request.session_id) else { return Ok(()) };
+        if session.trees.len() >= trees_max {
+            return self.refuse(request, NtStatus::STATUS_INSUFFICIENT_RESOURCES);
+        }
+        self.trees_made += 1;
+        let tree_id = self.trees_made;
+        session.trees.push(tree_id);
+        let body =
+            TreeConnectResponse { share_type: ShareType::PIPE, share_flags: 0, maximal_access: ALL_ACCESS };
+        self.answer(&Request { tree_id, ..*request }, &body)
+    }
+
+    fn handle_tree_disconnect(&mut self, request: &Request) -> Result<(), Error> {
+        let tree_id = request.tree_id;
+        if let Some(session) = self.sessions.get_mut(&request.session_id) {
+            session.trees.retain(|&tree| tree != tree_id);
+        }
+        self.close_files(|file| file.session_id == request.session_id && file.tree_id == tree_id);
+        self.answer(request, &EmptyBody)
+    }
+}
+
+impl ServerConnection {
+    /// The three classes that clients ask of pipes, [MS-FSCC] 2.4.
+    fn handle_query_info(&mut self, request: &Request, message: &[u8]) -> Result<(), Error> {
+        let query: QueryInfoRequest = body(message)?;
+        let Some(file) = self.file(request, query.file_id).and_then(|id| self.files.get(&id)) else {
+            return self.refuse(request, NtStatus::STATUS_FILE_CLOSED);
+        };
+        let available = u32::try_from(file.output_bytes).unwrap_or(u32::MAX);
+        let output = match query.file_info_class {
+            _ if query.info_type != QueryInfoRequest::INFO_FILE => None,
+            FileInfoClass::FILE_STANDARD_INFORMATION => Some(standard_information(available)),
+            FileInfoClass::FILE_PIPE_INFORMATION => Some(words(&[MESSAGE_MODE, QUEUE_OPERATION])),
+            FileInfoClass::FILE_PIPE_LOCAL_INFORMATION => Some(pipe_local_information(available)),
+            _ => None,
+        };
+        match output {
+            None => self.refuse(request, NtStatus::STATUS_INVALID_INFO_CLASS),
+            Some(output)
+                if u32::try_from(output.len()).is_ok_and(|size| size <= query.output_buffer_length) =>
+            {
+                self.answer(request, &QueryInfoResponse { output: &output })
+            }
+            Some(_) => self.refuse(request, NtStatus::STATUS_INFO_LENGTH_MISMATCH),
+        }
+    }
+}
+
+const MESSAGE_MODE: u32 = 1;
+const QUEUE_OPERATION: u32 = 0;
+const QUOTA: u32 = 4096;
+
+/// `FileStandardInformation` of [MS-FSCC] 2.4.47.
+fn standard_information(available: u32) -> Vec<u8> {
+    const NUMBER_OF_LINKS: u32 = 1;
+    const DELETE_PENDING: u32 = 1;
+    words(&[QUOTA, 0, available, 0, NUMBER_OF_LINKS, DELETE_PENDING])
+}
+
+/// `FilePipeLocalInformation` of [MS-FSCC] 2.4.37.
+fn pipe_local_information(available: u32) -> Vec<u8> {
+    const FULL_DUPLEX: u32 = 2;
+    const UNLIMITED: u32 = u32::MAX;
+    const CONNECTED: u32 = 3;
+    const CLIENT_END: u32 = 0;
+    let instances = [UNLIMITED, 1];
+    words(&[
+        MESSAGE_MODE,
+        FULL_DUPLEX,
+        instances[0],
+        instances[1],
+        QUOTA,
+        available,
+        QUOTA,
+        QUOTA,
+        CONNECTED,
+        CLIENT_END,
+    ])
+}
+
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

@@ -5,8 +5,7 @@ use quote::quote;
 use syn::Ident;
 
 use super::parse::{Interface, Method, Parameter, borrows};
-use crate::member::Member;
-use crate::rules::{broken_room, broken_rule, mentions};
+use crate::member::{Member, broken_room, broken_rule, mentions};
 
 pub(crate) fn expand(interface: &Interface, index: usize, method: &Method) -> syn::Result<TokenStream> {
     check(method)?;

@@ -64,10 +64,8 @@
 
 mod array;
 mod bytes;
-mod context_handle;
 mod count;
 mod enumeration;
-mod interface_pointer;
 #[doc(hidden)]
 pub mod layout;
 mod narrow_string;
@@ -78,18 +76,16 @@ mod read;
 mod reserved;
 mod string;
 mod tail;
-mod union;
 mod write;
 
-pub use rpc_macros::{NdrDecode, NdrEncode};
-pub use wire::{EncodeError, EncodeResult};
+use std::borrow::Cow;
+
+use wire::{DecodeError, Guid};
 
 pub use self::array::{Conformant, ConformantVarying, Varying};
 pub use self::bytes::{ConformantBytes, ConformantVaryingBytes};
-pub use self::context_handle::ContextHandle;
 pub use self::count::{Array, WithRoom, count_is};
 pub use self::enumeration::Enum;
-pub use self::interface_pointer::InterfacePointer;
 pub use self::narrow_string::{FixedString, NarrowString};
 pub use self::pickle::{from_pickle, to_pickle};
 pub use self::pointer::Ref;
@@ -97,9 +93,9 @@ pub use self::read::{Limits, Reader};
 pub use self::reserved::Reserved;
 pub use self::string::WideString;
 pub use self::tail::{DecodeTail, EncodeTail};
-pub use self::union::Union;
 pub use self::write::Writer;
-use wire::DecodeError;
+pub use rpc_macros::{NdrDecode, NdrEncode};
+pub use wire::{EncodeError, EncodeResult};
 
 /// A type that can be read from a stub in two halves.
 pub trait NdrDecode<'stub>: Sized {
@@ -198,4 +194,89 @@ pub struct RangeError {
     pub min: u32,
     /// The largest value allowed.
     pub max: u32,
+}
+
+/// [MS-DCOM] 2.2.14 `MInterfacePointer`: an OBJREF, which names an object on another host, as opaque bytes.
+///
+/// What is decoded borrows the bytes from the stub.
+#[doc(alias = "MInterfacePointer")]
+#[derive(Clone, Debug, PartialEq, Eq, NdrDecode, NdrEncode)]
+pub struct InterfacePointer<'stub> {
+    /// Bytes of the OBJREF.
+    #[ndr(name = "ulCntData")]
+    pub size: u32,
+    /// The OBJREF, [MS-DCOM] 2.2.18.
+    #[ndr(name = "abData", conformant, size_is = size)]
+    pub data: Cow<'stub, [u8]>,
+}
+
+/// What can come after `switch_is`: a union, or a pointer to one. Implemented by the derive of `NdrEncode`.
+pub trait Union {
+    /// The tag, which comes before the arm on the wire; nothing behind a NULL pointer.
+    fn tag(&self) -> Option<i64>;
+}
+
+impl<T: Union> Union for Option<Box<T>> {
+    fn tag(&self) -> Option<i64> {
+        self.as_ref()?.tag()
+    }
+}
+
+impl<T: Union> Union for Ref<T> {
+    fn tag(&self) -> Option<i64> {
+        self.0.tag()
+    }
+}
+
+/// C706 14.4 `ndr_context_handle`: what a server's state is called on the wire.
+///
+/// A client treats it as opaque. It is valid on the association group that it came from, and ends with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[doc(alias = "ndr_context_handle")]
+pub struct ContextHandle {
+    /// Reserved; zero on all handles seen.
+    pub attributes: u32,
+    /// The server's name for its state.
+    pub uuid: Guid,
+}
+
+impl ContextHandle {
+    /// No state: returned if nothing was opened, and after closing.
+    pub const NULL: Self = Self { attributes: 0, uuid: Guid::NULL };
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 4 /* context_handle_attributes */ + Guid::FIXED_PART_SIZE;
+
+    /// Whether this is [`ContextHandle::NULL`].
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        self == Self::NULL
+    }
+}
+
+impl<'stub> NdrDecode<'stub> for ContextHandle {
+    type Inline = Self;
+    const ALIGNMENT: usize = 4;
+    const INLINE_SIZE_MIN: usize = Self::FIXED_PART_SIZE;
+
+    fn decode_inline(src: &mut Reader<'stub>) -> Result<Self> {
+        Ok(Self { attributes: u32::decode_inline(src)?, uuid: Guid::decode_inline(src)? })
+    }
+
+    fn decode_deferred(inline: Self, _src: &mut Reader<'stub>) -> Result<Self> {
+        Ok(inline)
+    }
+}
+
+impl NdrEncode for ContextHandle {
+    type Deferred = ();
+    const ALIGNMENT: usize = 4;
+
+    fn encode_inline(&self, dst: &mut Writer) -> EncodeResult<()> {
+        dst.u32(self.attributes);
+        dst.inline(&self.uuid)
+    }
+
+    fn encode_deferred(&self, (): (), _dst: &mut Writer) -> EncodeResult<()> {
+        Ok(())
+    }
 }

@@ -3,8 +3,8 @@ use counters::pcq::wire::{
     Block, Clocks, CounterHeader, DataHeader, Layout, Padding, QueryData, QueryDataWriter, RawValue,
 };
 
-use super::data::query_data;
 use super::plain::{Plain, Way, decided, strict};
+use super::query_data;
 use crate::input::Input;
 
 /// One block of the kind that the first byte says, around the rest: what the reader makes of it is what the simplest

@@ -15,7 +15,7 @@ use rpc::{Direction, FromStub, Interface};
 use test_support::future::now;
 use wire::{Guid, Win32Error};
 
-use super::data::query_data;
+use super::query_data;
 use super::service::{SET, Service};
 use crate::input::Input;
 use crate::interfaces::is_read;

@@ -1,7 +1,7 @@
 use ms_smb2::client::{ClientConnection, Event, Reply};
 use ms_smb2::{Dialect, Error};
 
-use super::sign::resigned;
+use super::resigned;
 use super::stage::{Pair, new_client};
 use crate::input::{Input, pieces};
 

@@ -4,7 +4,7 @@ use ms_smb2::server::{ServerConnection, ServerEvent};
 use ms_smb2::wire::{Header, TransformHeader};
 use ms_smb2::{Dialect, Error};
 
-use super::sign::resigned;
+use super::resigned;
 use super::stage::{Change, Pair, SERVER_LIMITS, answer, new_server};
 use crate::input::{Input, pieces};
 

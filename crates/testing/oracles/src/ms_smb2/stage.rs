@@ -5,7 +5,7 @@ use ms_smb2::server::{
 use ms_smb2::{Dialect, Error};
 use wire::{Guid, NtStatus};
 
-use super::sign::SESSION_KEY;
+use super::SESSION_KEY;
 
 /// Small, so that small inputs reach them.
 pub(crate) const SERVER_LIMITS: ServerLimits = ServerLimits {

@@ -3,7 +3,6 @@
 //! What a host computes, such as the tables of names below `Perflib`, is not here; a value that is set here replaces it.
 
 mod installed;
-mod memory_map;
 mod services;
 
 use std::collections::BTreeMap;

@@ -4,18 +4,18 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dcerpc::pdu::{BindNak, Body, Fault, PacketType, Pdu, PfcFlags, encode_pdu};
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{AssociationInfo, AuthService, CallId, FaultStatus, Role};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 use wire::NtStatus;
 
-use super::bind;
 use super::{LateAnswer, Reply, Then};
-use crate::behaviour::RpcSecurity;
+use crate::behaviour::{Behaviour, RpcSecurity};
 use crate::host::{Run, WindowsHost};
 use crate::rule::Action;
-use crate::service::{Call, Group, ServedEndpoint};
+use crate::service::{BindRefusal, BindRequest, Call, Group, ServedEndpoint, Service};
 
 /// One RPC association of a client with an endpoint, such as an open of `\PIPE\winreg`.
 ///
@@ -90,7 +90,7 @@ impl Association {
             return reply;
         }
         let counts = Arc::clone(self.endpoint.counts());
-        if let Some(refusal) = bind::refuse(self.endpoint.services(), &self.host.behaviour(), data) {
+        if let Some(refusal) = refuse_bind(self.endpoint.services(), &self.host.behaviour(), data) {
             counts.packets_received(1);
             return refusal;
         }
@@ -250,4 +250,41 @@ fn accept(
         _ => return None,
     };
     ssp::server(accounts, ServerOptions::new(mechanism, Usage::Rpc)).ok()
+}
+
+/// The answer to a message that binds a service which refuses it. `None` for other messages: the association answers
+/// those.
+pub(super) fn refuse_bind(
+    services: &[Arc<dyn Service>],
+    behaviour: &Behaviour,
+    message: &[u8],
+) -> Option<Reply> {
+    let pdu = Pdu::decode(message).ok()?;
+    let request = match pdu.header.packet_type {
+        PacketType::BIND => BindRequest::Bind,
+        // One with a verifier is a leg of an authentication, which names the interface of its bind once more.
+        PacketType::ALTER_CONTEXT if pdu.verifier.is_none() => BindRequest::AlterContext,
+        _ => return None,
+    };
+    let Body::Bind(bind) = &pdu.body else { return None };
+    let is_asked_for = |service: &&Arc<dyn Service>| {
+        bind.contexts.0.iter().any(|context| context.abstract_syntax.uuid == service.syntax_id().uuid)
+    };
+    let mut asked_for = services.iter().filter(is_asked_for);
+    let refusal = asked_for.find_map(|service| service.refuse_bind(behaviour, request))?;
+    let call_id = pdu.header.call_id;
+    // Both messages have a fixed length, so that writing them cannot fail.
+    let (message, then) = match refusal {
+        BindRefusal::Nak(reason) => {
+            let nak = BindNak::new(reason);
+            (encode_pdu(PacketType::BIND_NAK, PfcFlags::WHOLE, call_id, Some(&nak), None).ok(), Then::GoOn)
+        }
+        BindRefusal::Fault(status) => {
+            let fault = Fault { alloc_hint: 0, context_id: 0, cancel_count: 0, status };
+            (encode_pdu(PacketType::FAULT, PfcFlags::WHOLE, call_id, Some(&fault), None).ok(), Then::GoOn)
+        }
+        BindRefusal::Drop => (None, Then::Drop),
+        BindRefusal::Silence => (None, Then::GoOn),
+    };
+    Some(Reply { messages: message.into_iter().collect(), then, ..Reply::default() })
 }

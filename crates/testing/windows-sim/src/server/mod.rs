@@ -1,7 +1,6 @@
 //! The host's servers: SMB over any stream, RPC over TCP, and a single pipe behind a real smbd.
 
 mod association;
-mod bind;
 mod listen;
 mod npa;
 mod publish;

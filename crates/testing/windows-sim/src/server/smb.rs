@@ -14,8 +14,8 @@ use wire::NtStatus;
 
 use super::association::Association;
 use super::{Reply, Then};
+use crate::host;
 use crate::host::WindowsHost;
-use crate::random;
 
 /// Serves one SMB connection until its client goes, it is idle for `idle_max`, or it breaks the protocol.
 ///
@@ -104,7 +104,7 @@ struct OpenPipe {
 
 impl Connection {
     fn new(host: Arc<WindowsHost>, peer: Option<IpAddr>) -> Self {
-        let mut config = ServerConfig::new(host.server_guid(), random::bytes());
+        let mut config = ServerConfig::new(host.server_guid(), host::random_bytes());
         {
             let behaviour = host.behaviour();
             config.dialects.clone_from(&behaviour.dialects);

@@ -3,18 +3,18 @@
 //! Then psql and sqlite3 run the joins over PDH's three tables that their users have, and find each record once.
 
 pub(super) mod server;
-mod transcript;
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use self::server::Server;
-use self::transcript::Transcript;
-use crate::Outcome;
-use crate::Result;
 use crate::process::Running;
 use crate::stage::{START_TIMEOUT, Stage};
 use crate::workspace::{Workspace, capture};
+use crate::{Outcome, Result};
 
 const COUNTERS: u32 = 20;
 
@@ -206,4 +206,95 @@ fn rows(text: &str) -> Vec<Row> {
 fn ask_sqlite(file: &Path, sql: &str, log: &str) -> Result<Vec<Row>> {
     let mut command = Command::new("sqlite3");
     Ok(rows(&capture(command.arg("-list").arg(file).arg(sql.replace("{log}", log)))?))
+}
+
+// What a program says of the records that it writes, compared with what is in the tables.
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What a program said of its records.
+#[derive(Default)]
+struct Transcript {
+    lines: RefCell<Vec<String>>,
+    written: BTreeSet<u32>,
+    dropped: BTreeSet<u32>,
+    failures: usize,
+    /// The last of them.
+    last_failure: String,
+}
+
+impl Transcript {
+    fn of(program: &mut Running) -> Result<Self> {
+        Self::default().until_end(program)
+    }
+
+    fn until_end(self, program: &mut Running) -> Result<Self> {
+        self.hear(program, "end", |line| line == "end")?;
+        self.read()
+    }
+
+    fn hear(&self, program: &mut Running, what: &str, is_it: impl Fn(&str) -> bool) -> Result<()> {
+        program.wait_for(what, TIMEOUT, |line| {
+            self.lines.borrow_mut().push(line.to_owned());
+            is_it(line).then_some(())
+        })
+    }
+
+    fn read(mut self) -> Result<Self> {
+        for line in self.lines.take() {
+            let words: Vec<&str> = line.split(' ').collect();
+            match words[..] {
+                ["written", first, last] => self.written.extend(first.parse::<u32>()?..=last.parse()?),
+                ["dropped", record] => {
+                    self.dropped.insert(record.parse()?);
+                }
+                ["failed", ..] => {
+                    self.failures += 1;
+                    line.clone_into(&mut self.last_failure);
+                }
+                _ => {}
+            }
+        }
+        Ok(self)
+    }
+
+    /// Each record that is written is there once, with its values, and in order. Answers how many are there that are not
+    /// said to be.
+    fn compare(&self, found: &[Row]) -> Result<usize> {
+        let mut records: BTreeMap<u32, (String, BTreeSet<u32>)> = BTreeMap::new();
+        for row in found {
+            let (Some(index), Some(record), Some(counter)) = (
+                row.first(),
+                row.get(5).and_then(|field| field.parse().ok()),
+                row.get(6).and_then(|field| field.parse().ok()),
+            ) else {
+                return Err(format!("a row is wrong: {row:?}").into());
+            };
+            let (record, counter): (u32, u32) = (record, counter);
+            let value = f64::from(record) + f64::from(counter) / 1000.0;
+            let expected = [time(record), format!("worker {}", counter / 2), (counter % 2).to_string()];
+            let is_right = row[1..4] == expected
+                && row[4].parse() == Ok(value)
+                && row[7..] == ["-1", "-1", "1"].map(str::to_owned);
+            let (known, counters) = records.entry(record).or_insert((index.clone(), BTreeSet::new()));
+            if !is_right || known != index || !counters.insert(counter) {
+                return Err(format!("a row is wrong, or there twice: {row:?}").into());
+            }
+        }
+        for (record, (_, counters)) in &records {
+            let expected: BTreeSet<u32> =
+                (0..COUNTERS).filter(|counter| *counter != record % COUNTERS).collect();
+            if *counters != expected {
+                return Err(format!("record {record} has only the counters {counters:?}").into());
+            }
+        }
+        if let Some(lost) = self.written.iter().find(|record| !records.contains_key(record)) {
+            return Err(format!("record {lost} was written and is not there").into());
+        }
+        Ok(records.len() - self.written.len())
+    }
+}
+
+fn time(record: u32) -> String {
+    format!("2026-03-01 00:{:02}:{:02}.000", record / 60, record % 60)
 }

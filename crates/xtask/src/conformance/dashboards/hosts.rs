@@ -6,15 +6,14 @@ use std::fs;
 use std::net::SocketAddr;
 use std::process::Command;
 
-use super::answers;
 use super::panels::{self, Chosen, Query};
-use crate::Outcome;
-use crate::Result;
+use super::{TIMEOUT, all_have_numbers, choices_are_there, columns_are_there, series};
 use crate::conformance::prometheus::{start_program, start_with};
 use crate::peers::go;
 use crate::process::{Running, poll};
 use crate::stage::{self, ACCOUNT, COUNTERSETS, Stage};
 use crate::workspace::Workspace;
+use crate::{Outcome, Result};
 
 /// A host that answers.
 const WELL: &str = "well";
@@ -93,7 +92,7 @@ fn host(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usiz
     let dashboard = panels::read(&workspace.root, panels::HOST)?;
     let chosen = |target| [("$job", job), ("$target", target), ("$top", "5")];
     let (well, half, closed) = (chosen(WELL), chosen(HALF), chosen(CLOSED));
-    answers::choices_are_there(&dashboard, prometheus, &well)?;
+    choices_are_there(&dashboard, prometheus, &well)?;
     let queries = panels::queries(&dashboard);
     let target = |query: &Query| {
         let of_trouble = TROUBLE.iter().find(|(name, _)| query.expression.contains(name));
@@ -101,8 +100,8 @@ fn host(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usiz
     };
     let asked: Vec<(&Query, &Chosen<'_>)> =
         queries.iter().map(|query| (query, target(query).as_slice())).collect();
-    answers::all_have_numbers(&asked, prometheus, || Ok(()))?;
-    answers::columns_are_there(&dashboard, prometheus, &[&well, &half, &closed])?;
+    all_have_numbers(&asked, prometheus, || Ok(()))?;
+    columns_are_there(&dashboard, prometheus, &[&well, &half, &closed])?;
     Ok(queries.len())
 }
 
@@ -110,14 +109,14 @@ fn host(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usiz
 fn fleet(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usize> {
     let dashboard = panels::read(&workspace.root, panels::FLEET)?;
     let chosen = [("$job", job), ("$target", ".+"), ("$top", "5"), ("$full", "0.1"), ("$memory", "0.99")];
-    answers::choices_are_there(&dashboard, prometheus, &chosen)?;
+    choices_are_there(&dashboard, prometheus, &chosen)?;
     let queries = panels::queries(&dashboard);
     let asked: Vec<(&Query, &Chosen<'_>)> = queries.iter().map(|query| (query, chosen.as_slice())).collect();
-    answers::all_have_numbers(&asked, prometheus, || Ok(()))?;
-    answers::columns_are_there(&dashboard, prometheus, &[&chosen])?;
+    all_have_numbers(&asked, prometheus, || Ok(()))?;
+    columns_are_there(&dashboard, prometheus, &[&chosen])?;
     for (state, hosts) in [("up", 4.0), ("partial", 1.0), ("down", 1.0)] {
         let shown = format!("sum(perfmon_exporter_target_state{{state='{state}'}}) == {hosts}");
-        poll(&shown, answers::TIMEOUT, || Ok(answers::series(&shown, prometheus)?.pop()))?;
+        poll(&shown, TIMEOUT, || Ok(series(&shown, prometheus)?.pop()))?;
     }
     Ok(queries.len())
 }
@@ -126,11 +125,11 @@ fn fleet(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usi
 fn alerts(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usize> {
     let dashboard = panels::read(&workspace.root, panels::ALERTS)?;
     let any = [("$job", job), ("$target", ".+"), ("$set", ".+"), ("$alert", ".+"), ("$chart", "Busy")];
-    answers::choices_are_there(&dashboard, prometheus, &any)?;
+    choices_are_there(&dashboard, prometheus, &any)?;
     let queries = panels::queries(&dashboard);
     let asked: Vec<(&Query, &Chosen<'_>)> = queries.iter().map(|query| (query, any.as_slice())).collect();
-    answers::all_have_numbers(&asked, prometheus, || Ok(()))?;
-    answers::columns_are_there(&dashboard, prometheus, &[&any])?;
+    all_have_numbers(&asked, prometheus, || Ok(()))?;
+    columns_are_there(&dashboard, prometheus, &[&any])?;
     Ok(queries.len())
 }
 
@@ -138,11 +137,11 @@ fn alerts(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<us
 fn logs(workspace: &Workspace, prometheus: SocketAddr, job: &str) -> Result<usize> {
     let dashboard = panels::read(&workspace.root, panels::LOGS)?;
     let any = [("$job", job), ("$target", ".+"), ("$set", ".+"), ("$__range", "1h")];
-    answers::choices_are_there(&dashboard, prometheus, &any)?;
+    choices_are_there(&dashboard, prometheus, &any)?;
     let queries = panels::queries(&dashboard);
     let asked: Vec<(&Query, &Chosen<'_>)> = queries.iter().map(|query| (query, any.as_slice())).collect();
-    answers::all_have_numbers(&asked, prometheus, || Ok(()))?;
-    answers::columns_are_there(&dashboard, prometheus, &[&any])?;
+    all_have_numbers(&asked, prometheus, || Ok(()))?;
+    columns_are_there(&dashboard, prometheus, &[&any])?;
     Ok(queries.len())
 }
 

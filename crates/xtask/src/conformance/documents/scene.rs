@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use clap::Parser;
+
 use super::blocks::{Block, What};
 use super::fixture::{self, Fixture, HostPorts};
-use super::{developer, windows};
-use crate::Result;
 use crate::process::{Running, free_port};
 use crate::stage::Stage;
 use crate::workspace::{Workspace, capture};
+use crate::{Arguments, Result};
 
 /// No command of the documents takes longer, building apart.
 const COMMAND_SECONDS_MAX: &str = "60";
@@ -122,7 +123,7 @@ impl<'a> Scene<'a> {
             What::Run(code) => block.commands().iter().try_for_each(|command| self.run(command, *code)),
             What::Root => self.as_root(block),
             What::Serve => self.serve(block),
-            What::Developer => self.look_at(block, developer::check),
+            What::Developer => self.look_at(block, check_command),
             What::WindowsHost => self.look_at(block, |_, _| Ok(())),
             What::Windows => self.look_at_windows(block),
             What::File(name) => self.write(name, &block.text),
@@ -243,7 +244,7 @@ impl<'a> Scene<'a> {
 
     fn look_at_windows(&mut self, block: &Block) -> Result<()> {
         for command in block.commands() {
-            windows::check(&command)?;
+            super::check_powershell(&command)?;
             self.counts.windows += 1;
         }
         Ok(())
@@ -280,4 +281,37 @@ impl<'a> Scene<'a> {
 /// Name and file of each credential that a unit hands over.
 fn loaded_credentials(unit: &str) -> impl Iterator<Item = (&str, &str)> {
     unit.lines().filter_map(|line| line.strip_prefix("LoadCredential=")?.split_once(':'))
+}
+
+// Commands for developers: whether they exist, without running them.
+
+/// Whether cargo, or this tool, would take the command.
+pub(super) fn check_command(workspace: &Workspace, command: &str) -> Result<()> {
+    let words = words(command)?;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["cargo", "xtask", rest @ ..] => {
+            Arguments::try_parse_from(["cargo xtask"].iter().chain(rest)).map_err(|error| {
+                let error = error.to_string();
+                format!("`{command}`: {}", error.lines().next().unwrap_or_default())
+            })?;
+            Ok(())
+        }
+        ["cargo", "build" | "test" | "bench", options @ ..] => {
+            for pair in options.windows(2).filter(|pair| pair[0] == "-p") {
+                if !workspace.packages.contains_key(pair[1]) {
+                    return Err(format!("`{command}`: there is no package `{}`", pair[1]).into());
+                }
+            }
+            Ok(())
+        }
+        ["cargo", "fuzz", ..] | ["cp", ..] => Ok(()),
+        _ => Err(format!("`{command}`: there is no check for it; see developer.rs").into()),
+    }
+}
+
+/// The words of a command as a shell splits them.
+fn words(command: &str) -> Result<Vec<String>> {
+    let printed = capture(Command::new("bash").args(["-c", &format!("printf '%s\\n' {command}")]))?;
+    Ok(printed.lines().map(str::to_owned).collect())
 }

@@ -12,7 +12,6 @@ mod moving;
 mod points;
 mod records;
 mod traces;
-mod written;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -22,12 +21,11 @@ use serde_json::Value;
 
 use self::certificates::Certificates;
 use self::collector::{Receiver, Rotel};
-use crate::Outcome;
 use crate::process::{Running, poll};
 use crate::scraped::{Labels, Page};
 use crate::stage::{ACCOUNT, Stage};
 use crate::workspace::Workspace;
-use crate::{Result, http, stage};
+use crate::{Outcome, Result, http, stage};
 
 pub(crate) use self::histograms::run as histograms;
 

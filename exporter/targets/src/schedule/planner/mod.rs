@@ -2,7 +2,6 @@
 //! of those that are due may begin.
 
 mod interval_slots;
-mod job;
 mod ready_queues;
 
 use std::cmp::Reverse;
@@ -12,8 +11,7 @@ use std::time::{Duration, Instant};
 use self::interval_slots::IntervalSlots;
 use self::ready_queues::ReadyQueues;
 
-pub use self::job::{Ending, JobId, JobSpec, TargetId};
-pub use self::ready_queues::{Limits, ReadyQueue};
+pub use self::ready_queues::{Ending, JobId, JobSpec, Limits, ReadyQueue, TargetId};
 
 /// Jobs begin at least so far apart when the process starts, as far as the shortest interval allows.
 const START_STEP: Duration = Duration::from_millis(20);

@@ -4,14 +4,14 @@
 
 mod chart;
 mod open;
-mod receivers;
 mod series;
 mod value;
 mod watched;
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use alerts::OpenAlert;
+use alerts::{Counts, Last, OpenAlert};
 use hyper::Response;
 
 use self::series::Source;
@@ -20,10 +20,9 @@ use super::amount::{count, span};
 use super::catalogue::Taken;
 use super::frame::{Frame, Section};
 use super::html::{Html, Query, Url};
-use super::{Entry, Paging, respond};
-use super::{cell, head, section, tile};
+use super::{Entry, Paging, cell, head, respond, section, tile};
 use crate::body::Answer;
-use crate::site::Site;
+use crate::metrics::Site;
 
 /// As often as most alerts are judged; the charts get a point with each look.
 const REFRESH_S: u64 = 5;
@@ -65,7 +64,7 @@ pub(super) fn page(site: &Site, query: &Query<'_>) -> Response<Answer> {
                 open::table_of_closed(html, rows, now, is_there);
             });
         }
-        section(html, "Receivers", receivers.len(), |html| receivers::table(html, &receivers, now));
+        section(html, "Receivers", receivers.len(), |html| receivers_table(html, &receivers, now));
         html.ours("</div>");
     }))
 }
@@ -169,4 +168,66 @@ const OTHER: usize = 5;
 /// The place of a state in [`STATES`].
 fn place_of(word: &str) -> usize {
     STATES.iter().position(|state| state.word == word).unwrap_or(OTHER)
+}
+
+fn receivers_table(html: &mut Html, receivers: &[Arc<Counts>], now: SystemTime) {
+    if receivers.is_empty() {
+        html.ours("<p class=\"empty\">Alerts are sent to nobody. To send them to Alertmanager, write ");
+        html.ours(
+            "<code>alerts: {alertmanagers: [{url: 'http://HOST:9093'}]}</code> in the configuration.</p>",
+        );
+        return;
+    }
+    let columns = [
+        ("Receiver", ""),
+        ("State", "near"),
+        ("Last success", "near"),
+        ("Sent", "number"),
+        ("To be sent", "number"),
+        ("Not delivered", "number"),
+        ("Last failure", ""),
+    ];
+    head(html, "Receivers", columns.into_iter());
+    for receiver in receivers {
+        let last = receiver.last();
+        html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><strong>").name(receiver.name());
+        html.ours("</strong><span class=\"sub\">").ours(receiver.kind().as_str()).ours("</span></th>");
+        state(html, &last);
+        cell(html, "Last success", last.success.map_or("–".to_owned(), |time| ago(now, time)));
+        number(html, "Sent", receiver.sent());
+        number(html, "To be sent", receiver.waiting());
+        number(html, "Not delivered", receiver.dropped().iter().map(|(_, count)| count).sum());
+        failure(html, &last, now);
+        html.ours("</tr>\n");
+    }
+    html.ours("</tbody></table>");
+}
+
+fn state(html: &mut Html, last: &Last) {
+    let (class, sign, word) = match last.is_up() {
+        Some(true) => ("up", "✓", "up"),
+        Some(false) => ("down", "✕", "failing"),
+        None => ("waiting", "○", "nothing sent yet"),
+    };
+    html.ours("<td role=\"cell\" class=\"near\" data-label=\"State\"><span class=\"state ").ours(class);
+    html.ours("\"><span aria-hidden=\"true\">").ours(sign).ours("</span> ").ours(word).ours("</span></td>");
+}
+
+fn number(html: &mut Html, name: &'static str, number: u64) {
+    html.ours("<td role=\"cell\" class=\"number\"").attr("data-label", name).ours(">");
+    html.text(count(number)).ours("</td>");
+}
+
+fn failure(html: &mut Html, last: &Last, now: SystemTime) {
+    let Some((time, trouble, message)) = &last.failure else {
+        html.ours("<td role=\"cell\"></td>");
+        return;
+    };
+    html.ours("<td role=\"cell\" data-label=\"Last failure\"><div>").text(ago(now, *time)).ours(": <code>");
+    html.text(trouble.as_str()).ours("</code><p class=\"trouble\">").prose(message).ours("</p>");
+    if last.is_up() == Some(false) {
+        html.ours("<p class=\"step\"><span class=\"label\">Next step:</span> ").prose(trouble.next_step());
+        html.ours("</p>");
+    }
+    html.ours("</div></td>");
 }

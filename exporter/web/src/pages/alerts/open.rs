@@ -8,9 +8,9 @@ use alerts::{Alert, OpenAlert};
 use super::series::{Source, figures};
 use super::value::Compared;
 use super::{ago, cell, head, labels, since, target};
+use crate::metrics::Site;
 use crate::pages::amount::span;
 use crate::pages::html::Html;
-use crate::site::Site;
 
 /// The label that has what people call an alert, where its plugin tells.
 const NAME: &str = "alert";

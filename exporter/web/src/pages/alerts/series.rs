@@ -11,11 +11,11 @@ use plugin_abi::Comparison;
 use series::model::{Family, Point};
 
 use super::place_of;
+use crate::metrics::Site;
 use crate::page_state::Seen;
 use crate::pages::Entry;
 use crate::pages::catalogue::{Counter, Taken, is_common};
 use crate::pages::cells::Cell;
-use crate::site::Site;
 
 const OBJECT: &str = "Alert";
 const STATE_INFO: &str = "State Info";

@@ -5,14 +5,13 @@ use std::time::{Duration, SystemTime};
 
 use super::series::{Figures, Row, Source, figures, state_of};
 use super::value::Compared;
-use super::{ROWS_MAX, cell, head, labels, since, target};
-use super::{STATES, place_of};
+use super::{ROWS_MAX, STATES, cell, head, labels, place_of, since, target};
+use crate::metrics::Site;
 use crate::pages::Paging;
 use crate::pages::amount::{count, span};
 use crate::pages::catalogue::instance;
 use crate::pages::html::{Html, Query, Url};
 use crate::pages::wanted::contains;
-use crate::site::Site;
 
 /// The label that names an alert.
 const NAME: &str = "alert";

@@ -3,24 +3,22 @@
 
 mod runs;
 mod series;
-mod sets;
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use hyper::{Response, StatusCode};
+use targets::storage::{FILES_MAX, FOLDERS_MAX, Run, Tree};
 
 use self::runs::{Rights, has_text, key_of};
-use self::series::{Set, sets};
-use super::amount::{bytes, count};
+use self::series::{SETS_MAX, Set, sets};
+use super::amount::{bytes, count, moment, number, span};
 use super::frame::{Frame, Section, crumbs};
 use super::html::{Html, Query, Url};
-use super::respond;
-use super::{section, tile};
+use super::{cell, head, respond, section, tile};
 use crate::body::Answer;
+use crate::metrics::Site;
 use crate::page_state::NoFiles;
-use crate::site::Site;
-use targets::storage::{FILES_MAX, FOLDERS_MAX, Run, Tree};
 
 const REFRESH_S: u64 = 10;
 
@@ -61,7 +59,7 @@ pub(super) async fn page(site: &Site, query: &Query<'_>) -> Response<Answer> {
         if !sets.is_empty() || found.is_ok() {
             summary(html, &sets, found.as_deref().ok());
         }
-        sets::table(html, &sets, now);
+        sets_table(html, &sets, now);
         html.ours("</div>\n");
         match &found {
             Ok(tree) => all_runs(html, tree, &wanted, rights, now),
@@ -203,4 +201,87 @@ fn one_run(
         *response.status_mut() = StatusCode::NOT_FOUND;
     }
     response
+}
+
+/// Writes the table, or what to do to have one.
+fn sets_table(html: &mut Html, sets: &[Set], now: SystemTime) {
+    section(html, "Sets", sets.len(), |html| {
+        if sets.is_empty() {
+            html.ours("<p class=\"empty\">No set logs counters. Add <code>counters</code> to a set of a module with the plugin ");
+            html.ours("<code>pla</code>, and the module to targets.</p>");
+            return;
+        }
+        let columns = [
+            ("Set", ""),
+            ("Status", "near"),
+            ("Serial", "near"),
+            ("Next start", ""),
+            ("Records", "near"),
+            ("Written", "near"),
+            ("Waiting", "near"),
+            ("Gaps", "near"),
+            ("Failures", "near"),
+        ];
+        head(html, "Sets that log counters", columns.into_iter());
+        sets.iter().take(SETS_MAX).for_each(|set| write(html, set, now));
+        html.ours("</tbody></table>");
+        if let Some(more @ 1..) = sets.len().checked_sub(SETS_MAX) {
+            html.ours("<p class=\"note\">").text(count(more as u64)).ours(" more sets are not shown.</p>");
+        }
+    });
+}
+
+fn write(html: &mut Html, set: &Set, now: SystemTime) {
+    html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><strong>").name(&set.name);
+    html.ours("</strong><span class=\"sub\"><a").href(&Url::of("targets").step(&set.target)).ours(">");
+    html.name(&set.target).ours("</a> · ").name(&set.module).ours("</span></th>");
+    html.ours("<td role=\"cell\" class=\"near\" data-label=\"Status\"><div>");
+    if set.is_failing {
+        status(html, "failing");
+        html.ours("<span class=\"sub\">records are not written: the log of the exporter says why</span>");
+    } else {
+        status(html, &set.status);
+    }
+    html.ours("</div></td>");
+    cell(html, "Serial", figure(set.serial_number));
+    html.ours("<td role=\"cell\" data-label=\"Next start\"><div>");
+    match set.next_start {
+        Some(at) => {
+            html.text(moment(at));
+            if let Some(left) = left(at, now) {
+                html.ours("<span class=\"sub\">in ").text(span(left)).ours("</span>");
+            }
+        }
+        None => drop(html.ours("–")),
+    }
+    html.ours("</div></td>");
+    cell(html, "Records", figure(set.records));
+    cell(html, "Written", set.bytes.map_or("–".to_owned(), bytes));
+    cell(html, "Waiting", figure(set.waiting));
+    cell(html, "Gaps", figure(set.gaps));
+    cell(html, "Failures", figure(set.failures));
+    html.ours("</tr>\n");
+}
+
+fn status(html: &mut Html, status: &str) {
+    let (class, sign) = match status {
+        "running" => ("up", "✓"),
+        "" => {
+            html.ours("–");
+            return;
+        }
+        "failed" | "failing" => ("down", "✕"),
+        _ => ("waiting", "○"),
+    };
+    html.ours("<span class=\"state ").ours(class).ours("\"><span aria-hidden=\"true\">").ours(sign);
+    html.ours("</span> ").text(status.replace('_', " ")).ours("</span>");
+}
+
+fn figure(value: Option<f64>) -> String {
+    value.map_or("–".to_owned(), number)
+}
+
+fn left(at: f64, now: SystemTime) -> Option<Duration> {
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::try_from_secs_f64(at).ok()?)?;
+    at.duration_since(now).ok()
 }

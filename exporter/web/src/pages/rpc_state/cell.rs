@@ -8,11 +8,11 @@ use rpc_cells::view::CellText;
 
 use super::no_state;
 use crate::body::Answer;
+use crate::metrics::Site;
 use crate::pages::frame::{Frame, Section, crumbs};
 use crate::pages::html::{Html, Query, Url};
 use crate::pages::respond;
 use crate::rpc_state::{State, number};
-use crate::site::Site;
 
 /// An object in a cell. Cell ids are those of a file, and a process may have several.
 struct Object {

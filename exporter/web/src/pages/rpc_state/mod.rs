@@ -3,7 +3,6 @@
 //! `?pid=`, `?interface=`, `?operation=` and `?call_id=` filter as the options of the command `rpc-state` do.
 //! `?format=json` is for programs. `/rpc-state/cell?pid=&cell=&owner=` shows one cell in full.
 
-mod calls;
 mod cell;
 mod tables;
 mod view;
@@ -14,20 +13,24 @@ mod words;
 use http_server::{plain, typed};
 use hyper::header::{CACHE_CONTROL, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
-use rpc_cells::view::label;
+use rpc_cells::view::{ClientCallRow, ServerCallRow, label};
 
 pub(super) use self::cell::page as cell_page;
-use self::view::{Rows, View, json_of};
 pub(super) use self::waiting::Waiting;
+
+use self::tables::table;
+use self::view::{Aged, Rows, View, json_of};
 use self::wanted::Wanted;
-use self::words::{call_name, class_and_sign, endpoint_of, server};
+use self::words::{
+    call_header, call_name, cell, cell_link, class_and_sign, endpoint_of, process, server, wait,
+};
 use super::amount::{count, took};
 use super::frame::{Frame, Section};
 use super::html::{Html, Query};
 use super::respond;
 use crate::body::Answer;
+use crate::metrics::Site;
 use crate::page_state::NoState;
-use crate::site::Site;
 
 /// Calls come and go quickly; reading some megabytes does not.
 const REFRESH_S: u64 = 3;
@@ -172,9 +175,9 @@ fn tables(html: &mut Html, view: &View, has_client_calls: bool, is_all: bool) {
             html.ours("<p class=\"empty\">").ours(nothing).ours("</p>");
         });
     } else {
-        section(html, "Calls to hosts", view.client_calls.count(), |html| calls::client_calls(html, view));
+        section(html, "Calls to hosts", view.client_calls.count(), |html| client_calls(html, view));
     }
-    some(html, "Calls from hosts", &view.server_calls, calls::server_calls);
+    some(html, "Calls from hosts", &view.server_calls, server_calls);
     some(html, "Connections", &view.connections, tables::connections);
     some(html, "Endpoints", &view.endpoints, tables::endpoints);
     some(html, "Threads", &view.threads, tables::threads);
@@ -208,4 +211,80 @@ fn section(html: &mut Html, title: &'static str, rows: usize, write: impl FnOnce
     html.ours("</h2>");
     write(html);
     html.ours("</section>\n");
+}
+
+fn client_calls(html: &mut Html, view: &View) {
+    let columns = [
+        ("Waits", "near"),
+        ("Call", ""),
+        ("Server", ""),
+        ("Process", ""),
+        ("Call id", "number"),
+        ("Cell", "near"),
+    ];
+    let mut trails = view.trails.iter();
+    table(html, "calls", "Calls to hosts, the oldest first", &columns, &view.client_calls, |html, call| {
+        client_call(html, call, trails.next().map_or(&[], Vec::as_slice));
+    });
+}
+
+fn client_call(html: &mut Html, call: &Aged<ClientCallRow>, trail: &[String]) {
+    let row = &call.row;
+    html.ours("<td role=\"cell\" class=\"near\" data-label=\"Waits\">");
+    wait(html, call);
+    html.ours("</td>");
+    call_header(html, &row.names, row.interface_start, row.opnum);
+    html.ours("<td role=\"cell\" data-label=\"Server\"><div>");
+    server(html, &row.server);
+    html.ours("<span class=\"sub\">");
+    endpoint_of(html, row);
+    html.ours("</span>");
+    if !trail.is_empty() {
+        html.ours("<ul class=\"trail\" aria-label=\"Where it goes on this machine\">");
+        for step in trail {
+            html.ours("<li>").name(step).ours("</li>");
+        }
+        html.ours("</ul>");
+    }
+    html.ours("</div></td>");
+    process(html, &row.found, call.is_running);
+    html.ours("<td role=\"cell\" class=\"number\" data-label=\"Call id\">").text(row.call_id).ours("</td>");
+    cell(html, &row.found);
+}
+
+fn server_calls(html: &mut Html, calls: &Rows<ServerCallRow>) {
+    let columns = [
+        ("For", "near"),
+        ("Call", ""),
+        ("State", "near"),
+        ("Caller", ""),
+        ("Thread", "near"),
+        ("Process", ""),
+        ("Call id", "number"),
+        ("Cell", "near"),
+    ];
+    table(html, "calls", "Calls from hosts, the oldest first", &columns, calls, server_call);
+}
+
+fn server_call(html: &mut Html, call: &Aged<ServerCallRow>) {
+    let row = &call.row;
+    html.ours("<td role=\"cell\" class=\"near\" data-label=\"For\">");
+    wait(html, call);
+    html.ours("</td>");
+    call_header(html, &row.names, row.interface_start, row.opnum);
+    html.ours("<td role=\"cell\" class=\"near\" data-label=\"State\">");
+    html.text(label(row.status.name(), row.status.0.into()));
+    html.ours("</td><td role=\"cell\" data-label=\"Caller\"><div>");
+    if row.caller_pid == 0 {
+        html.ours("connection ");
+        cell_link(html, &row.found, row.connection);
+    } else {
+        html.ours("process ").text(row.caller_pid).ours(", thread ").text(row.caller_tid);
+    }
+    html.ours("</div></td><td role=\"cell\" class=\"near\" data-label=\"Thread\">");
+    cell_link(html, &row.found, row.servicing_thread);
+    html.ours("</td>");
+    process(html, &row.found, call.is_running);
+    html.ours("<td role=\"cell\" class=\"number\" data-label=\"Call id\">").text(row.call_id).ours("</td>");
+    cell(html, &row.found);
 }

@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 
 use rpc_cells::view::{CallFilter, ClientCallRow, client_calls};
 use rpc_cells::{Name, ProcessIdentity};
+use targets::{TargetState, TargetStatus};
 
 use super::no_state;
 use super::view::{Aged, aged};
 use super::words::{call_name, cell_url, endpoint_of, wait};
+use crate::metrics::Site;
 use crate::page_state::NoState;
 use crate::pages::amount::{count, setting, took};
 use crate::pages::html::{Html, Url};
 use crate::rpc_state::State;
-use crate::site::Site;
-use targets::{TargetState, TargetStatus};
 
 /// Calls that are shown.
 const CALLS_SHOWN: usize = 10;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Document, Host, Setting, native, translate, yaml};
+use super::{Document, Host, Setting, native, translate, write_yaml};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -85,7 +85,7 @@ proptest! {
         let setting = Setting { host: &host, names: &native, scrape_s: 15, severity, matchers: Vec::new() };
         let translated = translate(&[document], &setting);
 
-        let text = yaml::write(&translated, &host.name);
+        let text = write_yaml(&translated, &host.name);
         let file: File = serde_saphyr::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         let wanted = &translated.sets[0];
         prop_assert_eq!(file.groups.len(), wanted.groups.len());

@@ -1,6 +1,6 @@
 //! Instances as matchers.
 
-use super::{Host, thresholds, told, told_of, translated_by, translated_with, yaml};
+use super::{Host, thresholds, told, told_of, translated_by, translated_with, write_yaml};
 use crate::to_rules::matchers::Matcher;
 
 /// The matchers of a path, or why it has no rule.
@@ -135,7 +135,7 @@ fn a_path_without_an_instance_means_the_sum_of_an_aggregate_counterset() {
         let is_sum = told[0].contains("_aggregate_");
         assert_eq!(told.iter().any(|line| line == sums), is_sum, "{told:?}");
         let needs = "#   - {name: 'Workers', aggregate: true}\n";
-        assert_eq!(yaml::write(&translated, "web1").contains(needs), is_sum, "{path}");
+        assert_eq!(write_yaml(&translated, "web1").contains(needs), is_sum, "{path}");
     }
 }
 

@@ -12,11 +12,11 @@ use counter_types::{
 };
 use pla_engine::{Comparison, Judge, Rule, Threshold};
 
-use super::{Document, native, translated, web1, yaml};
+use super::super::quoted;
+use super::{Document, native, translated, web1, write_yaml};
 use crate::to_rules::expression::{name_of, select};
 use crate::to_rules::host::{Counter, Counterset};
 use crate::to_rules::matchers::{Matcher, string};
-use crate::to_rules::text::quoted;
 
 const INTERVAL_S: u64 = 15;
 const SAMPLES: u64 = 12;
@@ -243,7 +243,7 @@ fn the_rules_of_every_type_are_tested_with_what_the_engine_judges() {
 
     expect_test::expect_file!["../../../tests/data/to_rules/counter_types.xml"].assert_eq(&xml);
     expect_test::expect_file!["../../../tests/data/to_rules/counter_types.rules.yaml"]
-        .assert_eq(&yaml::write(&translated, &host.name));
+        .assert_eq(&write_yaml(&translated, &host.name));
     expect_test::expect_file!["../../../tests/data/to_rules/counter_types.test.yaml"]
         .assert_eq(&test_file(counterset, &watched, &alerts));
 }

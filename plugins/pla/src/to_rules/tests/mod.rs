@@ -10,12 +10,11 @@ use plugin_abi::FamilyDef;
 use series::model::Target;
 use series::pipeline::{Normalize, metric_name};
 
-use super::Document;
+use super::{Document, write_yaml};
 use super::host::Host;
 use super::matchers::Matcher;
 use super::rules::{Remark, Translated};
 use super::translate::{Setting, translate};
-use super::yaml;
 
 /// What `discover` printed about a simulated host, without explain texts.
 const WEB1: &str = include_str!("../../../tests/data/to_rules/web1.json");
@@ -85,7 +84,7 @@ fn told_of(text: &str) -> Vec<String> {
 fn an_exported_set_becomes_a_group_of_rules_and_a_list_of_what_they_do_not_say() {
     let xml = include_str!("../../../tests/data/to_rules/nightly.xml");
     let translated = translated_with(document(xml), |setting| setting.severity = Some("warning".to_owned()));
-    let text = yaml::write(&translated, "web1");
+    let text = write_yaml(&translated, "web1");
     expect_test::expect_file!["../../../tests/data/to_rules/nightly.rules.yaml"].assert_eq(&text);
     assert!(!translated.is_complete());
 }

@@ -1,6 +1,6 @@
 //! What is said about what rules do not say, and where it is.
 
-use super::{Document, Host, collector, document, thresholds, told, translated, yaml};
+use super::{Document, Host, collector, document, thresholds, told, translated, write_yaml};
 
 #[test]
 fn a_document_that_is_no_set_is_refused_with_its_place() {
@@ -90,7 +90,7 @@ fn rules_say_what_the_configuration_has_to_export_for_them() {
         r"\Processor Information(*)\% Processor Time>90",
         r"\Memory\Available MBytes<100",
     ]));
-    let text = yaml::write(&translated, "web1");
+    let text = write_yaml(&translated, "web1");
     assert_eq!(text.matches(totals).count(), 1, "{text}");
     let needs = "#   - {name: 'Memory'}\n#   - {name: 'Processor Information', totals: keep}\n";
     assert!(text.contains(needs), "{text}");

@@ -2,7 +2,7 @@
 
 use wire::{Guid, WideStr};
 
-use super::dropped::Reason;
+use super::Reason;
 use super::layout::{Value, text, vt};
 
 /// [MS-COMT] 3.2.5.1.1: a process with COM+ applications. A property that is missing, or that the host does not track

@@ -2,13 +2,12 @@
 
 use wire::{DecodeError, DecodeResult, ReadCursor, WideStr};
 
-use super::Visitor;
-use super::dropped::{Dropped, Limits, Position, Reason};
 use super::entry::{ComponentSlots, Container, ContainerSlots, Process, Slots};
 use super::layout::{
     CollectionHeader, CollectionType, Marshalled, Property, Value, collection, object, objref, property,
     skip_objref, text, vt,
 };
+use super::{Dropped, Limits, Position, Reason, Visitor};
 
 /// Reads the OBJREF_CUSTOM of a tracker event, visits all entries, and returns how many bytes it has. Bytes after it
 /// are not looked at.

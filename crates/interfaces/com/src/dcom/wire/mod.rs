@@ -1,21 +1,21 @@
 //! Bytes that are no NDR, little-endian and without padding.
 
-mod context;
 mod dual_string_array;
 mod error_info;
 mod objref;
-mod std_objref;
 
-pub use self::context::Context;
-pub use self::dual_string_array::{BINDINGS_MAX, DualStringArray, SecurityBinding, StringBinding};
-pub use self::error_info::{ErrorInfo, TEXT_UNITS_MAX};
-pub use self::objref::{CustomHeader, Objref, ObjrefBody};
 use std::borrow::Cow;
 
 use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, Guid, ReadCursor, WriteCursor,
     ensure_size,
 };
+
+pub use self::dual_string_array::{BINDINGS_MAX, DualStringArray, SecurityBinding, StringBinding};
+pub use self::error_info::{ErrorInfo, TEXT_UNITS_MAX};
+pub use self::objref::{CustomHeader, Objref, ObjrefBody};
+
+use super::types::{CLSID_CONTEXT_MARSHALER, IID_CONTEXT, Oid, Oxid, ReferenceFlags, StdObjref};
 
 /// [MS-DCOM] 2.2.18.8 `DATAELEMENT`: a context.
 #[doc(alias = "DATAELEMENT")]
@@ -80,5 +80,129 @@ impl<'de> Decode<'de> for DataElement<'de> {
         let as_size = |count| usize::try_from(count).unwrap_or(usize::MAX);
         let padded = src.take_slice(Self::NAME, "Data", as_size(rounded))?;
         Ok(Self { id, data: Cow::Borrowed(&padded[..as_size(size)]) })
+    }
+}
+
+// The form that a STDOBJREF has in an OBJREF.
+
+impl StdObjref {
+    const NAME: &'static str = "STDOBJREF";
+    const FIXED_PART_SIZE: usize =
+        4 /* flags */ + 4 /* cPublicRefs */ + 8 /* oxid */ + 8 /* oid */ + Guid::FIXED_PART_SIZE;
+}
+
+impl Encode for StdObjref {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u32(self.flags.0);
+        dst.write_u32(self.public_refs);
+        dst.write_u64(self.oxid.0);
+        dst.write_u64(self.oid.0);
+        self.ipid.encode(dst)
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE
+    }
+}
+
+impl<'de> Decode<'de> for StdObjref {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        Ok(Self {
+            flags: ReferenceFlags(src.read_u32()),
+            public_refs: src.read_u32(),
+            oxid: Oxid(src.read_u64()),
+            oid: Oid(src.read_u64()),
+            ipid: Guid::decode(src)?,
+        })
+    }
+}
+
+const VERSION: (u16, u16) = (1, 1);
+const CTXMSHLFLAGS_BYVAL: u32 = 2;
+
+/// [MS-DCOM] 2.2.20 `Context`: where an object is used. A client that asks for one says its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context<'a> {
+    /// What names the context.
+    pub id: Guid,
+    /// How many properties there are.
+    pub count: u32,
+    /// The properties, as bytes: an array of `PROPMARSHALHEADER`.
+    pub properties: Cow<'a, [u8]>,
+}
+
+impl Context<'static> {
+    /// A context without properties.
+    #[must_use]
+    pub const fn new(id: Guid) -> Self {
+        Self { id, count: 0, properties: Cow::Borrowed(&[]) }
+    }
+}
+
+impl Context<'_> {
+    const NAME: &'static str = "Context";
+    const FIXED_PART_SIZE: usize = 2 /* MajorVersion */ + 2 /* MinVersion */ + Guid::FIXED_PART_SIZE + 4 /* Flags */
+        + 4 /* Reserved */ + 4 /* dwNumExtents */ + 4 /* cbExtents */ + 4 /* MshlFlags */ + 4 /* Count */ + 4 /* Frozen */;
+
+    /// The context as an object that marshals itself.
+    ///
+    /// # Errors
+    /// Those of [`Encode::encode`].
+    pub fn to_objref(&self) -> EncodeResult<Objref<'static>> {
+        Ok(Objref::custom(IID_CONTEXT, CLSID_CONTEXT_MARSHALER, wire::encode_vec(self)?))
+    }
+}
+
+impl Encode for Context<'_> {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u16(VERSION.0);
+        dst.write_u16(VERSION.1);
+        self.id.encode(dst)?;
+        dst.write_u32(CTXMSHLFLAGS_BYVAL);
+        dst.write_u32(0 /* Reserved */);
+        dst.write_u32(0 /* dwNumExtents */);
+        dst.write_u32(0 /* cbExtents */);
+        dst.write_u32(0 /* MshlFlags */);
+        dst.write_u32(self.count);
+        dst.write_u32(1 /* Frozen */);
+        dst.write_slice(&self.properties);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE + self.properties.len()
+    }
+}
+
+impl<'de> Decode<'de> for Context<'de> {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        let begin = src.pos();
+        let invalid =
+            |field, at, reason| Err(DecodeError::invalid_field(Self::NAME, field, begin + at, reason));
+        if (src.read_u16(), src.read_u16()) != VERSION {
+            return invalid("MajorVersion", 0, "is not 1.1");
+        }
+        let id = Guid::decode(src)?;
+        if src.read_u32() != CTXMSHLFLAGS_BYVAL {
+            return invalid("Flags", 20, "is not CTXMSHLFLAGS_BYVAL");
+        }
+        src.skip(Self::NAME, "Reserved", 4)?;
+        if (src.read_u32(), src.read_u32()) != (0, 0) {
+            return invalid("dwNumExtents", 28, "there are extents");
+        }
+        src.skip(Self::NAME, "MshlFlags", 4)?;
+        let count = src.read_u32();
+        src.skip(Self::NAME, "Frozen", 4)?;
+        Ok(Self { id, count, properties: Cow::Borrowed(src.read_slice(src.len())) })
     }
 }

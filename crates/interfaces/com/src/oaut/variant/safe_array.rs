@@ -1,8 +1,8 @@
 use rpc::ndr::{Conformant, ConformantBytes, EncodeError, InterfacePointer, NdrDecode, NdrEncode, Ref};
 use wire::{EncodeResult, Guid, open_enum};
 
+use super::super::Bstr;
 use super::{VarType, Variant};
-use crate::oaut::bstr::Bstr;
 
 open_enum! {
     /// [MS-OAUT] 2.2.9: flags of an array. Those that say how it lies in memory mean nothing to its reader.

@@ -15,11 +15,10 @@ use rustix::io::Errno;
 
 use self::job::Job;
 use self::record::Record;
+use super::MB;
 use crate::data_manager::folders::{self, Folder};
-use crate::data_manager::settings::MB;
-use crate::data_manager::tree;
 use crate::data_manager::{
-    Error, FolderAction, Folders, Managed, ManagerSettings, Request, Result, ScanLimits,
+    Error, FolderAction, Folders, Managed, ManagerSettings, Request, Result, ScanLimits, tree,
 };
 
 const HOURS_PER_DAY: i64 = 24;

@@ -7,8 +7,6 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
-use super::name;
-
 const SIGNATURE: &[u8] = b"MSCF";
 const HEADER_BYTES: usize = 36;
 const FOLDER_BYTES: usize = 8;
@@ -202,7 +200,7 @@ impl<R: Read + Seek> Fields<'_, R> {
             }
         }
         Ok(Entry {
-            path: name::from_cabinet(&name)?,
+            path: super::name_from_cabinet(&name)?,
             bytes: u32_at(0),
             modified: modified(u16_at(10), u16_at(12)),
             folder: u16_at(8),

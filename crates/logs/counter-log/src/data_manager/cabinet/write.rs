@@ -4,7 +4,6 @@ use cab::{CabinetBuilder, CompressionType};
 use jiff::Timestamp;
 use time::{OffsetDateTime, PrimitiveDateTime};
 
-use super::name;
 use crate::data_manager::{Error, Result};
 
 /// Bytes of a cabinet file: its offsets are signed in most programs.
@@ -68,7 +67,7 @@ impl Plan {
         let mut part = Vec::new();
         let mut bytes = HEADER_BYTES;
         for file in files {
-            if let Err(reason) = name::to_cabinet(&file.path) {
+            if let Err(reason) = super::name_to_cabinet(&file.path) {
                 plan.left_out.push((file, reason));
                 continue;
             }
@@ -114,7 +113,8 @@ pub fn write<W: Write + Seek, R: Read>(
     let mut builder = CabinetBuilder::new();
     let folder = builder.add_folder(CompressionType::MsZip);
     for file in files {
-        let path = name::to_cabinet(&file.path).map_err(|reason| Error::left_alone(&file.path, reason))?;
+        let path =
+            super::name_to_cabinet(&file.path).map_err(|reason| Error::left_alone(&file.path, reason))?;
         folder.add_file(path).set_datetime(date_time(file.modified));
     }
     let mut writer = builder.build(target).map_err(|error| Error::io("write cabinet file", name, error))?;

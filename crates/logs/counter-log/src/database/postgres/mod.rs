@@ -5,7 +5,6 @@ mod failure;
 mod guard;
 mod store;
 mod tables;
-mod tls;
 
 use std::net::IpAddr;
 use std::path::PathBuf;

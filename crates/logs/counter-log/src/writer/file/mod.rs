@@ -1,7 +1,6 @@
 //! A log as a file.
 
 mod failure;
-mod folder;
 mod growing;
 mod parquet;
 mod recover;
@@ -14,14 +13,15 @@ use std::sync::{Arc, LazyLock};
 
 use cap_std::fs::Dir;
 use parking_lot::Mutex;
+use safe_files::WeakMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, spawn_blocking};
 
+pub use self::recover::{Recovered, cut_unfinished_rows, recover};
+
+use self::failure::{failure, refused};
 use self::series::FileSeries;
 use crate::{Batch, LogHeader, LogSink, SinkError, SinkErrorKind, Written};
-use safe_files::WeakMap;
-
-pub use self::recover::{Recovered, cut_unfinished_rows, recover};
 
 /// Opens the folder of a log, each time that a file is begun: a handle of a folder that was removed stays dead when there is
 /// another of its name.
@@ -237,6 +237,48 @@ impl FileProgress {
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 }
+
+// Files of one folder, by names without a folder in them.
+
+/// Removes a file, if there is one.
+fn remove_file(folder: &Dir, name: &str) -> io::Result<()> {
+    match folder.remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Whether there is something of this name, be it a link that leads nowhere.
+fn has_file(folder: &Dir, name: &str) -> io::Result<bool> {
+    match folder.symlink_metadata(name) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The first of `NAME`, `NAME (2)`, `NAME (3)` … that is free.
+fn free_name(name: &str, is_taken: impl Fn(&str) -> io::Result<bool>) -> Result<String, SinkError> {
+    for number in 1..=NUMBERS_MAX {
+        let candidate = if number == 1 { name.to_owned() } else { beside(name, &format!("({number})")) };
+        match is_taken(&candidate) {
+            Ok(false) => return Ok(candidate),
+            Ok(true) => {}
+            Err(error) => return Err(failure(format_args!("look for {candidate}"), &error)),
+        }
+    }
+    Err(refused(format!("{name} and {NUMBERS_MAX} names beside it are taken; remove older files")))
+}
+
+/// `NAME.csv` with a mark is `NAME MARK.csv`.
+fn beside(name: &str, mark: &str) -> String {
+    match name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) {
+        Some((stem, extension)) => format!("{stem} {mark}.{extension}"),
+        None => format!("{name} {mark}"),
+    }
+}
+
+const NUMBERS_MAX: u32 = 9_999;
 
 #[cfg(test)]
 mod tests;

@@ -4,15 +4,14 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::parquet::journal::{self, JOURNAL_BYTES_MAX, Journal};
-use crate::parquet::{Error, ROW_GROUP_VALUES, START, Table};
-use crate::{LogHeader, Row, SinkError};
 use cap_std::fs::Dir;
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::{failure, refused};
-use super::folder;
 use super::growing::{Growing, write_all_at};
+use crate::parquet::journal::{self, JOURNAL_BYTES_MAX, Journal};
+use crate::parquet::{Error, ROW_GROUP_VALUES, START, Table};
+use crate::{LogHeader, Row, SinkError};
 
 /// What the name of a journal has after that of its file.
 pub(super) const JOURNAL_SUFFIX: &str = ".part";
@@ -44,7 +43,7 @@ impl ParquetFile {
             .and_then(|footer| new_journal(&folder, name, header, table.end(), &footer))
             .inspect_err(|_| {
                 // The failure that counts is the first one.
-                let _ = folder::remove(&folder, name);
+                let _ = super::remove_file(&folder, name);
             })?;
         let columns = header.columns.len();
         Ok(Self {
@@ -129,7 +128,8 @@ pub(super) fn recover(folder: &Dir, name: &str) -> Result<u64, SinkError> {
 
 fn remove_journal(folder: &Dir, name: &str) -> Result<(), SinkError> {
     let journal = journal_name(name);
-    let removed = folder::remove(folder, &unready(&journal)).and_then(|()| folder::remove(folder, &journal));
+    let removed =
+        super::remove_file(folder, &unready(&journal)).and_then(|()| super::remove_file(folder, &journal));
     removed.map_err(|error| failure(format_args!("remove {journal}"), &error))
 }
 
@@ -163,10 +163,10 @@ fn new_journal(
     let journal = journal_name(name);
     let unready = unready(&journal);
     let write = || {
-        folder::remove(folder, &unready)?;
+        super::remove_file(folder, &unready)?;
         let file = safe_files::create(folder, &unready)?;
         if let (_, Some(error)) = write_all_at(&file, &begin, 0) {
-            folder::remove(folder, &unready)?;
+            super::remove_file(folder, &unready)?;
             return Err(error);
         }
         folder.rename(&unready, folder, &journal)?;

@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::parquet::journal;
-use crate::{Batch, SinkError, SinkErrorKind, TextFormat, Written};
 use cap_std::fs::Dir;
 use jiff::Timestamp;
 use safe_files::is_file_name;
 
-use super::FileProgress;
 use super::failure::{failure, refused};
-use super::folder::{self, beside, free_name};
 use super::growing::{Encoded, Growing};
 use super::parquet::{ParquetFile, journal_name};
 use super::text::TextFile;
-use super::{Begin, Existing, FileFormat};
+use super::{Begin, Existing, FileFormat, FileProgress, beside, free_name};
+use crate::parquet::journal;
+use crate::{Batch, SinkError, SinkErrorKind, TextFormat, Written};
 
 #[derive(Debug)]
 pub(super) struct FileSeries {
@@ -157,11 +155,12 @@ impl FileSeries {
         let opened = folder().map_err(|error| failure(format_args!("open the folder of {name}"), &error))?;
         let is_parquet = options.format == FileFormat::Parquet;
         let is_taken = |name: &str| {
-            Ok(folder::has(&opened, name)? || is_parquet && folder::has(&opened, &journal_name(name))?)
+            Ok(super::has_file(&opened, name)?
+                || is_parquet && super::has_file(&opened, &journal_name(name))?)
         };
         if self.existing == Existing::Replace {
-            let journal = if is_parquet { folder::remove(&opened, &journal_name(name)) } else { Ok(()) };
-            let removed = journal.and_then(|()| folder::remove(&opened, name));
+            let journal = if is_parquet { super::remove_file(&opened, &journal_name(name)) } else { Ok(()) };
+            let removed = journal.and_then(|()| super::remove_file(&opened, name));
             removed.map_err(|error| failure(format_args!("replace {name}"), &error))?;
         }
         let free = free_name(name, is_taken)?;

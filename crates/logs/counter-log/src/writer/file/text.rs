@@ -4,13 +4,12 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-use crate::{LogHeader, SinkError, TextFormat, TextLog};
 use cap_std::fs::Dir;
 use jiff::Timestamp;
 
 use super::failure::failure;
-use super::folder;
 use super::growing::{Encoded, Growing};
+use crate::{LogHeader, SinkError, TextFormat, TextLog};
 
 /// A file of text that rows are added to.
 #[derive(Debug)]
@@ -38,7 +37,7 @@ impl TextFile {
             (_, None) => Ok(Self { log, file }),
             (_, Some(error)) => {
                 // The failure that counts is the first one.
-                let _ = folder::remove(folder, name);
+                let _ = super::remove_file(folder, name);
                 Err(failure(format_args!("write the header of {name}"), &error))
             }
         }

@@ -1,7 +1,7 @@
 use std::fs;
 use std::io::{Cursor, Read as _};
 
-use counter_log::data_manager::cabinet::{Cabinet, NewFile, PartLimits, Plan, to_cabinet, write};
+use counter_log::data_manager::cabinet::{Cabinet, NewFile, PartLimits, Plan, name_to_cabinet, write};
 use counter_log::data_manager::{Error, ExtractLimits, extract};
 use jiff::Timestamp;
 
@@ -63,7 +63,7 @@ fn a_cabinet_has_the_bytes_names_and_times_of_its_files() {
     let mut other = cab::Cabinet::new(Cursor::new(&bytes)).unwrap();
     for (path, bytes) in &files {
         let mut read = Vec::new();
-        other.read_file(&to_cabinet(path).unwrap()).unwrap().read_to_end(&mut read).unwrap();
+        other.read_file(&name_to_cabinet(path).unwrap()).unwrap().read_to_end(&mut read).unwrap();
         assert!(read == *bytes, "{path}");
     }
 }

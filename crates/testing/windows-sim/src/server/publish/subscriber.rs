@@ -13,7 +13,7 @@ use rpc::{FromStub, Interface, Message, Reply, Request};
 use wire::{Guid, Win32Error, decode};
 
 use super::caller::{CallError, Caller, RunTime};
-use crate::random;
+use crate::host;
 
 /// A subscriber that can be called.
 pub(super) struct Connected {
@@ -128,5 +128,5 @@ async fn query_interface(caller: &mut Caller, program: &Program, ipid: Guid) -> 
 }
 
 fn object_stub<R: Request>(version: ComVersion, request: &R) -> Result<Vec<u8>, CallError> {
-    Ok(request_stub(&OrpcThis::new(version, random::guid()), request)?)
+    Ok(request_stub(&OrpcThis::new(version, host::random_guid()), request)?)
 }

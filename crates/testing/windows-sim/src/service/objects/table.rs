@@ -10,8 +10,8 @@ use wire::{FileTime, Guid, HResult};
 
 use super::class::{ComClass, ComObject, Program, SharedObject};
 use crate::choices::InterfaceReferences;
+use crate::host;
 use crate::host_state::HostState;
-use crate::random;
 
 /// Objects that one host has at a time.
 pub const OBJECTS_MAX: usize = 4096;
@@ -56,7 +56,7 @@ struct InterfaceEntry {
 
 impl Tables {
     fn insert(&mut self, class: &Arc<dyn ComClass>, object: Box<dyn ComObject>, now: FileTime) -> Oid {
-        let oid = Oid(u64::from_le_bytes(random::bytes()));
+        let oid = Oid(u64::from_le_bytes(host::random_bytes()));
         let object = Arc::new(Mutex::new(object));
         self.objects.insert(oid, ObjectEntry { class: Arc::clone(class), object, pinged: now });
         oid
@@ -95,8 +95,8 @@ impl Program for ObjectTable {
 impl ObjectTable {
     /// A program that has these classes, and no objects.
     pub(in crate::service) fn new(classes: Vec<Arc<dyn ComClass>>) -> Self {
-        let oxid = Oxid(u64::from_le_bytes(random::bytes()));
-        Self { oxid, ipid_rem_unknown: random::guid(), classes, tables: Mutex::default() }
+        let oxid = Oxid(u64::from_le_bytes(host::random_bytes()));
+        Self { oxid, ipid_rem_unknown: host::random_guid(), classes, tables: Mutex::default() }
     }
 
     pub(super) fn classes(&self) -> &[Arc<dyn ComClass>] {
@@ -240,7 +240,7 @@ impl ObjectTable {
                 ipid
             }
             None => {
-                let ipid = random::guid();
+                let ipid = host::random_guid();
                 let references = u64::from(references);
                 tables.interfaces.insert(ipid, InterfaceEntry { oid, iid, references });
                 ipid

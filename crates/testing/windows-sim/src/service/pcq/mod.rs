@@ -20,9 +20,9 @@ use wire::{Guid, Win32Error};
 use self::query::Query;
 use super::{Call, Endpoint, Handler, Service, winreg};
 use crate::choices::{Choices, IndexAnswer, OddAnswer, SmallBuffer};
+use crate::host;
 use crate::host_state::HostState;
 use crate::model::{Counterset, Moment, ValueSource};
-use crate::random;
 use crate::rule::{Action, CallKind};
 use crate::service::pcq::corrupt::returns_buffer;
 
@@ -211,7 +211,7 @@ impl PerflibV2Service for PerflibService {
 
     fn open_query_handle(&mut self, _machine: &str) -> Result<QueryHandle, Win32Error> {
         if self.queries.len() < QUERIES_MAX {
-            let uuid = random::guid();
+            let uuid = host::random_guid();
             self.queries.insert(uuid, Query::default());
             Ok(QueryHandle { attributes: 0, uuid })
         } else {

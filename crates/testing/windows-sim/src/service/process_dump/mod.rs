@@ -17,8 +17,7 @@ use wire::{Guid, HResult, Win32Error};
 use super::Call;
 use super::objects::{ComClass, ComInterface, ComObject, Program, Refusing};
 use crate::choices::ProcessDumps;
-use crate::dumps::{OWN_DIRECTORY, OWN_FILES_MAX, ProcessDump};
-use crate::host_state::HostState;
+use crate::host_state::{HostState, OWN_DIRECTORY, OWN_FILES_MAX, ProcessDump};
 
 /// The name of process dumps in rules, counts and recordings.
 pub const NAME: &str = "process-dump";

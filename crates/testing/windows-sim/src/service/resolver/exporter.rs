@@ -12,13 +12,12 @@ use rpc::orpc::ComVersion;
 use rpc::{FromStub, Interface, Message, Request, ServerResult};
 use wire::{FileTime, Win32Error};
 
-use super::ping_sets::PingSets;
+use super::PingSets;
 use crate::host_state::HostState;
 use crate::rule::Action;
 use crate::service::objects::ObjectTable;
 use crate::service::refused::refused;
-use crate::service::{Call, Endpoint, Handler, Service, TcpPort};
-use crate::service::{exporter_bindings, resolver_bindings};
+use crate::service::{Call, Endpoint, Handler, Service, TcpPort, exporter_bindings, resolver_bindings};
 
 /// `RPC_C_AUTHN_LEVEL_PKT_PRIVACY`: the least level at which the host's objects take calls.
 pub(super) const AUTHN_HINT: u32 = 6;

@@ -1,7 +1,6 @@
 //! The remote registry [MS-RRP] with the keys of a host, the list of its countersets, and its performance data: one
 //! [`RegistryService`] for each association group.
 
-mod corrupt;
 mod names;
 mod performance_data;
 
@@ -50,8 +49,8 @@ use wire::{Guid, Win32Error};
 use self::performance_data::Query;
 use super::{BindRefusal, BindRequest, Call, Endpoint, Handler, Service};
 use crate::behaviour::{Behaviour, RegistryMode};
+use crate::host;
 use crate::host_state::HostState;
-use crate::random;
 use crate::registry::{KeyContents, RegistryValue};
 use crate::rule::Action;
 use crate::service::refused::refused;
@@ -134,7 +133,7 @@ impl RegistryService {
         if !self.is_granted {
             Err(Win32Error::ERROR_ACCESS_DENIED)
         } else if self.keys.len() < KEYS_MAX {
-            let uuid = random::guid();
+            let uuid = host::random_guid();
             self.keys.insert(uuid, key);
             Ok(KeyHandle { attributes: 0, uuid })
         } else {

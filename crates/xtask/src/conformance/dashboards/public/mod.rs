@@ -13,14 +13,13 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::answers::{TIMEOUT, ask};
-use crate::Outcome;
-use crate::Result;
+use super::{TIMEOUT, ask};
 use crate::conformance::prometheus::{percent_encoded, start_program};
 use crate::peers::go;
 use crate::process::{Running, poll};
 use crate::stage::{self, Stage, Target};
 use crate::workspace::Workspace;
+use crate::{Outcome, Result};
 
 const READS: &str = include_str!("reads.json");
 

@@ -1,12 +1,11 @@
 use dcerpc::Channel;
 use wire::{Decode, Guid, ReadCursor};
 
+use super::super::{decode_guid, decode_text};
 use crate::pcq::Error;
 use crate::pcq::perflibv2::RegistrationRequest;
-use crate::pcq::perflibv2::client::Buffer;
-use crate::pcq::perflibv2::client::PerflibV2Client;
+use crate::pcq::perflibv2::client::{Buffer, PerflibV2Client};
 use crate::pcq::perflibv2::methods::QueryCountersetRegistrationInfoRequest;
-use crate::pcq::perflibv2::registration::{decode_guid, decode_text};
 use crate::pcq::types::{CounterId, Lcid};
 use crate::pcq::wire::{CounterRegInfo, CounterSetRegistration, CounterStrings};
 

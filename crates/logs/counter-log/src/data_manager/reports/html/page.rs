@@ -1,10 +1,8 @@
 use std::fmt::Write;
 
-use super::Labels;
-use super::is_full;
 use super::table::Writer;
 use super::warnings::{self, Tags};
-use super::{escaped, push};
+use super::{Labels, escaped, is_full, push};
 use crate::data_manager::reports::tree::{NodeId, Tree};
 
 /// [MS-PLA] 2.2.3.3: rows that are shown of a table where nothing else is said.
@@ -62,7 +60,7 @@ impl Writer<'_> {
                 let text = warnings::text(self.tree, data, &self.labels);
                 match (self.tree.attribute(data, "units"), text.parse()) {
                     (Some("s"), Ok(seconds)) => out.push_str(&duration(seconds)),
-                    _ => push(&super::number::shown(&text).unwrap_or(text), out),
+                    _ => push(&super::shown_number(&text).unwrap_or(text), out),
                 }
                 out.push_str("</dd></div>");
             }

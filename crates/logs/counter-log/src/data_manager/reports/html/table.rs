@@ -1,9 +1,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use super::Labels;
 use super::warnings::{Tags, sign, text};
-use super::{escaped, is_full, number, push};
+use super::{Labels, escaped, is_full, push};
 use crate::data_manager::reports::tree::{NodeId, Tree};
 use crate::data_manager::reports::xpath::to_number;
 
@@ -154,7 +153,7 @@ impl<'a> Writer<'a> {
                 label: self.labels.of_element(self.tree, data),
                 units: self.tree.attribute(data, "units").filter(|_| is_header),
                 is_number: class == "number"
-                    || (!is_header && number::shown(&self.tree.text(data)).is_some()),
+                    || (!is_header && super::shown_number(&self.tree.text(data)).is_some()),
             });
         }
         columns
@@ -228,7 +227,7 @@ impl<'a> Writer<'a> {
         if let Some(link) = &link {
             let _ = write!(out, "<a href=\"{link}\">");
         }
-        match number::shown(&text).filter(|_| is_number) {
+        match super::shown_number(&text).filter(|_| is_number) {
             Some(number) => {
                 let _ = write!(out, "<data value=\"{}\">{number}</data>", escaped(text.trim()));
             }

@@ -1,9 +1,8 @@
 use crate::Column;
 
-use super::rows::{Objects, Rows, instance_label};
+use super::super::Figures;
 use super::schema::{CounterTable, Schema, Section};
-use super::{Options, Source};
-use crate::data_manager::reports::statistics::Figures;
+use super::{Objects, Options, Rows, Source, instance_label};
 use crate::data_manager::reports::tree::{NodeId, Tree};
 use crate::data_manager::reports::xpath::{Work, number_text};
 

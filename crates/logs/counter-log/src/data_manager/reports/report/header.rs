@@ -1,7 +1,7 @@
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit};
 
-use crate::data_manager::reports::facts::RunFacts;
+use super::RunFacts;
 use crate::data_manager::reports::tree::{NodeId, Tree};
 
 /// Gaps and files that are listed; all of them are counted.

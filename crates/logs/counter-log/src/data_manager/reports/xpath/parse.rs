@@ -1,6 +1,5 @@
-use super::Error;
 use super::expression::{Axis, Expr, Function, Operator, Path, Start, Step, Test};
-use super::lexer::{Placed, Token};
+use super::{Error, Placed, Token};
 
 /// Reads tokens as one expression. `end` is the byte at which the text ends. Errors have bytes for characters.
 pub(super) fn expression(tokens: Vec<Placed>, end: usize, depth_max: u32) -> Result<Expr, Error> {
