@@ -18,7 +18,6 @@ mod counts;
 mod labels;
 mod notifier;
 pub mod parsers;
-mod payload;
 mod plan;
 mod receiver;
 mod registry;
@@ -29,9 +28,8 @@ pub use self::counts::{AllCounts, Counts, Last, Loss};
 pub use self::notifier::{
     AlertMetrics, AlertOptions, METRICS, Notifier, ReceiverKind, ReceiverOptions, UrlSource,
 };
-pub use self::payload::{Alert, alertmanager_body};
 pub use self::plan::{Next, Plan};
-pub use self::receiver::webhook_body;
+pub use self::receiver::{Alert, alertmanager_body, webhook_body};
 pub use self::registry::{Feed, Registry};
 pub use self::sender::{Connect, Verdict};
 pub use self::state::{OpenAlert, ReceiverId, View};

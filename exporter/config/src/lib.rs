@@ -54,19 +54,17 @@
 
 mod alerts;
 mod check;
-mod client_tls;
 mod document;
 mod file_pattern;
-mod headers;
 mod hosts;
 mod identity;
 mod item;
 pub mod libraries;
-mod module;
 mod naming;
 mod node;
 mod normalize;
 mod otlp;
+mod outgoing;
 mod password_files;
 mod plugins;
 mod problem;
@@ -96,12 +94,13 @@ pub use self::document::{Config, InUse, Probe, RpcState, RpcStateLevel};
 pub use self::file_pattern::FilePattern;
 pub use self::hosts::{AllowHosts, BadEntry, address, host_hint, is_host_name};
 pub use self::identity::{Credentials, Identity, account_hint};
-pub use self::module::Module;
 pub use self::naming::{BUILT_IN_PROFILES, NotObtainable, built_in_profile, not_obtainable};
 pub use self::node::{Entry, Node, Position, SyntaxError, Value};
 pub use self::normalize::{LimitsSection, NormalizeSection};
 pub use self::password_files::PasswordFiles;
-pub use self::plugins::{PluginName, PluginSettings, Plugins, beside_program, plugin_file, plugin_files};
+pub use self::plugins::{
+    Module, PluginName, PluginSettings, Plugins, beside_program, plugin_file, plugin_files,
+};
 pub use self::problem::{Problem, Report};
 pub use self::schemas::Schemas;
 pub use self::scrape::{SERIES_MAX, Scrape, StaleAfter};

@@ -6,8 +6,8 @@ use std::fmt;
 use safe_text::OneLine;
 
 use super::document::Config;
-use super::module::Module;
 use super::node::Position;
+use super::plugins::Module;
 use super::schemas::Schemas;
 use super::shown::Shown;
 use super::target::Target;

@@ -17,14 +17,12 @@ mod middleware;
 pub mod parsers;
 mod peers;
 mod server;
-mod settings;
 mod streams;
 mod write_timeout;
 
 pub use self::gate::{Gate, METRICS};
 pub use self::peers::PeerKey;
-pub use self::server::{Server, bind};
-pub use self::settings::Settings;
+pub use self::server::{Server, Settings, bind};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;

@@ -13,10 +13,10 @@ use hyper::{Request, Response, StatusCode, Version};
 use tracing::debug;
 
 use super::connection::{Timed, Traffic};
+use super::server::Settings;
 use crate::gate::{Gate, Protection, Refusal, Verdict};
 use crate::heads::URI_BYTES_MAX;
 use crate::peers::PeerPermit;
-use crate::settings::Settings;
 use crate::{App, Caller, Limits, plain, streams};
 
 /// What is between the requests of a connection and the app.

@@ -19,17 +19,18 @@ mod reloadable;
 mod rpc_state;
 mod secrets;
 mod serve;
-mod signals;
 mod systemd;
 mod target_files;
 mod watch;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use ::otlp::push::EventRouter;
@@ -45,8 +46,10 @@ use support::telemetry::{log, output};
 use targets::Reporter;
 use targets::storage::{Makes, check};
 use tokio::runtime::Handle;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
-use tracing::info;
+use tracing::{info, warn};
 use transport::resolver::{LookupError, Resolver as Names};
 
 pub use self::metrics::own_metrics;
@@ -296,4 +299,67 @@ fn start_notifier(config: &Config) -> Notifier {
     let mut notifier = Notifier::new();
     set_receivers(&mut notifier, config, Duration::ZERO);
     notifier
+}
+
+/// The signals of the process. Created first, because an unhandled signal ends the process.
+struct Signals {
+    hangup: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    /// To be called within the run time.
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            hangup: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Handles signals from now on. The first SIGTERM or SIGINT is reported by name. One before the program is up,
+    /// or a second one, ends the program at once, as by default.
+    fn listen(self) -> (Signal, Ending) {
+        let Self { hangup, mut terminate, mut interrupt } = self;
+        let (sender, receiver) = oneshot::channel();
+        let is_up = Arc::new(AtomicBool::new(false));
+        let ending = Ending { receiver, is_up: Arc::clone(&is_up) };
+        tokio::spawn(async move {
+            let (name, _) = next(&mut terminate, &mut interrupt).await;
+            if !is_up.load(Ordering::SeqCst) {
+                info!(signal = name, "Stopped before it was ready");
+                log::flush();
+                plugin_host::leave(0);
+            }
+            // The receiver is gone only if the process ends for another reason.
+            let _ = sender.send(name);
+            let (name, number) = next(&mut terminate, &mut interrupt).await;
+            warn!(signal = name, "Stopped at once");
+            log::flush();
+            plugin_host::leave(128 + number);
+        });
+        (hangup, ending)
+    }
+}
+
+/// Notifies the program that it should end.
+struct Ending {
+    receiver: oneshot::Receiver<&'static str>,
+    is_up: Arc<AtomicBool>,
+}
+
+impl Ending {
+    /// Lets the first signal end the program in order from now on.
+    fn begin_orderly(self) -> oneshot::Receiver<&'static str> {
+        self.is_up.store(true, Ordering::SeqCst);
+        self.receiver
+    }
+}
+
+async fn next(terminate: &mut Signal, interrupt: &mut Signal) -> (&'static str, i32) {
+    tokio::select! {
+        _ = terminate.recv() => ("SIGTERM", SignalKind::terminate().as_raw_value()),
+        _ = interrupt.recv() => ("SIGINT", SignalKind::interrupt().as_raw_value()),
+    }
 }

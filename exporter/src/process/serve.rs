@@ -33,11 +33,10 @@ use super::reload::{self, Reloads};
 use super::reload_counts::ReloadCounts;
 use super::reloadable::{self, Fixed, Prepared, ReloadableState};
 use super::rpc_state::{self, RemoveFiles};
-use super::signals::{Ending, Signals};
 use super::systemd::{self, Notifier};
 use super::target_files::{self, Targets};
 use super::watch::Watch;
-use super::{FAILED, LibraryCache, Lookups, OK, SystemResolver, secrets};
+use super::{Ending, FAILED, LibraryCache, Lookups, OK, Signals, SystemResolver, secrets};
 use crate::credentials::{Broker, SystemClock, VerdictFile};
 
 /// The exporter's own work is small: the plugins have threads of their own.

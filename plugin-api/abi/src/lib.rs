@@ -8,7 +8,6 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod credential;
-mod display;
 mod event;
 mod failure;
 mod family;
@@ -22,12 +21,11 @@ pub use self::credential::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, Lease, LeaseId,
     NoCredentials, Secret, Waiter,
 };
-pub use self::display::{Display, DisplayRule};
 pub use self::event::{Alert, AlertState, Attribute, Comparison, Evaluation, Event, Level, NoRoom};
 pub use self::failure::{DeclaredReason, Failure, FailureOf, Reason};
 pub use self::family::{
-    DropReason, FamilyDef, FamilyId, FamilyKey, Kind, RESERVED_NAMESPACES, SeriesDef, SeriesId, Start,
-    ValueKind, Verdict,
+    Display, DisplayRule, DropReason, FamilyDef, FamilyId, FamilyKey, Kind, RESERVED_NAMESPACES, SeriesDef,
+    SeriesId, Start, ValueKind, Verdict,
 };
 pub use self::problem::{Problem, Selects};
 pub use self::reason::{GeneralReason, Stage};

@@ -9,9 +9,8 @@ use parking_lot::Mutex;
 use plugin_abi::raw::{StageCost, struct_size};
 use plugin_abi::{GeneralReason, Stage};
 
-use super::source::Failure;
+use super::source::{Failure, Handle};
 use crate::credential::Credential;
-use crate::handle::Handle;
 use crate::output::Output;
 use crate::{Target, host};
 

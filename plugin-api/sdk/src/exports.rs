@@ -12,17 +12,14 @@ use plugin_abi::raw::{
     write_text,
 };
 
-use crate::Target;
+use super::source::Handle;
 use crate::caught::caught;
-use crate::command;
 use crate::declared::Tables;
-use crate::handle::Handle;
-use crate::host;
-use crate::log;
 use crate::plugin::{Plugin, PluginDef};
 use crate::slot::NO_INSTANCE;
 use crate::source::{End, EndReason, Setup};
 use crate::state::State;
+use crate::{Target, command, host, log};
 use plugin_abi::{FamilyKey, Problem, Selects};
 
 /// The entry of a plugin. Called by the code that [`crate::export_plugin`] generates.

@@ -53,23 +53,20 @@
 mod arguments;
 mod caught;
 mod cells;
-mod child;
 mod collection;
 mod command;
 mod credential;
 mod declared;
 #[doc(hidden)]
 pub mod exports;
-mod handle;
-mod histogram;
 mod host;
 mod log;
 mod output;
 mod plugin;
+mod process;
 mod runtime;
 mod settings;
 mod slot;
-mod socket;
 mod source;
 mod state;
 #[cfg(feature = "testing")]
@@ -82,19 +79,17 @@ pub use plugin_abi::{
 };
 
 pub use self::cells::{CellMemory, cell_memory};
-pub use self::child::unblock_signals;
 pub use self::collection::{Collection, Stages};
 pub use self::command::{Command, Configured, Exit, NoArguments, Run};
 pub use self::credential::Credential;
 pub use self::declared::{Setting, SettingKind, Transport};
-pub use self::handle::Handle;
-pub use self::histogram::{Buckets, HistogramId};
-pub use self::output::{Output, Stamp};
+pub use self::output::{Buckets, HistogramId, Output, Stamp};
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
+pub use self::process::{listening_socket, unblock_signals};
 pub use self::settings::{parse as parse_settings, pointer_token};
-pub use self::socket::listening_socket;
 pub use self::source::{
-    BlockingSource, Coverage, DeclaredReason, End, EndReason, Failure, LibrarySettings, Reason, Setup, Source,
+    BlockingSource, Coverage, DeclaredReason, End, EndReason, Failure, Handle, LibrarySettings, Reason,
+    Setup, Source,
 };
 use std::path::PathBuf;
 

@@ -11,10 +11,9 @@ use plugin_abi::raw::{
 };
 use plugin_abi::{GeneralReason, Problem, Stage};
 
-use super::source::{Coverage, Failure};
+use super::source::{Coverage, Failure, Handle};
 use crate::caught::{caught, caught_future};
 use crate::collection::{Collection, Stages};
-use crate::handle::Handle;
 use crate::output::Output;
 use crate::settings::checked;
 use crate::source::{BlockingSource, End, Setup, Source};

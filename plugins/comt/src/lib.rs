@@ -29,7 +29,6 @@ mod model;
 mod poll;
 mod poller;
 mod progress;
-mod reasons;
 mod series;
 mod source;
 mod stalls;

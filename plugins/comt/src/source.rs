@@ -9,11 +9,11 @@ use plugin_sdk::{
 use plugin_session::DCOM_TRANSPORT;
 use tokio::time::Instant;
 
+use super::tracker::REASONS;
 use crate::config::{Mode, SHOWN, Settings};
 use crate::events::{Events, changes};
 use crate::model::HostFigures;
 use crate::poller::Poller;
-use crate::reasons::REASONS;
 use crate::series::{HostSeries, NAMESPACE, is_of_events};
 
 /// The COM+ applications of one host.

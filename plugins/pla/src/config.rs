@@ -1,7 +1,6 @@
 //! The settings of a module, and the sets that they name.
 
 mod actions;
-mod alerts;
 mod compile;
 mod log_settings;
 mod logs;
@@ -12,20 +11,26 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use counter_types::{NamePattern, PatternText};
+use counter_types::{NamePattern, PathError, PatternText};
+use pla_engine::{Comparison, Threshold};
 use plugin_sdk::Problem;
 
 pub(crate) use self::compile::compile;
-#[cfg(feature = "logs")]
-pub(crate) use self::log_settings::Megabytes;
 pub(crate) use self::settings::Settings;
 pub(crate) use self::storage::{Database, StorageSettings, odd_passwords};
-#[cfg(feature = "logs")]
-pub(crate) use self::storage::{Postgresql, password};
+
+use self::compile::Compiled;
+use self::settings::{AlertSettings, Limit};
+use super::model::Alert;
 use crate::files::{FileSet, Overrides};
 use crate::host::{Wanted, may_control};
 use crate::model::links::{self, Links};
 use crate::model::{self, NAME_CHARS_MAX, Set, Tasks};
+
+#[cfg(feature = "logs")]
+pub(crate) use self::log_settings::Megabytes;
+#[cfg(feature = "logs")]
+pub(crate) use self::storage::{Postgresql, password};
 
 /// The key below a set that is wrong, and why.
 type Refusal = (String, String);
@@ -214,6 +219,89 @@ fn check_name(name: &str) -> Result<(), String> {
         return Err(format!("write at most {NAME_CHARS_MAX} characters"));
     }
     Ok(())
+}
+
+// The alerts of a set that is written in the configuration.
+
+impl Compiled {
+    fn alerts(&mut self, place: &str, settings: &[AlertSettings], is_optional: bool) -> Vec<Alert> {
+        if settings.is_empty() {
+            self.refuse(format!("{place}/alerts"), "list at least one alert".to_owned());
+        }
+        let mut seen: HashMap<(String, String), usize> = HashMap::new();
+        let mut alerts = Vec::new();
+        for (index, one) in settings.iter().enumerate() {
+            let place = format!("{place}/alerts/{index}");
+            let alert = match alert(one, is_optional) {
+                Ok(alert) => alert,
+                Err((key, message)) => {
+                    self.refuse(format!("{place}{key}"), message);
+                    continue;
+                }
+            };
+            let key = (alert.name.clone(), alert.threshold.path.to_string());
+            if let Some(earlier) = seen.insert(key, index) {
+                let message = format!(
+                    "alert {earlier} of the set has the same counter and name: give this one a `name` of its own"
+                );
+                self.refuse(place, message);
+            }
+            alerts.push(alert);
+        }
+        alerts
+    }
+}
+
+/// The alert, or the key below it and what is wrong there. `of_set` is whether its set is optional.
+fn alert(settings: &AlertSettings, of_set: bool) -> Result<Alert, (&'static str, String)> {
+    let AlertSettings { name, threshold, counter, above, below, .. } = settings;
+    let AlertSettings {
+        hold,
+        sample_interval,
+        event,
+        task,
+        task_arguments,
+        task_text,
+        start_set,
+        optional,
+        ..
+    } = settings;
+    let (threshold, key) = match (threshold, counter, above, below) {
+        (Some(text), None, None, None) => {
+            let read: Result<Threshold, _> = text.parse();
+            (read.map_err(|error| ("/threshold", error.to_string()))?, "/threshold")
+        }
+        (None, Some(text), Some(limit), None) => (crossed(text, Comparison::Above, *limit)?, "/counter"),
+        (None, Some(text), None, Some(limit)) => (crossed(text, Comparison::Below, *limit)?, "/counter"),
+        _ => {
+            let message = "write `counter` with `above` or `below`, or `threshold` alone";
+            return Err(("", message.to_owned()));
+        }
+    };
+    model::check(&threshold).map_err(|reason| (key, reason.to_owned()))?;
+    if let Some(name) = name {
+        check_name(name).map_err(|reason| ("/name", reason))?;
+    }
+    let own_name = || threshold.path.counter.chars().take(NAME_CHARS_MAX).collect();
+    Ok(Alert {
+        name: name.clone().unwrap_or_else(own_name),
+        threshold,
+        interval: sample_interval.0,
+        hold: hold.0,
+        logs_events: *event,
+        task: actions::call(task.as_ref(), task_arguments.as_ref(), task_text.as_ref())?,
+        start_set: start_set.clone(),
+        is_optional: optional.unwrap_or(of_set),
+    })
+}
+
+fn crossed(
+    counter: &str,
+    comparison: Comparison,
+    Limit(limit): Limit,
+) -> Result<Threshold, (&'static str, String)> {
+    let path = counter.trim().parse().map_err(|error: PathError| ("/counter", error.to_string()))?;
+    Ok(Threshold { path, comparison, limit })
 }
 
 #[cfg(test)]

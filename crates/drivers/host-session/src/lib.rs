@@ -34,14 +34,12 @@
 //!   [`advice`](Reason::advice) for the person who reads the message.
 //! * Opening a pipe starts a trigger-started service; [`PipeRetry`] says how long to wait for it.
 
-mod call;
 mod classify;
 mod connect;
 mod connecting;
-mod endpoint;
 mod error;
+mod errors;
 mod mapped;
-mod one_call;
 mod options;
 mod pinned;
 mod reason;
@@ -50,13 +48,11 @@ mod session;
 mod stages;
 mod tcp;
 
-pub use self::call::call_error;
 pub use self::connect::{LoggedOn, Reached};
-pub use self::endpoint::{Endpoint, TcpService};
 pub use self::error::SessionError;
+pub use self::errors::{call_error, concerns_one_call};
 pub use self::mapped::TcpPort;
-pub use self::one_call::concerns_one_call;
-pub use self::options::{Options, PipeRetry, Target};
+pub use self::options::{Endpoint, Options, PipeRetry, Target, TcpService};
 pub use self::pinned::PinnedConnector;
 pub use self::reason::{Reason, Stage, Verdict};
 pub use self::session::Session;

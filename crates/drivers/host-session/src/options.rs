@@ -1,10 +1,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::rpc_client::SmbOptions;
 use dcerpc::Observers;
 use dcerpc::client::ClientConfig;
 use ssp::{ImpersonationLevel, Mechanism};
+
+use super::Reason;
+use crate::rpc_client::SmbOptions;
 
 pub type Target = transport::Endpoint;
 
@@ -53,4 +55,35 @@ impl Default for PipeRetry {
     fn default() -> Self {
         Self { attempts_max: 5, pause: Duration::from_millis(750) }
     }
+}
+
+/// Where a host offers RPC interfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Endpoint {
+    /// A pipe behind `IPC$`.
+    NamedPipe {
+        /// The name without `\PIPE\`.
+        name: &'static str,
+        /// The reason of failures while the service behind the pipe does not run.
+        stopped: Reason,
+    },
+}
+
+impl Endpoint {
+    /// The reason of failures while the service does not run.
+    pub(crate) const fn stopped(self) -> Reason {
+        match self {
+            Self::NamedPipe { stopped, .. } => stopped,
+        }
+    }
+}
+
+/// What listens on a TCP port of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpService {
+    /// The class of its service principal name, such as `RPCSS`.
+    pub class: &'static str,
+    /// The reason of failures while it does not run.
+    pub stopped: Reason,
 }

@@ -9,10 +9,8 @@ use rpc_cells::{
     CallFlags, CallStatus, CellHandle, CellId, Connection, ObjectCall, ServerCall, ThreadStatus,
 };
 
-use crate::connection::ConnectionCells;
-use crate::object_call;
-use crate::shared::Shared;
-use crate::threads;
+use super::client::{ConnectionCells, Shared};
+use crate::{object_call, threads};
 
 /// The server's end of an association.
 pub(crate) struct Server {

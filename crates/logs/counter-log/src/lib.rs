@@ -7,15 +7,13 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod batch;
-mod column;
 pub mod data_manager;
 pub mod database;
+mod header;
 pub mod parquet;
 mod text;
 pub mod writer;
-mod zone;
 
 pub use self::batch::{Batch, LogSink, RawSample, Row, Sample, SinkError, SinkErrorKind, Written};
-pub use self::column::{Column, LogHeader};
+pub use self::header::{Column, LogHeader, LogZone};
 pub use self::text::{TextFormat, TextLog};
-pub use self::zone::LogZone;

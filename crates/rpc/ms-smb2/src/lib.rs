@@ -46,7 +46,6 @@
 pub mod client;
 mod crypto;
 mod error;
-mod framing;
 mod packet;
 pub mod server;
 mod types;

@@ -67,7 +67,6 @@ extern crate self as rpc;
 mod client;
 pub mod endpoints;
 mod error;
-mod error_status;
 mod interface;
 pub mod ndr;
 pub mod orpc;
@@ -79,8 +78,7 @@ pub use rpc_macros::interface;
 pub use wire::Guid;
 
 pub use self::client::Client;
-pub use self::error::Error;
-pub use self::error_status::ErrorStatus;
+pub use self::error::{Error, ErrorStatus};
 pub use self::interface::{
     Direction, FromStub, Interface, Message, Method, NativeInterface, Reply, Request, Status, StatusOf,
     recode,

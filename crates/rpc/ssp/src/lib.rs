@@ -51,7 +51,6 @@ mod package;
 mod server;
 mod session;
 mod spnego;
-mod target_info;
 
 pub use self::accounts::{Accounts, Outcome};
 pub use self::client::{ClientOptions, client};

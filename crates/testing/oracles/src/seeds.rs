@@ -1,16 +1,14 @@
 //! The inputs that fuzzing begins with, as far as our own encoders make them; the example `seed` adds bytes of others.
 
 mod associations;
-mod connections;
 mod pcq;
 mod stubs;
 
 use com::comt::tracking::write::{Choices, EmptyText};
 use rpc::ndr::{Conformant, WideString, Writer};
 
-use self::associations::associations;
-use self::connections::connections;
-pub use self::connections::frames;
+pub use self::associations::frames;
+use self::associations::{associations, connections};
 use self::pcq::{blocks, buffers, calls, registrations};
 pub use self::stubs::{Stub, stubs};
 pub use crate::input::chunk;

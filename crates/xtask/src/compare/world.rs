@@ -14,14 +14,11 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::normal::{Window, normalised};
-use super::receiver::{Receiver, Request};
-use super::recording::Recording;
-use super::{own, protobuf};
-use crate::Result;
-use crate::http;
+use super::{Receiver, Recording, Request, own, protobuf};
 use crate::process::{Running, free_port, poll};
 use crate::stage::{COUNTERSETS, PASSWORD, START_TIMEOUT, address_in_log};
 use crate::workspace::capture;
+use crate::{Result, http};
 
 /// Far from the time of any run, so that times of the host are told from those of the machine.
 const HOST_TIME: &str = "2024-02-29T12:00:00Z";

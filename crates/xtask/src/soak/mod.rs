@@ -10,7 +10,6 @@
 pub(crate) mod collector;
 mod storm;
 mod trend;
-mod usage;
 mod world;
 
 use std::fs;
@@ -24,14 +23,11 @@ use serde_json::{Value, json};
 
 use self::collector::MODES;
 use self::trend::{At, Trend};
-use self::usage::Usage;
 use self::world::{HEALTHY_TARGETS, World};
-use crate::Outcome;
-use crate::Result;
-use crate::http;
 use crate::process::{end_children_on_signal, poll};
 use crate::scraped::Page;
 use crate::workspace::Workspace;
+use crate::{Outcome, Result, http};
 
 /// How long, and how much.
 #[derive(Args)]
@@ -328,5 +324,31 @@ impl Soaked {
             format!("of {collections} collections of healthy hosts {missed} were missed and {failed} failed")
         };
         noticed.then(problem).into_iter().collect()
+    }
+}
+
+// What a process holds, as the kernel counts it.
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Usage {
+    resident_bytes: f64,
+    threads: f64,
+    descriptors: f64,
+}
+
+impl Usage {
+    fn of(id: u32) -> Result<Self> {
+        let status = fs::read_to_string(format!("/proc/{id}/status"))?;
+        let entry = |name: &str| -> Option<f64> {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().trim_end_matches("kB").trim().parse().ok()
+        };
+        let resident = entry("VmRSS:").ok_or("no VmRSS: the process has ended")?;
+        #[expect(clippy::cast_precision_loss, reason = "a few thousand at most")]
+        Ok(Self {
+            resident_bytes: resident * 1024.0,
+            threads: entry("Threads:").ok_or("no Threads in status")?,
+            descriptors: fs::read_dir(format!("/proc/{id}/fd"))?.count() as f64,
+        })
     }
 }

@@ -12,10 +12,9 @@ use series::model::is_legacy_label;
 use support::http_client::HttpUrl;
 
 use self::url::url;
-use super::client_tls::tls;
-use super::headers::headers;
 use super::item::Item;
 use super::node::Position;
+use super::outgoing::{headers, tls};
 use super::section::{Section, set};
 use super::shown::{unique, without_secrets};
 

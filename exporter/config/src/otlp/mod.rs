@@ -9,10 +9,9 @@ use hyper::Uri;
 use otlp::encode::Temporality;
 use otlp::push::{Compression, OtlpEndpoint, OtlpProtocol, Traces};
 
-use super::client_tls::tls;
-use super::headers::headers;
 use super::item::Item;
 use super::node::Position;
+use super::outgoing::{headers, tls};
 use super::section::Section;
 use super::shown::unique;
 use crate::shown::without_secrets;

@@ -12,8 +12,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use self::places::is_shown;
-use super::module::Module;
 use super::node::{Node, Value};
+use super::plugins::Module;
 use super::schemas::Schemas;
 
 /// Stands for what is not shown.

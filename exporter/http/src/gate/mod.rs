@@ -5,13 +5,12 @@
 //! good state stays. Taking TLS or the last user away needs a restart, so that a file that is empty for the moment of
 //! being written opens nothing.
 
-mod certificate;
 mod figures;
-mod files;
 mod login;
 mod rate;
 mod tls;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -21,16 +20,15 @@ use config::web_file::{Users, WebFile};
 use hyper::HeaderMap;
 use parking_lot::{Mutex, RwLock};
 use prometheus_client::registry::Registry;
+use support::input::file::{self, Stamp};
 use tokio_rustls::rustls::ServerConfig;
 use tracing::{info, warn};
 
-pub(crate) use self::certificate::certificate;
 pub use self::figures::METRICS;
 pub(crate) use self::figures::{Figures, Refusal};
 pub(crate) use self::login::{Login, Verdict, credentials};
-pub(crate) use self::tls::NotAllowed;
+pub(crate) use self::tls::{NotAllowed, certificate};
 
-use self::files::Files;
 use self::rate::Bucket;
 use self::tls::Tls;
 
@@ -282,7 +280,7 @@ impl Protection {
         self.bucket.as_ref().map_or(Ok(()), |bucket| bucket.take(now))
     }
 
-    fn certificates(&self) -> impl Iterator<Item = (&'static str, &certificate::Facts)> {
+    fn certificates(&self) -> impl Iterator<Item = (&'static str, &tls::Facts)> {
         let of_clients = self.tls.as_ref().and_then(|tls| tls.client_ca.as_ref());
         let of_server = self.tls.as_ref().map(|tls| ("cert_file", &tls.server));
         of_server.into_iter().chain(of_clients.map(|facts| ("client_ca_file", facts)))
@@ -292,4 +290,48 @@ impl Protection {
 fn unix_s(time: SystemTime) -> i64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}
+
+// The files that a protection is made of, and whether they are still those that were read.
+
+/// No certificate, key or web configuration has more.
+const FILE_BYTES_MAX: usize = 4 << 20;
+
+/// What was read, and when it was written as of then.
+struct Files {
+    now: SystemTime,
+    seen: Vec<(PathBuf, Option<Stamp>)>,
+    contents: DefaultHasher,
+}
+
+impl Files {
+    fn new(now: SystemTime) -> Self {
+        Self { now, seen: Vec::new(), contents: DefaultHasher::new() }
+    }
+
+    /// Reads a file, and tracks it even if it cannot be read.
+    fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
+        let read = self.read_anew(path);
+        (path, &read).hash(&mut self.contents);
+        read
+    }
+
+    /// What all of them held, or why it could not be read, as a number to compare.
+    fn contents(&self) -> u64 {
+        self.contents.finish()
+    }
+
+    fn read_anew(&mut self, path: &Path) -> Result<Vec<u8>, String> {
+        let seen = Stamp::look(path, self.now);
+        self.seen.push((path.to_owned(), seen));
+        file::read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())
+    }
+
+    /// Whether one of them is another than the one that was read, or was so young then that it may be.
+    fn may_have_changed(&self, now: SystemTime) -> bool {
+        let differs = |(path, seen): &(PathBuf, Option<Stamp>)| {
+            Stamp::may_differ(seen.as_ref(), Stamp::look(path, now).as_ref())
+        };
+        self.seen.iter().any(differs)
+    }
 }

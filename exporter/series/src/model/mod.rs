@@ -11,7 +11,6 @@
 //! chunks themselves.
 
 mod cooked;
-mod family;
 mod labels;
 mod layout;
 mod name;
@@ -24,7 +23,6 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 pub use self::cooked::{Sample, Shown, ShownUnit, cooked, needs_earlier};
-pub use self::family::{Family, OtlpAttribute, OtlpNames};
 pub(crate) use self::labels::shown_bytes;
 pub use self::labels::{Labels, escape_label_value, escaped_label_value, push_metric_name, push_prefix};
 pub use self::layout::{Block, Chunk, Layout};
@@ -243,6 +241,106 @@ pub struct NativeBuckets {
     pub spans: Vec<(i32, u32)>,
     /// Each bucket's count, as the difference to the one before.
     pub deltas: Vec<i64>,
+}
+
+// What all series of one name have in common.
+
+/// A metric family. One name has one family in the whole process, shared by all targets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Family {
+    /// The name without the suffix of its kind, as OpenMetrics means it: `perfmon_http_service_requests`.
+    ///
+    /// INVARIANT: not empty and clean (see [`clean_name`]); ends with `_<unit>` where there is a unit; in no
+    /// [`Family`] that lives beside this one is it, or its name with a suffix, taken, in any [`Escaping`].
+    pub name: String,
+    /// What the values mean.
+    pub kind: Kind,
+    /// The base unit, `seconds`, `bytes` …, or empty.
+    pub unit: String,
+    /// A sentence for people, then where it comes from. Unescaped.
+    pub help: String,
+    /// How many bytes of `help` are the sentence; after them is where the family comes from.
+    pub help_sentence_bytes: usize,
+    /// The namespace of a source that has one, `complus`; empty for performance counters.
+    pub namespace: String,
+    /// The counterset, in the source's own words.
+    pub counterset: String,
+    /// The counter, in the source's own words.
+    pub counter: String,
+    /// Which part of the counter it is: empty, `base`, `inactive` …
+    pub part: String,
+    /// Of a histogram the largest value that each bucket takes; else none.
+    pub bounds: Bounds,
+    /// How pages compute the shown value, see [`cooked`].
+    pub display: DisplayRule,
+    /// The part of the same counter that the rule computes with: see [`Snapshot::base_of`]. Empty where it needs none.
+    pub base: String,
+    /// The names for OTLP, where they are not those of Prometheus.
+    pub otlp: Option<Arc<OtlpNames>>,
+}
+
+/// What a family is called in OTLP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OtlpNames {
+    pub name: String,
+    /// The unit by UCUM: `s`, `By`, `{thread}`.
+    pub unit: String,
+    /// A gauge of which the sum over all series means something: what OpenTelemetry calls an `UpDownCounter`.
+    pub is_sum: bool,
+    /// What labels are there.
+    pub attributes: Vec<OtlpAttribute>,
+}
+
+/// What a label is in OTLP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OtlpAttribute {
+    pub label: String,
+    pub name: String,
+    /// Whether its values are integers, as those of `process.pid` are.
+    pub is_integer: bool,
+}
+
+impl Family {
+    /// What a label is in OTLP, where that is said.
+    #[must_use]
+    pub fn attribute(&self, label: &str) -> Option<&OtlpAttribute> {
+        let mut attributes = self.otlp.iter().flat_map(|names| &names.attributes);
+        attributes.find(|attribute| attribute.label == label)
+    }
+
+    /// The name that is on its sample lines.
+    #[must_use]
+    pub fn sample_name(&self) -> String {
+        format!("{}{}", self.name, self.kind.sample_suffix())
+    }
+
+    /// How many samples a series of it has in text, which is how many series Prometheus makes of it: of a histogram its
+    /// buckets, that of +Inf among them, its sum and its count.
+    #[must_use]
+    pub fn samples(&self) -> usize {
+        match self.kind {
+            Kind::Histogram => self.bounds.len() + 3,
+            Kind::Gauge | Kind::Counter | Kind::Info | Kind::Unknown => 1,
+        }
+    }
+
+    /// How its values are shown: of a histogram their mean, of others what the source said, and where it said nothing the rate of a counter and the value of
+    /// others.
+    #[must_use]
+    pub fn display_rule(&self) -> DisplayRule {
+        match (self.display, self.kind) {
+            (_, Kind::Histogram) => DisplayRule::Average,
+            (DisplayRule::None, Kind::Counter) => DisplayRule::Rate,
+            (DisplayRule::None, _) => DisplayRule::Value,
+            (rule, _) => rule,
+        }
+    }
+
+    /// What it is, in a sentence, without where it comes from.
+    #[must_use]
+    pub fn sentence(&self) -> &str {
+        self.help.get(..self.help_sentence_bytes).unwrap_or(&self.help).trim_end()
+    }
 }
 
 #[cfg(test)]

@@ -42,7 +42,6 @@
 
 mod catalog;
 mod collection;
-mod definition;
 mod labels;
 mod limits;
 mod metric_name;

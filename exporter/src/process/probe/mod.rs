@@ -7,7 +7,6 @@
 
 mod counts;
 mod destination;
-mod hosts;
 mod kept_target;
 mod observer;
 mod permits;
@@ -20,28 +19,28 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use config::{Config, Target};
 use http_server::PeerKey;
+use otlp::push::EventRouter;
 use parking_lot::Mutex;
 use plugin_abi::{GeneralReason, Stage};
 use plugin_host::Host;
+use series::pipeline::Catalog;
+use targets::{Costs, TargetState};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 use tracing::debug;
+use web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
 
 pub(super) use self::counts::METRICS;
+
 use self::counts::{ProbeCounts, ProbeOutcome};
-use self::hosts::Hosts;
 use self::kept_target::KeptTarget;
 use self::permits::{Permits, Reachability};
 use self::probe_targets::{Asked, Configured, Key, Other, ProbeTargets};
 use self::view::{Views, answer_of};
 use super::Lookups;
 use super::plugins::Libraries;
-use config::{Config, Target};
-use otlp::push::EventRouter;
-use series::pipeline::Catalog;
-use targets::{Costs, TargetState};
-use web::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
 
 /// How long the deadline of a collection is before that of the answer, so that a failure is reported with its
 /// stage.
@@ -340,6 +339,31 @@ fn late() -> Probed {
     Probed {
         failures: vec![(Stage::Plugin.to_string(), GeneralReason::Timeout.as_str().to_owned())],
         ..Probed::default()
+    }
+}
+
+/// Serialises probes of one host, for any modules and identities.
+#[derive(Default)]
+struct Hosts(Mutex<HashMap<String, Weak<Turn>>>);
+
+/// Held during a probe of the host.
+type Turn = tokio::sync::Mutex<()>;
+
+/// Unused turns are removed when there is this number of them.
+const CLEAR_AT: usize = 4096;
+
+impl Hosts {
+    fn turn(&self, host: &str) -> Arc<Turn> {
+        let mut hosts = self.0.lock();
+        if let Some(turn) = hosts.get(host).and_then(Weak::upgrade) {
+            return turn;
+        }
+        if hosts.len() >= CLEAR_AT {
+            hosts.retain(|_, turn| turn.strong_count() > 0);
+        }
+        let turn = Arc::default();
+        hosts.insert(host.to_owned(), Arc::downgrade(&turn));
+        turn
     }
 }
 

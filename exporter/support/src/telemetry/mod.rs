@@ -5,15 +5,13 @@
 pub mod log;
 mod metric;
 pub mod output;
-mod process;
 mod timing;
 mod words;
 
-use std::fmt;
+use std::time::{Duration, SystemTime};
+use std::{fmt, fs};
 
 pub use self::metric::{Metric, MetricKind, Writer};
-use self::process::process_start;
-pub use self::process::{ProcessUsage, remember_start, unix_nanos, unix_seconds};
 pub use self::timing::{Timing, Timings, WAIT_S, WORK_S, histogram};
 
 /// The names are those that every Prometheus client has, as far as it has any.
@@ -80,3 +78,131 @@ static BUSY: Metric = Metric::counter(
     &["worker"],
     "Busy time of a worker of the exporter's async runtime.",
 );
+
+/// What this process uses, as the standard `process_*` metrics have it. What the kernel does not tell is left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ProcessUsage {
+    /// User and system time in seconds.
+    pub cpu_seconds: Option<f64>,
+    pub resident_bytes: Option<u64>,
+    pub virtual_bytes: Option<u64>,
+    pub threads: Option<u64>,
+    pub open_fds: Option<u64>,
+    /// How many there may be.
+    pub max_fds: Option<u64>,
+    /// Of the resident memory what was allocated.
+    pub anonymous_bytes: Option<u64>,
+    /// Of the resident memory what maps files: the program and its plugins.
+    pub file_bytes: Option<u64>,
+    /// What was swapped out.
+    pub swapped_bytes: Option<u64>,
+    /// The most that was ever resident.
+    pub peak_bytes: Option<u64>,
+}
+
+impl ProcessUsage {
+    #[must_use]
+    pub fn read() -> Self {
+        let mut usage = Self::default();
+        if let Ok(stat) = fs::read_to_string("/proc/self/stat") {
+            usage.read_stat(&stat);
+        }
+        if let Ok(status) = fs::read_to_string("/proc/self/status") {
+            usage.read_status(&status);
+        }
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+        usage.max_fds = limit.current;
+        // The descriptor that lists the folder is one of them; it is gone when this is read.
+        let listed = fs::read_dir("/proc/self/fd").map(Iterator::count).ok();
+        usage.open_fds = listed.and_then(|count| u64::try_from(count.saturating_sub(1)).ok());
+        usage
+    }
+
+    /// proc(5): after the name in parentheses, `utime` is field 14 of the line, `stime` 15, `num_threads` 20,
+    /// `vsize` 23 in bytes and `rss` 24 in pages.
+    fn read_stat(&mut self, stat: &str) {
+        let Some((_, fields)) = stat.rsplit_once(')') else { return };
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3).and_then(|text| text.parse::<u64>().ok());
+        let ticks = |count: u64| Duration::from_millis(count.saturating_mul(1000) / clock_ticks());
+        if let (Some(user), Some(system)) = (field(14), field(15)) {
+            self.cpu_seconds = Some(ticks(user.saturating_add(system)).as_secs_f64());
+        }
+        let page_bytes = u64::try_from(rustix::param::page_size()).unwrap_or(4096);
+        self.threads = field(20);
+        self.virtual_bytes = field(23);
+        self.resident_bytes = field(24).map(|pages| pages.saturating_mul(page_bytes));
+    }
+
+    /// proc(5): a name, a colon, and so many kibibytes a line.
+    fn read_status(&mut self, status: &str) {
+        let bytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            let count = line?.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?;
+            Some(count.saturating_mul(1024))
+        };
+        self.anonymous_bytes = bytes("RssAnon");
+        self.file_bytes = bytes("RssFile");
+        self.swapped_bytes = bytes("VmSwap");
+        self.peak_bytes = bytes("VmHWM");
+    }
+}
+
+fn clock_ticks() -> u64 {
+    rustix::param::clock_ticks_per_second().max(1)
+}
+
+/// A time in Unix nanoseconds; 0 before 1970.
+#[must_use]
+pub fn unix_nanos(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Now, in Unix seconds.
+#[must_use]
+pub fn unix_seconds() -> f64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+/// When the first scrape or the start asked: good to a fraction of a second, and without the boot's clock.
+fn process_start() -> f64 {
+    static START: std::sync::OnceLock<f64> = std::sync::OnceLock::new();
+    *START.get_or_init(unix_seconds)
+}
+
+/// Remembers the beginning of the process; to be called first.
+pub fn remember_start() {
+    process_start();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_without_a_line_tells_nothing_of_it() {
+        let mut usage = ProcessUsage::default();
+        usage.read_status("Name:\tVmSwap\nVmHWM:\t    2048 kB\nRssAnon:\t1 kB\nRssFile:\t    1 MB\n");
+        let found = (usage.peak_bytes, usage.anonymous_bytes, usage.file_bytes, usage.swapped_bytes);
+        assert_eq!(found, (Some(2 << 20), Some(1024), None, None));
+    }
+
+    #[test]
+    fn a_process_name_with_spaces_and_parentheses_is_passed_over() {
+        let mut usage = ProcessUsage::default();
+        usage.read_stat(
+            "7 (a) b (c)) S 1 7 7 0 -1 4194560 1 0 0 0 150 50 0 0 20 0 9 0 100 2000000 512 18446744073709551615",
+        );
+        assert_eq!(usage.cpu_seconds, Some(2.0));
+        assert_eq!((usage.threads, usage.virtual_bytes), (Some(9), Some(2_000_000)));
+    }
+
+    #[test]
+    fn this_process_uses_something() {
+        let usage = ProcessUsage::read();
+        assert!(usage.resident_bytes.is_some_and(|bytes| bytes > 100_000), "{usage:?}");
+        assert!(usage.open_fds.is_some_and(|fds| fds >= 3), "{usage:?}");
+        assert!(usage.max_fds.is_some());
+    }
+}

@@ -26,7 +26,6 @@ mod cells;
 mod chart;
 mod config;
 mod counters;
-mod error;
 mod frame;
 mod grid;
 mod groups;
@@ -49,8 +48,6 @@ use http_server::{Caller, typed};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY};
 use hyper::{Request, Response, StatusCode};
 use targets::{TargetHealth, TargetState};
-
-pub(super) use self::error::error_page;
 
 use self::assets::Asset;
 use self::frame::{Frame, Section};
@@ -295,6 +292,50 @@ fn head(html: &mut Html, caption: &'static str, columns: impl Iterator<Item = (&
 /// A short text in such a table.
 fn cell(html: &mut Html, name: &'static str, text: impl std::fmt::Display) {
     html.ours("<td role=\"cell\" class=\"near\"").attr("data-label", name).ours(">").text(text).ours("</td>");
+}
+
+// An error as a page, for browsers.
+
+/// The pages that an error page links to.
+const THERE: [(&str, &str); 9] = [
+    ("", "Targets"),
+    ("plugins", "Plugins"),
+    ("alerts", "Alerts of targets, and their receivers"),
+    (LOGS, "Counter logs of targets"),
+    ("rpc-state", "RPC calls in flight"),
+    ("config", "Configuration"),
+    ("metrics", "Metrics of all targets"),
+    ("sd", "Targets for Prometheus"),
+    ("-/ready", "Whether the exporter is ready"),
+];
+
+/// The page of files, where some are kept.
+const LOGS: &str = "logs";
+
+/// The path to the root from the deepest path for which links are correct.
+const UP: &str = "../../../../../../../../../../../../../../../../../../../../../../../../";
+
+/// A page that says `text` about the request for `path`.
+pub(super) fn error_page(status: StatusCode, path: &str, text: &str, has_files: bool) -> Response<Answer> {
+    let depth = path.matches('/').count().saturating_sub(1);
+    let root = UP.get(..3 * depth).unwrap_or(UP);
+    let title = status.canonical_reason().unwrap_or("Error");
+    let frame = Frame { title, section: Section::None, root, refresh_s: None, has_files };
+    let mut response = respond(frame.write(|html| {
+        html.ours("<h1>")
+            .text(title)
+            .ours("</h1><p>For <code>")
+            .name(path)
+            .ours("</code>: ")
+            .text(text.trim());
+        html.ours(".</p><h2>Available pages</h2><ul>");
+        for (path, name) in THERE.into_iter().filter(|(path, _)| has_files || *path != LOGS) {
+            html.ours("<li><a").href(&Url::of(path)).ours(">").ours(name).ours("</a></li>");
+        }
+        html.ours("</ul>");
+    }));
+    *response.status_mut() = status;
+    response
 }
 
 #[cfg(test)]

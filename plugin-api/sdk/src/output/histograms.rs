@@ -4,8 +4,7 @@ use plugin_abi::raw::{ACCEPTED, Array, FULL, HistogramBatch, OK, struct_size};
 
 use plugin_abi::{FamilyDef, FamilyId, SeriesId};
 
-use super::{BATCH_ROWS, Output, Stamp, filled, in_parts};
-use crate::histogram::HistogramId;
+use super::{BATCH_ROWS, HistogramId, Output, Stamp, filled, in_parts};
 use crate::host;
 
 impl Output {

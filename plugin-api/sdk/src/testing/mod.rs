@@ -22,8 +22,7 @@ use plugin_abi::{DisplayRule, Problem, Stage};
 use serde_json::Value;
 
 use self::table::TABLE;
-use super::source::Failure;
-use crate::handle::Handle;
+use super::source::{Failure, Handle};
 use crate::output::Stamp;
 use crate::plugin::{Plugin, SourceEntry};
 use crate::source::{BlockingSource, End, EndReason, Setup, Source};

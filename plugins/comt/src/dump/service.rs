@@ -7,8 +7,7 @@ use plugin_session::{Explanation, ObjectService, ObjectStep};
 use rpc::orpc::ObjectInterface as _;
 use wire::{HResult, Win32Error};
 
-use crate::reasons::REASONS;
-use crate::tracker::{NAMES, TRACKER};
+use crate::tracker::{NAMES, REASONS, TRACKER};
 
 /// What the command uses of a host.
 pub(super) const DUMPER: ObjectService = ObjectService {

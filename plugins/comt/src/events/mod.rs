@@ -27,8 +27,8 @@ use tokio::time::Instant;
 
 pub(crate) use self::identity::SubscriptionId;
 use self::subscription::Subscription;
+use super::tracker::EVENT_LISTENER_FAILED;
 use crate::model::{HostFigures, Limits};
-use crate::reasons::EVENT_LISTENER_FAILED;
 
 /// What a host told, and its subscription.
 #[derive(Debug)]

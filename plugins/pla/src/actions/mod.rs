@@ -15,7 +15,6 @@
 
 mod arguments;
 mod counts;
-mod problems;
 mod process;
 mod runner;
 mod triggers;
@@ -27,12 +26,14 @@ use std::time::{Duration, SystemTime};
 use counter_poll::paths::Frame;
 use counter_types::NamePattern;
 
-use self::arguments::{Occasion, SetOccasion};
 pub(crate) use self::counts::{Action, ActionResult, Counts, Key};
-use self::problems::Problems;
+
+use self::arguments::{Occasion, SetOccasion};
 use self::process::Program;
 use self::runner::{Job, Runner};
 use self::triggers::Triggers;
+use super::model::Origin;
+use super::model::links::LinkProblem;
 use crate::alert_table::{AlertTable, Fired, WatchedAlert};
 use crate::counters::{Found, Kinds};
 use crate::host::may_control;
@@ -368,3 +369,33 @@ fn key(alert: &WatchedAlert, action: Action) -> Key {
 const HOST_STARTS_MAX: usize = 8;
 /// The least time between two starts of a task, or of a set of the host, for one instance of an alert.
 const PAUSE: Duration = Duration::from_secs(60);
+
+// Actions that are not done, because of what the module has.
+
+/// The problems of the sets of a target.
+#[derive(Debug, Default)]
+struct Problems(HashMap<String, Vec<Problem>>);
+
+impl Problems {
+    /// Takes what was found in these sets, and logs what is new of a set. Where the settings have just been checked, the check
+    /// has said it of all sets but those of the host.
+    fn select(&mut self, sets: &[&Set], found: Vec<LinkProblem>, are_settings_new: bool) {
+        let before = Self(std::mem::take(&mut self.0));
+        for problem in found {
+            let set = sets[problem.set].name.clone();
+            self.0.entry(set).or_default().push(problem.of(sets));
+        }
+        for set in sets {
+            let now = self.of(&set.name);
+            let is_said = are_settings_new && set.origin != Origin::Host;
+            if before.of(&set.name) != now && !is_said {
+                set.tell(now, 0);
+            }
+        }
+    }
+
+    /// Those of a set.
+    fn of(&self, set: &str) -> &[Problem] {
+        self.0.get(set).map_or(&[], Vec::as_slice)
+    }
+}

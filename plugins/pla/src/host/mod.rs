@@ -8,7 +8,6 @@
 //! | `live` | the sets that a module wants, read again and again, with pauses after failures |
 //! | `schedules` | when sets start next |
 
-mod host_set;
 mod list;
 mod live;
 mod progress;
@@ -32,9 +31,8 @@ use serde::Deserialize;
 use tokio::time::Instant;
 use wire::HResult;
 
-pub(crate) use self::host_set::HostSet;
 pub(crate) use self::list::{HostXml, Listed, Which, list};
-pub(crate) use self::live::{LiveSets, Wanted};
+pub(crate) use self::live::{HostSet, LiveSets, Wanted};
 pub(crate) use self::progress::Progress;
 pub(crate) use self::schedules::LocalTime;
 

@@ -20,9 +20,9 @@ use serde::Deserialize;
 
 use super::folder::SetFolder;
 use super::open_log::OpenLog;
-use super::sink::{AnySink, Server};
 use super::state::StateStore;
 use super::turns::Turn;
+use super::{AnySink, Server};
 use crate::config::{Database, Megabytes, Postgresql, StorageSettings};
 use crate::model::{CounterCollector, Destination, LogFormat};
 

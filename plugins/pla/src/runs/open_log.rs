@@ -9,7 +9,7 @@ use counter_log::{LogHeader, Row, Sample};
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::sink::AnySink;
+use super::AnySink;
 
 /// A log that is written. Its writer is a task of its own: neither a slow disk nor a dead database delays a collection.
 #[derive(Debug)]

@@ -15,9 +15,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::open_log::OpenLog;
-use super::sink::AnySink;
 use super::work::Compiled;
-use super::{ActiveCollector, Runs};
+use super::{ActiveCollector, AnySink, Runs};
 use crate::actions::Actions;
 use crate::config::{self, Settings, StorageSettings};
 use crate::counters::Paths;

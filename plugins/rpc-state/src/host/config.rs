@@ -7,7 +7,7 @@ use plugin_session::TransportSettings;
 use plugin_session::command::parse_duration;
 use serde::Deserialize;
 
-use super::filter::{Filter, Ports};
+use super::{Filter, Ports};
 
 /// Keys whose values are not secret: all of them.
 pub(super) const SHOWN: &[&str] = &[

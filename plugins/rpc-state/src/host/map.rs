@@ -10,8 +10,8 @@ use rpc::{Guid, SyntaxId};
 use safe_text::one_line;
 use tokio::time::Instant;
 
+use super::Filter;
 use super::config::Limits;
-use super::filter::Filter;
 
 /// The protocol sequences that are told apart.
 pub(super) const SEQUENCES: [&str; 5] = ["ncacn_ip_tcp", "ncacn_np", "ncacn_http", "ncalrpc", "other"];

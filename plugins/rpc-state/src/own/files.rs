@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use plugin_sdk::{Failure, GeneralReason, Stage};
 use rpc_cells::{Error, FileSnapshot, Problem, Problems, ReadLimits, Snapshot, read_files};
 
-use super::Tally;
-use super::reasons::{is_missing, of_directory, of_files, warn_of_missing};
 use super::report::Report;
+use super::{Tally, is_missing, of_directory, of_files, warn_of_missing};
 
 /// The files that were there.
 #[derive(Debug)]

@@ -11,9 +11,8 @@ use counters::rrp::winreg::{Key, RegistryClient, ValueRoom};
 use wire::FileTime;
 
 use super::questions::Questions;
-use super::tables::{self, Tables};
 use super::watched::{WatchedObjects, objects_of};
-use super::{Candidate, ClassicError, ClassicSeen, Search, Unmet, candidates, choose};
+use super::{Candidate, ClassicError, ClassicSeen, Search, Tables, Unmet, candidates, choose};
 use crate::missing::{Missing, Why};
 use crate::reading::classic_clocks_of;
 use crate::registration::HostChannel;
@@ -193,7 +192,7 @@ impl<I: SeriesIds> ClassicPoller<I> {
         key: &Key,
         search: Search<'_>,
     ) -> Result<Option<Tables>, ClassicError<C::Error>> {
-        let written = tables::last_write_time(client).await?;
+        let written = super::last_write_time(client).await?;
         let are_known = written.is_some() && written == self.names_written && self.searched == search.unmet;
         if are_known {
             return Ok(None);

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use counter_types::RawClocks;
 use counters::perflib_v1::{BadObject, DataBlock, Definitions, Instances, ObjectType};
 
-use super::tables::Tables;
-use super::{Candidate, ClassicSeen, Search, counterset_of};
+use super::{Candidate, ClassicSeen, Search, Tables, counterset_of};
 use crate::missing::{self, Missing, Why, unknown_counters, warn_of_nothing};
 use crate::poller::labels::numbers_of;
 use crate::reading::{Identities, Numbers, ObjectReading, classic_clocks_of, with_clock_of};

@@ -6,20 +6,23 @@
 mod aggregated;
 mod instances;
 pub(crate) mod labels;
-mod texts;
 mod top;
 mod values;
 
 use std::collections::{HashMap, HashSet};
 
 use counter_types::aggregate::Share;
-use counter_types::{RawClocks, Widen};
+use counter_types::{Kind, RawClocks, Value, Widen};
 use counters::pcq::types::{CounterId, InstanceId, InstanceType};
 
-use self::aggregated::Aggregated;
 pub use self::labels::InstanceLabels;
+
+use self::aggregated::Aggregated;
 use self::labels::{Labelling, Split};
 use self::top::Top;
+use super::reading::InstanceReading;
+use super::sink::NewSeries;
+use super::text::{self, TextBytes};
 use crate::sink::{FamilyGroup, PolledFamily, SeriesIds, SeriesSink, Start};
 use crate::{Aggregate, Counterset, Wanted};
 
@@ -277,3 +280,38 @@ impl<I: SeriesIds> CountersetPoller<I> {
         }
     }
 }
+
+// Counters whose value is a text: series whose label it is.
+
+impl<I: SeriesIds> CountersetPoller<I> {
+    /// A text is a label, so a new text is a new series.
+    fn emit_texts<S: SeriesSink<I>>(&mut self, index: usize, seen: &InstanceReading<'_>, output: &mut S) {
+        let Some(instance) = self.instances.get_mut(index) else { return };
+        let is_total = instance.visibility == Visibility::Total;
+        for (column, cell) in self.columns.iter().zip(&mut instance.cells) {
+            let family = if is_total { column.total } else { column.id };
+            let (Some(family), Some(source)) = (family, column.source) else { continue };
+            if column.family.exposition.kind != Kind::Info {
+                continue;
+            }
+            let Some(value) = seen.values.clone().nth(source) else { continue };
+            let bytes = TextBytes::of(&value);
+            if cell.text.as_deref() != Some(bytes.as_slice()) {
+                output.retire(cell.series.as_slice());
+                let (name, number) = (seen.name.to_string(), seen.id.0.to_string());
+                let owner = seen.owner.0.to_string();
+                let told = text::decode(bytes.as_slice());
+                let mut labels = self.labelling.labels(&name, &number, &owner);
+                labels.push((TEXT_LABEL, &told));
+                let offered = [NewSeries { family, labels: &labels, start: None }];
+                cell.series = output.register_series(&offered).into_iter().next().flatten();
+                cell.text = Some(bytes.as_slice().into());
+            }
+            if let Some(series) = cell.series {
+                output.push(series, Value::U64(1), 0);
+            }
+        }
+    }
+}
+
+const TEXT_LABEL: &str = "text";

@@ -8,9 +8,8 @@ use dcerpc::{AuthService, FaultStatus, Observers, SyntaxId};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
-use super::{AdvertisedAddress, NoRandomness};
+use super::{AdvertisedAddress, NoRandomness, Resolver};
 use crate::callbacks::remote_unknown::RemUnknown;
-use crate::callbacks::resolver::Resolver;
 use crate::callbacks::table::{Role, Table, UnknownPeers};
 use crate::callbacks::{Export, ExportedObject};
 use crate::rpc_server::{Call, Deadlines, Interface, Limits, Options, RefusalObserver, Server};

@@ -1,9 +1,7 @@
 //! The objects that have cells, each as a structure and as the words of a copy.
 
-mod call_target;
 mod client_call;
 mod connection;
-mod connection_totals;
 mod endpoint;
 mod fields;
 mod server_call;
@@ -13,10 +11,10 @@ use std::fmt;
 
 use wire::{Guid, open_enum};
 
-pub use self::call_target::CallTarget;
-pub use self::client_call::ClientCall;
-pub use self::connection::{AuthenticationLevel, AuthenticationService, Connection, ConnectionFlags};
-pub use self::connection_totals::ConnectionTotals;
+pub use self::client_call::{CallTarget, ClientCall};
+pub use self::connection::{
+    AuthenticationLevel, AuthenticationService, Connection, ConnectionFlags, ConnectionTotals,
+};
 pub use self::endpoint::{Endpoint, EndpointStatus, ProtocolSequence};
 pub use self::server_call::{CallFlags, CallStatus, ServerCall};
 pub use self::thread::{Thread, ThreadStatus};

@@ -3,8 +3,7 @@
 use super::field::{Date, Field, Time};
 use super::read::{self, Limits};
 use super::record::{collector, record};
-use super::trace::TraceDataCollector;
-use super::{Attribute, Element, Error, Node};
+use super::{Attribute, Element, Error, Node, TraceDataCollector};
 use crate::types::{
     AutoPathFormat, DataCollectorSetStatus, DataCollectorType, FileFormat, FolderActionSteps, ResourcePolicy,
     WeekDays,

@@ -2,8 +2,8 @@
 
 use wire::{Guid, HResult};
 
+use super::TraceDataCollector;
 use super::set::DataCollectorSet;
-use super::trace::TraceDataCollector;
 use crate::ids::Category;
 use crate::types::{AutoPathFormat, CommitMode, FileFormat, StreamMode};
 

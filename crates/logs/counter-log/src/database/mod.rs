@@ -30,19 +30,21 @@
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "files, sockets and clocks")]
 
-mod chunk;
 mod log;
 mod postgres;
 mod progress;
 mod record;
 mod sqlite;
-mod tables;
+
+use std::fmt;
+use std::ops::Range;
 
 pub use self::log::{COLUMNS_MAX, Log};
 pub use self::postgres::{PostgresSettings, PostgresSink, Tls};
 pub use self::sqlite::{SqliteFile, SqliteSink};
-use std::fmt;
 
+use self::progress::{AnotherWriter, Counted, Progress};
+use super::{Batch, Row};
 use crate::{SinkError, SinkErrorKind};
 
 /// Why a log cannot be described, or a database cannot be named.
@@ -107,4 +109,209 @@ impl fmt::Debug for DataSetId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+// [MS-PLA] 2.2.2.7: PDH's three tables, with the columns that PDH really makes: `MultiCount`, `TimeBaseA` and `TimeBaseB` are
+// not in the text.
+
+#[derive(Debug)]
+struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) columns: &'static [TableColumn],
+    /// What follows the columns.
+    pub(crate) keys: &'static str,
+    /// An index on this column, for our own look-ups.
+    pub(crate) index: Option<&'static str>,
+}
+
+/// A column of a table.
+#[derive(Debug)]
+struct TableColumn {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) is_required: bool,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Guid,
+    /// A number that the database gives.
+    Identity,
+    Int,
+    Float,
+    /// A text of fixed length.
+    Char(i32),
+    /// A text of variable length.
+    Varchar(i32),
+}
+
+const COUNTER_DATA: Table = Table {
+    name: "CounterData",
+    columns: &[
+        required("GUID", Kind::Guid),
+        required("CounterID", Kind::Int),
+        required("RecordIndex", Kind::Int),
+        required("CounterDateTime", Kind::Char(24)),
+        required("CounterValue", Kind::Float),
+        optional("FirstValueA", Kind::Int),
+        optional("FirstValueB", Kind::Int),
+        optional("SecondValueA", Kind::Int),
+        optional("SecondValueB", Kind::Int),
+        optional("MultiCount", Kind::Int),
+    ],
+    keys: "PRIMARY KEY (GUID, CounterID, RecordIndex)",
+    index: None,
+};
+
+/// The counters of all logs.
+const COUNTER_DETAILS: Table = Table {
+    name: "CounterDetails",
+    columns: &[
+        required("CounterID", Kind::Identity),
+        required("MachineName", Kind::Varchar(1024)),
+        required("ObjectName", Kind::Varchar(1024)),
+        required("CounterName", Kind::Varchar(1024)),
+        required("CounterType", Kind::Int),
+        required("DefaultScale", Kind::Int),
+        optional("InstanceName", Kind::Varchar(1024)),
+        optional("InstanceIndex", Kind::Int),
+        optional("ParentName", Kind::Varchar(1024)),
+        optional("ParentObjectID", Kind::Int),
+        optional("TimeBaseA", Kind::Int),
+        optional("TimeBaseB", Kind::Int),
+    ],
+    keys: "PRIMARY KEY (CounterID)",
+    index: Some("MachineName"),
+};
+
+const DISPLAY_TO_ID: Table = Table {
+    name: "DisplayToID",
+    columns: &[
+        required("GUID", Kind::Guid),
+        optional("RunID", Kind::Int),
+        required("DisplayString", Kind::Varchar(1024)),
+        optional("LogStartTime", Kind::Char(24)),
+        optional("LogStopTime", Kind::Char(24)),
+        optional("NumberOfRecords", Kind::Int),
+        optional("MinutesToUTC", Kind::Int),
+        optional("TimeZoneName", Kind::Char(32)),
+    ],
+    keys: "PRIMARY KEY (GUID), UNIQUE (DisplayString)",
+    index: None,
+};
+
+const TABLES: [&Table; 3] = [&COUNTER_DATA, &COUNTER_DETAILS, &DISPLAY_TO_ID];
+
+/// What the columns of a log's counters are read by.
+const SELECT_COUNTERS: &str = "SELECT CounterID, MachineName, ObjectName, CounterName, CounterType, DefaultScale, \
+     InstanceName, InstanceIndex, ParentName, TimeBaseA, TimeBaseB FROM CounterDetails";
+
+impl Table {
+    /// The statements that make the table; `type_of` says what a dialect calls its types, `ending` what it wants after it.
+    pub(crate) fn create(&self, type_of: fn(Kind) -> String, ending: &str) -> String {
+        let column = |column: &TableColumn| {
+            let null = if column.is_required { " NOT NULL" } else { "" };
+            format!("{} {}{null}", column.name, type_of(column.kind))
+        };
+        let columns: Vec<_> = self.columns.iter().map(column).collect();
+        let mut statements =
+            format!("CREATE TABLE {} ({}, {}){ending};", self.name, columns.join(", "), self.keys);
+        if let Some(column) = self.index {
+            let name = self.name;
+            statements.push_str(&format!(" CREATE INDEX {name}_{column} ON {name} ({column});"));
+        }
+        statements
+    }
+
+    /// The names of its columns.
+    pub(crate) fn column_names(&self) -> String {
+        self.columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+const fn required(name: &'static str, kind: Kind) -> TableColumn {
+    TableColumn { name, kind, is_required: true }
+}
+
+const fn optional(name: &'static str, kind: Kind) -> TableColumn {
+    TableColumn { name, kind, is_required: false }
+}
+
+/// Some records of a batch, which one transaction adds.
+#[derive(Clone, Debug)]
+struct Chunk {
+    /// Which records of the batch.
+    pub(crate) records: Range<usize>,
+    /// How many records of the log there are before these.
+    pub(crate) before: u32,
+    /// Whether the first of them is the first of the writer.
+    pub(crate) is_first: bool,
+}
+
+/// How many values a transaction has at most, if a single record does not have more.
+const VALUES_MAX: usize = 50_000;
+
+impl Chunk {
+    /// The records from `start` that go into the next transaction, which begins with this.
+    pub(crate) fn next(progress: &mut Progress, batch: &Batch, start: usize, columns: usize) -> Self {
+        let records_max = (VALUES_MAX / columns.max(1)).max(1);
+        let records = start..batch.len().min(start + records_max);
+        let is_first = progress.is_at_start();
+        let before = progress.begin(batch, &records);
+        Self { records, before, is_first }
+    }
+
+    pub(crate) fn rows<'a>(&self, batch: &'a Batch) -> impl Iterator<Item = Row<'a>> + use<'a> {
+        batch.rows().skip(self.records.start).take(self.records.len())
+    }
+
+    /// `RecordIndex` of each record, whether it is the first of the writer, and the record. PDH counts from 1.
+    pub(crate) fn numbered<'a>(
+        &self,
+        batch: &'a Batch,
+    ) -> impl Iterator<Item = (i32, bool, Row<'a>)> + use<'a> {
+        let (before, is_first) = (self.before, self.is_first);
+        self.rows(batch).zip(1_u32..).map(move |(row, count)| {
+            let index = before.saturating_add(count).min(RECORDS_MAX).cast_signed();
+            (index, is_first && count == 1, row)
+        })
+    }
+
+    /// How many records there are with these.
+    pub(crate) fn after(&self, log: &Log) -> Result<u32, SinkError> {
+        let more = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+        let after = self.before.saturating_add(more);
+        if after <= RECORDS_MAX {
+            Ok(after)
+        } else {
+            let message = format!(
+                "log {}: it has {RECORDS_MAX} records, and no room for more; give the next one another name",
+                log.name
+            );
+            Err(failure(SinkErrorKind::Refused, message))
+        }
+    }
+}
+
+/// What the columns `RecordIndex` and `NumberOfRecords` have room for.
+const RECORDS_MAX: u32 = i32::MAX.cast_unsigned();
+
+/// What a transaction came to.
+#[derive(Debug)]
+enum Outcome {
+    /// It is done: the log has so many records, and they took so many bytes.
+    Done { records: u32, bytes: u64 },
+    /// The log has this, which is not what was expected. Nothing was added.
+    Moved(Counted),
+}
+
+/// The failure of a log that somebody else writes.
+fn another_writer(database: &str, log: &Log, found: &AnotherWriter) -> SinkError {
+    let AnotherWriter { expected, found } = found;
+    let message = format!(
+        "{database}: log {}: {found} records instead of {expected}; another program writes this log: give one of them another name",
+        log.name
+    );
+    failure(SinkErrorKind::Refused, message)
 }

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::Error;
 use crate::batch::{Batch, RawSample, Row, Sample};
-use crate::column::{Column, LogHeader};
+use crate::header::{Column, LogHeader};
 
 /// The most columns of a log.
 pub const COLUMNS_MAX: usize = 1 << 18;

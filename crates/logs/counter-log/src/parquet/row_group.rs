@@ -15,7 +15,7 @@ use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type, TypePtr};
 
 use super::Error;
 use crate::batch::{Batch, Sample};
-use crate::column::{Column, LogHeader};
+use crate::header::{Column, LogHeader};
 
 /// After so many samples a row group is made.
 pub const ROW_GROUP_VALUES: usize = 1 << 19;

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::journal::{self, Journal};
 use super::{START, Table};
 use crate::batch::{Batch, RawSample, Sample};
-use crate::column::{Column, LogHeader};
+use crate::header::{Column, LogHeader};
 
 fn header(columns: usize) -> LogHeader {
     let column = |index: u32| Column {

@@ -6,9 +6,8 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
+use super::header::{LogHeader, LogZone};
 use crate::batch::Row;
-use crate::column::LogHeader;
-use crate::zone::LogZone;
 
 /// The two formats of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@ use jiff::tz::TimeZone;
 
 use super::*;
 use crate::batch::{Batch, Sample};
-use crate::column::Column;
+use crate::header::Column;
 
 fn column(object: &str, instance: Option<&str>, counter: &str) -> Column {
     Column {

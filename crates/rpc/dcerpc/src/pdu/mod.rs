@@ -4,31 +4,21 @@
 //! response has to be decrypted in place first.
 
 mod bind;
-mod bind_ack;
-mod bind_nak;
-mod fault;
+mod call;
 mod header;
 mod presentation;
-mod request;
-mod response_fragment;
 mod verification_trailer;
-mod verifier;
 
 use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
     ensure_size,
 };
 
-pub use self::bind::Bind;
-pub use self::bind_ack::BindAck;
-pub use self::bind_nak::{BindNak, BindNakReason};
-pub use self::fault::Fault;
+pub use self::bind::{Bind, BindAck, BindNak, BindNakReason};
+pub use self::call::{Fault, Request, ResponseFragment};
 pub use self::header::{CommonHeader, PacketType, PfcFlags};
 pub use self::presentation::{ContextElement, ContextList, ContextResult, ResultList};
-pub use self::request::Request;
-pub use self::response_fragment::ResponseFragment;
 pub use self::verification_trailer::{Command, CommandKind, Header2, VerificationTrailer};
-pub use self::verifier::Verifier;
 
 use crate::{AuthLevel, AuthService, CallId, ContextId};
 
@@ -285,3 +275,52 @@ pub type AlterContext = Bind;
 /// The answer to an [`AlterContext`]. The layout is that of a bind_ack, with an empty secondary address.
 #[doc(alias = "rpcconn_alter_context_response_hdr_t")]
 pub type AlterContextResponse = BindAck;
+
+/// The end of a PDU: a `sec_trailer` and its token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verifier<'a> {
+    /// What the token is.
+    pub trailer: SecTrailer,
+    /// The token: a leg of an authentication, or a signature.
+    pub token: &'a [u8],
+}
+
+impl Verifier<'_> {
+    /// Finds the verifier of a whole PDU whose body begins at `body_start`, and where the body ends before its
+    /// padding.
+    ///
+    /// # Errors
+    /// When body and verifier do not fit into the PDU.
+    pub fn split<'a>(
+        header: &CommonHeader,
+        pdu: &'a [u8],
+        body_start: usize,
+    ) -> DecodeResult<(usize, Option<Verifier<'a>>)> {
+        let Some(trailer_start) =
+            pdu.len().checked_sub(header.verifier_len()).filter(|&end| end >= body_start)
+        else {
+            return Err(DecodeError::not_enough_bytes(
+                SecTrailer::NAME,
+                "",
+                body_start,
+                pdu.len().saturating_sub(body_start),
+                header.verifier_len(),
+            ));
+        };
+        if header.auth_length == 0 {
+            return Ok((trailer_start, None));
+        }
+        let mut src = ReadCursor::new(&pdu[trailer_start..]);
+        let trailer = SecTrailer::decode(&mut src)?;
+        let padding = usize::from(trailer.auth_pad_length);
+        if padding > trailer_start - body_start {
+            return Err(DecodeError::invalid_field(
+                SecTrailer::NAME,
+                "auth_pad_length",
+                trailer_start + 2,
+                "more padding than the body has bytes",
+            ));
+        }
+        Ok((trailer_start - padding, Some(Verifier { trailer, token: src.remaining() })))
+    }
+}

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use ssp::SecurityContext;
 use wire::{Encode, WriteCursor};
 
-use super::IncomingFragments;
-use super::groups::Membership;
-use super::{SecurityEntry, SecurityIndex, SecurityState};
-use super::{ServerConfig, ServerEvent};
+use super::{
+    IncomingFragments, Membership, SecurityEntry, SecurityIndex, SecurityState, ServerConfig, ServerEvent,
+};
 use crate::pdu::{CommonHeader, Fault, PacketType, PfcFlags, Response, encode_pdu};
 use crate::protector::{Protector, fragments, protect};
 use crate::stream::PduStream;

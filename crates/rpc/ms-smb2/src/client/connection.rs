@@ -3,13 +3,11 @@ use std::collections::VecDeque;
 use tracing::debug;
 use wire::{Encode, NtStatus};
 
-use super::event::{Event, FileId, RequestId, TreeId};
 use super::state::{Agreement, Kind, Pending, Phase, Session, Tree};
-use super::{ClientConfig, Encryption};
+use super::{ClientConfig, Encryption, Event, FileId, RequestId, TreeId};
 use crate::Error;
 use crate::crypto::PreauthHash;
-use crate::framing::Deframer;
-use crate::packet::{Packet, Stamp, credit_charge};
+use crate::packet::{Deframer, Packet, Stamp, credit_charge};
 use crate::wire::{Command, EmptyBody, Flags, Header, Owner};
 
 /// A client's connection to one server, with one session.

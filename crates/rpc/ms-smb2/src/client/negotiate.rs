@@ -2,9 +2,8 @@ use tracing::debug;
 use wire::{Decode as _, Encode as _, NtStatus, ReadCursor};
 
 use super::connection::ClientConnection;
-use super::event::{Event, Negotiated};
 use super::state::{Agreement, Kind, Phase};
-use super::{ClientConfig, Encryption};
+use super::{ClientConfig, Encryption, Event, Negotiated};
 use crate::wire::{
     Capabilities, HASH_SHA512, Header, IoctlResponse, NegotiateContext, NegotiateRequest, NegotiateResponse,
     SecurityMode, ValidateNegotiateRequest, ValidateNegotiateResponse,

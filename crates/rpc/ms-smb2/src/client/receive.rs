@@ -2,8 +2,8 @@ use tracing::trace;
 use wire::{Decode, NtStatus, ReadCursor};
 
 use super::connection::ClientConnection;
-use super::event::{Event, FileId, Reply, TreeId};
 use super::state::{Kind, Pending, Phase, Tree};
+use super::{Event, FileId, Reply, TreeId};
 use crate::Error;
 use crate::packet::split_compound;
 use crate::wire::{

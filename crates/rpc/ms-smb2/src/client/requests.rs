@@ -1,6 +1,6 @@
 use super::connection::ClientConnection;
-use super::event::{FileId, RequestId, TreeId};
 use super::state::{Agreement, Kind};
+use super::{FileId, RequestId, TreeId};
 use crate::Error;
 use crate::packet::credit_charge;
 use crate::wire::{

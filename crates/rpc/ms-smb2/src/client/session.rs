@@ -1,10 +1,9 @@
 use tracing::debug;
 use wire::{Decode as _, NtStatus, ReadCursor};
 
-use super::Encryption;
 use super::connection::ClientConnection;
-use super::event::{Event, RequestId};
 use super::state::{Kind, Phase, Session};
+use super::{Encryption, Event, RequestId};
 use crate::Error;
 use crate::crypto::{KeyMaterial, Side};
 use crate::packet::Keys;

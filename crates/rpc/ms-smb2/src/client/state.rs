@@ -2,7 +2,7 @@
 
 use wire::Guid;
 
-use super::event::{RequestId, TreeId};
+use super::{RequestId, TreeId};
 use crate::crypto::PreauthHash;
 use crate::packet::Keys;
 use crate::wire::{Capabilities, Command, SecurityMode, SessionFlags};

@@ -4,56 +4,38 @@
 //! over the whole message that comes after the header, and written with the knowledge that it begins at
 //! [`Header::FIXED_PART_SIZE`].
 
-mod create_request;
-mod create_response;
-mod error_response;
+mod create;
 mod header;
-mod ioctl_request;
-mod ioctl_response;
+mod ioctl;
 mod negotiate_context;
 mod negotiate_request;
 mod negotiate_response;
-mod query_info_request;
-mod query_info_response;
-mod read_request;
-mod read_response;
-mod session_setup_request;
-mod session_setup_response;
+mod query_info;
+mod read;
+mod session_setup;
 mod transform_header;
-mod tree_connect_request;
-mod tree_connect_response;
-mod validate_negotiate_request;
-mod validate_negotiate_response;
-mod write_request;
-mod write_response;
+mod tree_connect;
+mod validate_negotiate;
+mod write;
 
 use wire::{
     Decode, DecodeError, DecodeResult, Encode, EncodeError, EncodeResult, ReadCursor, WriteCursor,
     ensure_size,
 };
 
-pub use self::create_request::CreateRequest;
-pub use self::create_response::CreateResponse;
-pub use self::error_response::ErrorResponse;
+pub use self::create::{CreateRequest, CreateResponse};
 pub use self::header::{Command, Flags, Header, Owner};
-pub use self::ioctl_request::{ControlCode, IoctlRequest};
-pub use self::ioctl_response::IoctlResponse;
+pub use self::ioctl::{ControlCode, IoctlRequest, IoctlResponse};
 pub use self::negotiate_context::{HASH_SHA512, NegotiateContext};
 pub use self::negotiate_request::{Capabilities, NegotiateRequest, SecurityMode};
 pub use self::negotiate_response::NegotiateResponse;
-pub use self::query_info_request::{FileInfoClass, QueryInfoRequest};
-pub use self::query_info_response::QueryInfoResponse;
-pub use self::read_request::ReadRequest;
-pub use self::read_response::ReadResponse;
-pub use self::session_setup_request::SessionSetupRequest;
-pub use self::session_setup_response::{SessionFlags, SessionSetupResponse};
+pub use self::query_info::{FileInfoClass, QueryInfoRequest, QueryInfoResponse};
+pub use self::read::{ReadRequest, ReadResponse};
+pub use self::session_setup::{SessionFlags, SessionSetupRequest, SessionSetupResponse};
 pub use self::transform_header::TransformHeader;
-pub use self::tree_connect_request::TreeConnectRequest;
-pub use self::tree_connect_response::{ShareType, TreeConnectResponse};
-pub use self::validate_negotiate_request::ValidateNegotiateRequest;
-pub use self::validate_negotiate_response::ValidateNegotiateResponse;
-pub use self::write_request::WriteRequest;
-pub use self::write_response::WriteResponse;
+pub use self::tree_connect::{ShareType, TreeConnectRequest, TreeConnectResponse};
+pub use self::validate_negotiate::{ValidateNegotiateRequest, ValidateNegotiateResponse};
+pub use self::write::{WriteRequest, WriteResponse};
 
 /// Reads a body's `StructureSize`, which is the same in every message of its kind.
 fn structure_size(src: &mut ReadCursor<'_>, name: &'static str, size: u16) -> DecodeResult<()> {
@@ -318,6 +300,52 @@ impl<'de> Decode<'de> for CloseResponse {
         ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
         crate::wire::structure_size(src, Self::NAME, Self::STRUCTURE_SIZE)?;
         src.read_slice(Self::FIXED_PART_SIZE - 2);
+        Ok(Self)
+    }
+}
+
+/// [MS-SMB2] 2.2.2 SMB2 ERROR Response: the body of nearly every response whose status is not success.
+///
+/// Its error data name reparse points and buffer sizes; a pipe needs neither, so that they are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrorResponse;
+
+impl ErrorResponse {
+    /// Bytes on the wire.
+    pub const FIXED_PART_SIZE: usize = 2 /* StructureSize */
+        + 1 /* ErrorContextCount */
+        + 1 /* Reserved */
+        + 4 /* ByteCount */;
+    const NAME: &'static str = "SMB2 ERROR Response";
+    const STRUCTURE_SIZE: u16 = 9;
+}
+
+impl Encode for ErrorResponse {
+    fn encode(&self, dst: &mut WriteCursor<'_>) -> EncodeResult<()> {
+        dst.write_u16(Self::STRUCTURE_SIZE);
+        dst.write_u16(0);
+        dst.write_u32(0);
+        // Without error data the buffer has one byte.
+        dst.write_u8(0);
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn size(&self) -> usize {
+        Self::FIXED_PART_SIZE + 1 /* ErrorData */
+    }
+}
+
+impl<'de> Decode<'de> for ErrorResponse {
+    fn decode(src: &mut ReadCursor<'de>) -> DecodeResult<Self> {
+        ensure_size!(in: src, name: Self::NAME, size: Self::FIXED_PART_SIZE);
+        structure_size(src, Self::NAME, Self::STRUCTURE_SIZE)?;
+        src.read_u16();
+        let error_data_bytes = index(Self::NAME, "ByteCount", src.read_u32())?;
+        src.skip(Self::NAME, "ErrorData", error_data_bytes)?;
         Ok(Self)
     }
 }

@@ -15,8 +15,7 @@ use rpc::{Direction, FromStub, Interface};
 use test_support::future::now;
 use wire::{Guid, Win32Error};
 
-use super::query_data;
-use super::service::{SET, Service};
+use super::{SET, Service, query_data};
 use crate::input::Input;
 use crate::interfaces::is_read;
 

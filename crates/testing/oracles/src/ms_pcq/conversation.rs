@@ -12,7 +12,7 @@ use test_support::future::now;
 use wire::{Guid, Win32Error};
 
 use super::calls::{calls_max, in_size};
-use super::service::{SET, Service};
+use super::{SET, Service};
 use crate::input::{Input, chunk};
 
 const LIMITS: Limits = Limits {

@@ -1,7 +1,6 @@
 //! Laws of `ms-pla`: its XML, the forms of its messages, its value maps; and honest calls, whose laws are those of interfaces.
 
 mod messages;
-mod value_maps;
 
 use std::collections::HashSet;
 
@@ -11,8 +10,7 @@ use rpc::ndr::{ConformantBytes, Enum, EnumForm, InterfacePointer, Writer};
 use rpc::orpc::{ComVersion, OrpcThat, OrpcThis};
 use wire::Guid;
 
-pub use self::messages::messages;
-pub use self::value_maps::value_maps;
+pub use self::messages::{messages, value_maps};
 use crate::ms_dcom::Call;
 
 const MADE: &str = "our own encoders take it";

@@ -2,14 +2,9 @@
 
 mod association;
 mod listen;
-mod npa;
 mod publish;
 mod smb;
 
-pub use self::listen::{Limits, listen_black_hole, listen_dcom, listen_pipe_socket, listen_smb};
-pub use self::npa::serve_named_pipe;
-pub use self::publish::{CallError, Delivery, EventPublisher};
-pub use self::smb::serve_smb;
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,6 +14,10 @@ use dcerpc::{CallId, FaultStatus};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 use transport::Stream;
+
+pub use self::listen::{Limits, listen_black_hole, listen_dcom, listen_pipe_socket, listen_smb};
+pub use self::publish::{CallError, Delivery, EventPublisher};
+pub use self::smb::serve_smb;
 
 use crate::host::WindowsHost;
 use crate::server::association::Association;
@@ -103,4 +102,101 @@ async fn serve_tcp_of<S: Stream>(
         }
     }
     stream.shutdown().await
+}
+
+// The pipe as a real smbd hands it on: over a unix socket, behind a handshake of Samba's own (`named_pipe_auth`).
+//
+// smbd names the SMB user, which is ignored here: callers of these interfaces authenticate again within RPC.
+// Then messages go both ways, each with its length in front.
+
+const MAGIC: [u8; 4] = *b"NPAM";
+/// Samba sends one to a few kilobytes: tokens with their groups.
+const REQUEST_BYTES_MAX: usize = 1 << 20;
+/// The pipe is in message mode.
+const FILE_TYPE_MESSAGE_MODE: u16 = 2;
+/// What Windows answers for its pipes: message mode, any number of instances.
+const DEVICE_STATE: u16 = 0x05ff;
+const ALLOCATION_SIZE: u64 = 4096;
+
+/// Serves one open of the pipe `name`, which smbd has put the client through to, until the client closes it.
+///
+/// # Errors
+/// When the stream fails, or does not begin with the handshake.
+pub async fn serve_named_pipe<S: Stream>(
+    host: Arc<WindowsHost>,
+    name: &str,
+    mut stream: S,
+) -> io::Result<()> {
+    let level = read_handshake(&mut stream).await?;
+    let opened = host.open_pipe(name);
+    let status = opened.as_ref().err().map_or(0, |status| status.0);
+    stream.write_all(&handshake_reply(level, status)).await?;
+    let Ok((endpoint, run)) = opened else { return stream.shutdown().await };
+    let mut association = Association::new(host, endpoint, run, None);
+    while let Some(message) = read_message(&mut stream).await? {
+        let reply = association.input(&message);
+        if !reply.delay.is_zero() {
+            sleep(reply.delay).await;
+        }
+        let reply = association.finish(reply);
+        for message in &reply.messages {
+            write_message(&mut stream, message).await?;
+        }
+        if reply.then != Then::GoOn {
+            break;
+        }
+    }
+    stream.shutdown().await
+}
+
+/// Reads `named_pipe_auth_req` and answers its level.
+async fn read_handshake<S: Stream>(stream: &mut S) -> io::Result<u32> {
+    let length = usize::try_from(stream.read_u32().await?).unwrap_or(usize::MAX);
+    if !(8..=REQUEST_BYTES_MAX).contains(&length) {
+        return Err(io::Error::other("a named_pipe_auth_req of an impossible length"));
+    }
+    let mut request = vec![0; length];
+    stream.read_exact(&mut request).await?;
+    match request[..8] {
+        [m0, m1, m2, m3, l0, l1, l2, l3] if [m0, m1, m2, m3] == MAGIC => {
+            Ok(u32::from_le_bytes([l0, l1, l2, l3]))
+        }
+        _ => Err(io::Error::other("not a named_pipe_auth_req")),
+    }
+}
+
+/// `named_pipe_auth_rep`. The level is the one that was asked for: versions of Samba differ in what they tell us,
+/// and not in what they take.
+fn handshake_reply(level: u32, status: u32) -> Vec<u8> {
+    let mut reply = Vec::with_capacity(36);
+    reply.extend_from_slice(&MAGIC);
+    reply.extend_from_slice(&level.to_le_bytes());
+    reply.extend_from_slice(&level.to_le_bytes()); // the union's discriminant
+    reply.extend_from_slice(&FILE_TYPE_MESSAGE_MODE.to_le_bytes());
+    reply.extend_from_slice(&DEVICE_STATE.to_le_bytes());
+    // The next field is aligned to 8, counted from the length in front.
+    reply.extend_from_slice(&[0; 4]);
+    reply.extend_from_slice(&ALLOCATION_SIZE.to_le_bytes());
+    reply.extend_from_slice(&status.to_le_bytes());
+    let mut framed = u32::try_from(reply.len()).unwrap_or(0).to_be_bytes().to_vec();
+    framed.extend_from_slice(&reply);
+    framed
+}
+
+async fn read_message<S: Stream>(stream: &mut S) -> io::Result<Option<Vec<u8>>> {
+    let length = match stream.read_u16_le().await {
+        Ok(length) => length,
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut message = vec![0; usize::from(length)];
+    stream.read_exact(&mut message).await?;
+    Ok(Some(message))
+}
+
+async fn write_message<S: Stream>(stream: &mut S, message: &[u8]) -> io::Result<()> {
+    let length = u16::try_from(message.len()).map_err(|_| io::Error::other("a PDU longer than 64 KiB"))?;
+    let mut framed = length.to_le_bytes().to_vec();
+    framed.extend_from_slice(message);
+    stream.write_all(&framed).await
 }

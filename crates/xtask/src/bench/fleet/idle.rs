@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::super::Usage;
 use super::page::Page;
 use super::world::World;
 use super::{Fleet, make_room};
-use crate::Result;
 use crate::bench::row::{self, Row};
-use crate::bench::usage::Usage;
-use crate::http;
 use crate::process::poll;
 use crate::workspace::Workspace;
+use crate::{Result, http};
 
 /// How many targets, for how long, and where the figure goes.
 #[derive(Args)]

@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use super::super::{Usage, machine_cpu_s};
 use super::Fleet;
 use super::page::{Page, TargetFigures};
 use super::world::{Kind, World};
-use crate::Result;
-use crate::bench::usage::{Usage, machine_cpu_s};
-use crate::http;
 use crate::process::Running;
+use crate::{Result, http};
 
 /// What a run brought.
 #[derive(Debug, Default)]

@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::Result;
-use crate::bench::usage::Usage;
-use crate::peers;
+use super::super::Usage;
 use crate::process::{Running, free_port};
 use crate::workspace::{Workspace, capture, cargo, run};
+use crate::{Result, peers};
 
 const POINTS: u32 = 1_000_000;
 const START_TIMEOUT: Duration = Duration::from_secs(30);

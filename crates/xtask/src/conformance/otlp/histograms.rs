@@ -6,18 +6,16 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 use std::process::Command;
 
-use super::certificates::Certificates;
 use super::collector::{self, Receiver};
 use super::points::{HistogramPoint, Kind};
-use super::{TIMEOUT, nothing_is_lost};
-use crate::Outcome;
-use crate::Result;
+use super::{Certificates, TIMEOUT, nothing_is_lost};
 use crate::conformance::exposition::read_every_form;
 use crate::conformance::prometheus::{query, start_program};
 use crate::peers::go;
 use crate::process::poll;
 use crate::stage::{self, Stage};
 use crate::workspace::Workspace;
+use crate::{Outcome, Result};
 
 /// What the plugin `waits` sends: its family, and what a collection adds to its one histogram.
 const FAMILY: &str = "perfmon_zoo_queue_wait_seconds";

@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::host_set::{HostSet, Size};
 use super::super::list::Listed;
+use super::{HostSet, Size};
 use crate::model::clean;
 
 /// The sets of one category.

@@ -9,8 +9,8 @@ use rustix::fd::BorrowedFd;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
+use super::Job;
 use super::files::{Files, cabinet_name};
-use super::job::Job;
 use super::record::{CabinetRecord, Packed, sync_folder};
 use crate::data_manager::cabinet::{Cabinet, Entry, ExtractLimits, NewFile, PartLimits, Plan, write};
 use crate::data_manager::{Error, Result, tree};

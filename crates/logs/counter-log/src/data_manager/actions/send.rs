@@ -8,7 +8,7 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::job::Job;
+use super::Job;
 use super::record::sync_folder;
 use crate::data_manager::tree::{self, OWN};
 use crate::data_manager::{Error, Result};

@@ -5,9 +5,8 @@ use std::collections::HashSet;
 use ms_pla::FolderActionSteps;
 
 use super::files::Files;
-use super::job::Job;
 use super::record::{Packed, sync_folder};
-use super::{pack, send};
+use super::{Job, pack, send};
 use crate::data_manager::{Error, Result, tree};
 
 impl Job<'_, '_> {

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use ssp::Secret;
 
 use self::store::Store;
-use crate::database::chunk::{Chunk, Outcome, another_writer};
+use super::{Chunk, Outcome, another_writer};
 use crate::database::log::Log;
 use crate::database::progress::{Counted, Progress};
 use crate::{Batch, LogSink, SinkError, Written};

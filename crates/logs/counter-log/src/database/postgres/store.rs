@@ -4,7 +4,6 @@ use std::error::Error as StdError;
 use std::pin::pin;
 use std::sync::Arc;
 
-use crate::{Batch, SinkError, SinkErrorKind};
 use bytes::{BufMut, BytesMut};
 use jiff::Timestamp;
 use tokio::time::timeout;
@@ -12,17 +11,15 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 use tokio_postgres::{Client, Error, Row, Transaction};
 
-use super::PostgresSettings;
+use super::super::{COUNTER_DATA, Chunk, Outcome};
 use super::connection::Connection;
 use super::failure::{Failed, unavailable};
-use super::tables;
-use crate::database::DataSetId;
-use crate::database::chunk::{Chunk, Outcome};
-use crate::database::failure;
+use super::{PostgresSettings, tables};
 use crate::database::log::Log;
 use crate::database::progress::Counted;
 use crate::database::record::{time_text, values, zone_fields};
-use crate::database::tables::COUNTER_DATA;
+use crate::database::{DataSetId, failure};
+use crate::{Batch, SinkError, SinkErrorKind};
 
 /// An open connection, with the data set of one log.
 #[derive(Debug)]

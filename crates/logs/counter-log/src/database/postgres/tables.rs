@@ -4,13 +4,13 @@
 
 use std::collections::HashMap;
 
-use crate::{SinkError, SinkErrorKind};
 use tokio_postgres::{Error, Row, Transaction};
 
+use super::super::{Kind, SELECT_COUNTERS, TABLES, Table, TableColumn};
 use super::failure::Failed;
 use crate::database::failure;
 use crate::database::log::{Counter, Halves, Log};
-use crate::database::tables::{Kind, SELECT_COUNTERS, TABLES, Table, TableColumn};
+use crate::{SinkError, SinkErrorKind};
 
 /// Makes what is missing, and refuses tables of another form.
 pub(super) async fn prepare(transaction: &Transaction<'_>, database: &str) -> Result<(), Failed> {
@@ -223,7 +223,7 @@ const PAGES_MAX: usize = 10_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::tables::{COUNTER_DATA, COUNTER_DETAILS};
+    use crate::database::{COUNTER_DATA, COUNTER_DETAILS};
 
     /// The columns of a table as the server describes those that we make.
     fn made(table: &Table) -> Vec<Found> {

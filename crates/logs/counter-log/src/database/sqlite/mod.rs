@@ -9,18 +9,18 @@ use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 use rusqlite::{Error, ErrorCode, ffi};
+use safe_files::WeakMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
+pub use self::file::SqliteFile;
+
 use self::store::Store;
-use crate::database::chunk::{Chunk, Outcome, another_writer};
+use super::{Chunk, Outcome, another_writer};
 use crate::database::failure;
 use crate::database::log::Log;
 use crate::database::progress::{Counted, Progress};
 use crate::{Batch, LogSink, SinkError, SinkErrorKind, Written};
-use safe_files::WeakMap;
-
-pub use self::file::SqliteFile;
 
 /// Writes one log into a file of SQLite. The file is opened when the first records come, and again after a failure.
 ///

@@ -6,21 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Batch, SinkError, SinkErrorKind};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Statement, TransactionBehavior, params};
 
-use super::SqliteFile;
-use super::failed;
-use super::tables;
-use crate::database::DataSetId;
-use crate::database::chunk::{Chunk, Outcome};
-use crate::database::failure;
+use super::super::{COUNTER_DATA, Chunk, Outcome};
+use super::{SqliteFile, failed, tables};
 use crate::database::log::Log;
 use crate::database::progress::Counted;
 use crate::database::record::{Value, time_text, values, zone_fields};
-use crate::database::tables::COUNTER_DATA;
+use crate::database::{DataSetId, failure};
+use crate::{Batch, SinkError, SinkErrorKind};
 
 /// An open file, with the data set of one log.
 #[derive(Debug)]

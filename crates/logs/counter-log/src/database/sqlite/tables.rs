@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::{SinkError, SinkErrorKind};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::super::{Kind, SELECT_COUNTERS, TABLES, Table, TableColumn};
 use super::failed;
 use crate::database::failure;
 use crate::database::log::{Counter, Halves, Log};
-use crate::database::tables::{Kind, SELECT_COUNTERS, TABLES, Table, TableColumn};
+use crate::{SinkError, SinkErrorKind};
 
 /// Makes what is missing, and refuses tables of another form.
 pub(super) fn prepare(connection: &Connection, database: &str) -> Result<(), SinkError> {

@@ -11,9 +11,9 @@
 use counters::pcq::types::{AggregateFunc as F, CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
-use super::super::clock::{Moment, scale};
 use super::super::population::SECOND;
 use super::super::schema::{Counter, Counterset, Sample};
+use super::super::{Moment, scale};
 use super::{Machine, SIM_PROVIDER};
 
 /// What a host sends of a counterset of type 4 or 0xC.

@@ -8,8 +8,8 @@
 use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::{FileTime, Guid};
 
-use super::super::clock::{Moment, scale};
 use super::super::schema::{Counter, Counterset, Sample, Value};
+use super::super::{Moment, scale};
 use super::{Machine, SIM_PROVIDER};
 
 /// The GUID is ours.

@@ -1,9 +1,9 @@
 use counters::pcq::types::{AggregateFunc, CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
-use super::super::clock::{Moment, scale};
 use super::super::population::{SECOND, noise_in};
 use super::super::schema::{Counter, Counterset, Sample};
+use super::super::{Moment, scale};
 use super::{Machine, SIM_PROVIDER};
 
 /// The GUID, the ids and the instance type are public; the counters' type is taken from their use.

@@ -1,7 +1,7 @@
 use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
-use super::super::clock::Moment;
+use super::super::Moment;
 use super::super::population::{Load, noise_in};
 use super::super::schema::{Counter, Counterset, Sample};
 use super::process::{Process, processes};

@@ -18,9 +18,8 @@ use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
 use self::aggregates::AggregateForm;
-use super::clock::Moment;
 use super::schema::{Counterset, Provider, Sample};
-use crate::model::clock::scale;
+use super::{Moment, scale};
 use crate::model::population::SECOND;
 use crate::model::schema::Counter;
 

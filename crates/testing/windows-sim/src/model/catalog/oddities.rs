@@ -1,7 +1,7 @@
 use counters::pcq::types::{Attrib, CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
-use super::super::clock::Moment;
+use super::super::Moment;
 use super::super::object::{EXPERT, WIZARD};
 use super::super::population::SECOND;
 use super::super::schema::{Counter, Counterset, Sample, Value};

@@ -1,9 +1,9 @@
 use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
-use super::super::clock::{Moment, scale};
 use super::super::population::{Load, SECOND, Slot, noise, noise_in};
 use super::super::schema::{Counter, Counterset, Sample};
+use super::super::{Moment, scale};
 use super::{Machine, SIM_PROVIDER};
 
 /// The GUID and the ids are ours: none are public. The names are those of Windows 11.

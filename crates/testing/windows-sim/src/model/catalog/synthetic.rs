@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
-use super::super::clock::{Moment, scale};
 use super::super::population::SECOND;
 use super::super::schema::{Counter, Counterset, Sample};
+use super::super::{Moment, scale};
 use super::SIM_PROVIDER;
 
 /// The maximum of synthetic countersets.

@@ -1,9 +1,9 @@
 use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
 
-use super::super::clock::{Moment, scale};
 use super::super::population::SECOND;
 use super::super::schema::{Counter, Counterset, Sample};
+use super::super::{Moment, scale};
 use super::{Machine, SIM_PROVIDER};
 
 /// The GUID is ours.

@@ -1,8 +1,7 @@
 use wire::Guid;
 
-use super::calls::{CallModel, Cycle};
-use super::{ComComponent, ComContainer, ComProcess};
-use crate::model::clock::Moment;
+use super::super::Moment;
+use super::{CallModel, ComComponent, ComContainer, ComProcess, Cycle};
 use crate::model::population::{SECOND, noise};
 
 /// An application that each host has.

@@ -15,12 +15,11 @@ use rpc::orpc::IUnknownServer;
 use rpc::{Interface, ServerResult};
 use wire::{FileTime, HResult};
 
-use super::class::{Refusing, RefusingDispatch};
 use super::table::ObjectTable;
+use super::{Refusing, RefusingDispatch};
 use crate::host_state::HostState;
 use crate::rule::Action;
-use crate::service::resolver_bindings;
-use crate::service::{Call, Endpoint, Handler, Service, TcpPort};
+use crate::service::{Call, Endpoint, Handler, Service, TcpPort, resolver_bindings};
 
 /// References that come with an interface where the client does not say how many it wants.
 const REFERENCES: u32 = 5;

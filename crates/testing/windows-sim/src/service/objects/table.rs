@@ -8,7 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use rpc::orpc::{IUnknown, ObjectInterface};
 use wire::{FileTime, Guid, HResult};
 
-use super::class::{ComClass, ComObject, Program, SharedObject};
+use super::{ComClass, ComObject, Program, SharedObject};
 use crate::choices::InterfaceReferences;
 use crate::host;
 use crate::host_state::HostState;

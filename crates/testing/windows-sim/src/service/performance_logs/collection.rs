@@ -8,7 +8,7 @@ use ms_pla::collection::Selector;
 use ms_pla::{AnyVariant, Object, number_of};
 use wire::HResult;
 
-use super::context::Calls;
+use super::Calls;
 use super::enumerator::Enumerator;
 use super::item::{Collection, Item, Listed};
 use super::shared::{Shared, parts};

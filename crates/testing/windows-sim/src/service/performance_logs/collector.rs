@@ -8,14 +8,12 @@ use ms_pla::{
 use rpc::ServerResult;
 use wire::{Guid, HResult};
 
-use super::class;
 use super::collector_record::{Collector, Head};
-use super::context::Calls;
 use super::item::{Item, Methods, Part, methods};
 use super::property::{Property, properties, text};
 use super::provider_record::Map;
-use super::set_record::Set;
 use super::shared::{Shared, shared};
+use super::{Calls, Set, class};
 use crate::model::data_collector_sets::output_location;
 use crate::service::objects::Refusing;
 

@@ -5,14 +5,13 @@ use ms_pla::{IDataCollectorCollection, IDataCollectorCollectionServer};
 use rpc::ServerResult;
 use wire::{Guid, HResult};
 
-use super::class;
 use super::collection::collection_methods;
 use super::collector_record::Collector;
-use super::context::Calls;
 use super::item::{Collection, Item, Listed, Methods, methods};
 use super::property::text;
 use super::provider_record::Map;
 use super::shared::shared;
+use super::{Calls, class};
 use crate::service::objects::Refusing;
 
 impl Listed for Collector {

@@ -10,8 +10,8 @@ use ms_pla::{
 use rpc::ServerResult;
 use wire::HResult;
 
+use super::Calls;
 use super::collector_record::{Body, Collector};
-use super::context::Calls;
 use super::item::Item;
 use super::property::{Property, array, arrays, no_duplicates, numbers, properties, texts};
 use crate::service::objects::Refusing;

@@ -14,9 +14,9 @@ use rpc::ndr::ConformantVarying;
 use wire::{Guid, HResult};
 
 use super::class::ENUMERATOR;
-use super::context::{Calls, Context, Returned};
 use super::item::{Item, Part};
 use super::shared::Shared;
+use super::{Calls, Context, Returned};
 use crate::choices::PlaEnumeratedItems;
 use crate::service::Call;
 use crate::service::objects::{ComObject, Program, Refusing};

@@ -6,11 +6,10 @@ use ms_pla::{IFolderAction, IFolderActionServer};
 use rpc::ServerResult;
 use wire::{Guid, HResult};
 
-use super::class;
-use super::context::Calls;
 use super::item::{Item, Methods, Part, Recorded, methods};
 use super::property::{Property, properties};
 use super::shared::Shared;
+use super::{Calls, class};
 use crate::service::objects::Refusing;
 
 impl Part for FolderAction {

@@ -9,8 +9,8 @@ use rpc::CallInfo;
 use rpc::orpc::ObjectInterface;
 use wire::{Guid, HResult};
 
-use super::context::{Calls, Context, Returned};
 use super::shared::{List, Shared, parts};
+use super::{Calls, Context, Returned};
 use crate::service::Call;
 use crate::service::objects::{ComObject, Program};
 

@@ -7,13 +7,11 @@ use ms_pla::{IDataManager, IDataManagerServer};
 use rpc::ServerResult;
 use wire::{Guid, HResult};
 
-use super::class;
-use super::context::Calls;
 use super::item::{Collection, Item, Methods, Part, Recorded, methods};
 use super::property::{Property, properties, text};
 use super::provider_record::Map;
-use super::set_record::Manager;
 use super::shared::{Shared, shared};
+use super::{Calls, Manager, class};
 use crate::service::objects::Refusing;
 
 impl Part for Manager {

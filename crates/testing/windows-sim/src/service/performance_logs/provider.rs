@@ -10,7 +10,7 @@ use rpc::ServerResult;
 use rpc::ndr::ConformantBytes;
 use wire::{Guid, HResult, Win32Error};
 
-use super::context::Calls;
+use super::Calls;
 use super::item::{Collection, Item, Methods, Part, Recorded, methods};
 use super::property::{Property, properties, text};
 use super::provider_record::{Map, MapItem, MapOf, Provider};

@@ -6,8 +6,8 @@ use ms_pla::{ITraceDataProviderCollection, ITraceDataProviderCollectionServer, i
 use rpc::ServerResult;
 use wire::{Guid, HResult};
 
+use super::Calls;
 use super::collection::{adding_methods, collection_methods};
-use super::context::Calls;
 use super::item::{Collection, Listed, Methods, methods};
 use super::provider_record::Provider;
 use super::shared::shared;

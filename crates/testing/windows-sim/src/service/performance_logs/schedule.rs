@@ -8,11 +8,10 @@ use ms_pla::{AnyVariant, ISchedule, IScheduleServer};
 use rpc::ServerResult;
 use wire::{Guid, HResult};
 
-use super::class;
-use super::context::Calls;
 use super::item::{Item, Methods, Part, Recorded, methods};
 use super::property::{Property, properties};
 use super::shared::Shared;
+use super::{Calls, class};
 use crate::service::objects::Refusing;
 
 impl Part for Schedule {

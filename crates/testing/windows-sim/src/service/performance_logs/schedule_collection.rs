@@ -6,11 +6,10 @@ use ms_pla::{IScheduleCollection, IScheduleCollectionServer};
 use rpc::ServerResult;
 use wire::{Guid, HResult};
 
-use super::class;
 use super::collection::{adding_methods, collection_methods};
-use super::context::Calls;
 use super::item::{Collection, Listed, Methods, methods};
 use super::shared::shared;
+use super::{Calls, class};
 use crate::service::objects::Refusing;
 
 impl Listed for Schedule {

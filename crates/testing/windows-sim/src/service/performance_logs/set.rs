@@ -7,12 +7,11 @@ use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::collector_record::Collector;
-use super::context::Calls;
 use super::item::{Collection, Item, Methods, Part, Recorded, methods};
 use super::property::{Property, array, not_empty, properties, text, texts};
-use super::set_record::Set;
 use super::shared::Shared;
 use super::store::{server_name, shown, status_of};
+use super::{Calls, Set};
 use crate::choices::PlaConflicts;
 use crate::model::data_collector_sets::output_location;
 use crate::service::objects::Refusing;

@@ -6,11 +6,10 @@ use rpc::ServerResult;
 use wire::{Guid, HResult};
 
 use super::collection::{adding_methods, collection_methods};
-use super::context::Calls;
 use super::item::{Collection, Listed, Methods, methods};
-use super::set_record::Set;
 use super::shared::shared;
 use super::store::shown;
+use super::{Calls, Set};
 use crate::choices::PlaOrder;
 use crate::service::objects::Refusing;
 

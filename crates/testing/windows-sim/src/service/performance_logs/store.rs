@@ -6,12 +6,11 @@ use ms_pla::xml::{DataCollectorSet, Finding};
 use ms_pla::{Category, CommitMode, DataCollectorSetStatus, Object};
 use wire::{FileTime, HResult};
 
-use super::context::Calls;
 use super::item::Item;
 use super::property::text;
 use super::provider_record::Map;
-use super::set_record::Set;
 use super::shared::shared;
+use super::{Calls, Set};
 use crate::model::data_collector_sets::{SetError, Store, StoredSet, split_namespace};
 
 /// Characters of a server's name are fewer.

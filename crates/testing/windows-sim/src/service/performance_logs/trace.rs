@@ -6,8 +6,8 @@ use ms_pla::xml::TraceDataCollector;
 use rpc::ServerResult;
 use wire::HResult;
 
+use super::Calls;
 use super::collector_record::{Body, Collector};
-use super::context::Calls;
 use super::item::{Collection, Item};
 use super::property::{Property, not_nil, numbers, properties};
 use crate::model::data_collector_sets::providers;

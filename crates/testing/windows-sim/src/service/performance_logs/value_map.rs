@@ -9,14 +9,13 @@ use ms_pla::{
 use rpc::ServerResult;
 use wire::{Guid, HResult};
 
-use super::class;
 use super::collection::collection_methods;
-use super::context::Calls;
 use super::item::{Collection, Item, Listed, Methods, Part, methods};
 use super::number::{digits, number, variant};
 use super::property::{Property, text};
 use super::provider_record::{Map, MapItem};
 use super::shared::{Shared, parts, records, shared};
+use super::{Calls, class};
 use crate::service::objects::Refusing;
 
 impl MapItem {

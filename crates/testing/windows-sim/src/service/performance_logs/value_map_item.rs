@@ -5,13 +5,12 @@ use ms_pla::{IValueMapItem, IValueMapItemServer, xml};
 use rpc::ServerResult;
 use wire::{Guid, HResult};
 
-use super::class;
-use super::context::Calls;
 use super::item::{Item, Methods, Part, Recorded, methods};
 use super::number::{digits, number, variant};
 use super::property::{Property, not_empty, properties};
 use super::provider_record::MapItem;
 use super::shared::Shared;
+use super::{Calls, class};
 use crate::service::objects::Refusing;
 
 impl Part for MapItem {

@@ -1,9 +1,9 @@
 use counters::perflib_v1::write::Instance;
 
-use super::super::super::clock::scale;
 use super::super::super::population::{SECOND, noise_in};
 use super::super::disk;
 use super::figures::Figures;
+use crate::model::scale;
 
 /// The disks, as Windows names them.
 pub(super) const DISKS: [&str; 2] = ["0 C:", "1 D:"];

@@ -1,10 +1,9 @@
 use std::cell::OnceCell;
 
-use super::super::super::clock::{Moment, scale};
 use super::super::super::population::{Load, SECOND, noise_in};
 use super::super::super::schema::{Sample, Value};
-use super::super::Machine;
-use super::super::{process, processor};
+use super::super::{Machine, process, processor};
+use crate::model::{Moment, scale};
 
 /// What the formulas of the objects begin with: the machine, the moment, and the samples of the countersets of version 2
 /// that say the same.

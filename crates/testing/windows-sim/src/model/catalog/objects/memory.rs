@@ -1,8 +1,8 @@
 use counters::perflib_v1::write::Data;
 
 use super::super::super::PAGE_FILE_BYTES;
-use super::super::super::clock::scale;
 use super::figures::{Figures, total};
+use crate::model::scale;
 
 const PAGE: u64 = 4096;
 /// What `% Committed Bytes In Use` is divided by on all hosts since Windows 8, whatever their memory.
