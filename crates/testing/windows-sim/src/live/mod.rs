@@ -106,7 +106,7 @@ impl Live {
 
 impl ValueSource for Live {
     fn countersets(&self) -> Vec<&'static Counterset> {
-        vec![&PROCESSOR_INFORMATION, &PROCESS_V2, &FILE_SYSTEM_DISK_ACTIVITY]
+        vec![*PROCESSOR_INFORMATION, *PROCESS_V2, *FILE_SYSTEM_DISK_ACTIVITY]
     }
 
     fn moment(&self) -> Moment {

@@ -18,6 +18,8 @@ pub struct Counterset {
     pub explain: &'static str,
     /// Its German name, where there is one.
     pub german: Option<&'static str>,
+    /// What it is about, in German.
+    pub german_explain: Option<&'static str>,
     /// Who updates its values.
     pub provider: &'static Provider,
     /// The audience, from novice to expert.
@@ -56,6 +58,8 @@ pub struct Counter {
     pub explain: &'static str,
     /// Its German name, where there is one.
     pub german: Option<&'static str>,
+    /// What it counts, in German.
+    pub german_explain: Option<&'static str>,
     /// The audience, from novice to expert.
     pub detail: DetailLevel,
     /// How it is displayed, if it is.
@@ -84,6 +88,7 @@ impl Counter {
             name,
             explain,
             german: None,
+            german_explain: None,
             detail: DetailLevel::NOVICE,
             attributes: Attrib(0),
             default_scale: 0,

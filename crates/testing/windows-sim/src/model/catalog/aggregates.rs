@@ -34,6 +34,7 @@ macro_rules! counterset {
             name: $title,
             explain: $explain,
             german: Some($german),
+            german_explain: None,
             provider: &SIM_PROVIDER,
             detail: DetailLevel::NOVICE,
             instances: InstanceType::$instances,

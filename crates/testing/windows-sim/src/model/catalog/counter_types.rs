@@ -18,6 +18,7 @@ pub static COUNTER_TYPES: Counterset = Counterset {
     name: "Counter Types",
     explain: "One counter of every type, with values that are closed formulas of the uptime and the instance.",
     german: Some("Zählertypen"),
+    german_explain: None,
     provider: &SIM_PROVIDER,
     detail: DetailLevel::ADVANCED,
     instances: InstanceType::MULTIPLE,

@@ -1,117 +1,25 @@
-use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
-use wire::Guid;
+use std::sync::LazyLock;
 
 use super::super::Moment;
 use super::super::population::{Load, noise_in};
-use super::super::schema::{Counter, Counterset, Sample};
+use super::super::schema::{Counterset, Sample};
+use super::Machine;
+use super::countersets::counterset;
 use super::process::{Process, processes};
-use super::{Machine, SIM_PROVIDER};
 
-/// GUIDs and ids of this file are public.
-pub(super) static GPU_ENGINE: Counterset = Counterset {
-    guid: Guid::from_u128(0x978c167d_4764_4d9c_9824_14747351dc81),
-    name: "GPU Engine",
-    explain: "Each engine of each graphics adapter, by the process that uses it.",
-    german: None,
-    provider: &SIM_PROVIDER,
-    detail: DetailLevel::NOVICE,
-    instances: InstanceType::MULTIPLE,
-    counters: &ENGINE_COUNTERS,
-};
+pub(super) static GPU_ENGINE: LazyLock<&'static Counterset> = LazyLock::new(|| counterset("GPU Engine"));
 
-static ENGINE_COUNTERS: [Counter; 2] = [
-    Counter::new(
-        1,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Running Time",
-        "Time that the engine worked for the process, in 100 ns.",
-    ),
-    Counter::new(
-        2,
-        T::PERF_100NSEC_TIMER,
-        "Utilization Percentage",
-        "Share of time that the engine worked for the process.",
-    ),
-];
+pub(super) static GPU_ADAPTER_MEMORY: LazyLock<&'static Counterset> =
+    LazyLock::new(|| counterset("GPU Adapter Memory"));
 
-pub(super) static GPU_ADAPTER_MEMORY: Counterset = Counterset {
-    guid: Guid::from_u128(0xbe2139c7_ab81_424d_b107_d87f7c9322ac),
-    name: "GPU Adapter Memory",
-    explain: "Memory in use by each graphics adapter.",
-    german: None,
-    provider: &SIM_PROVIDER,
-    detail: DetailLevel::NOVICE,
-    instances: InstanceType::MULTIPLE,
-    counters: &ADAPTER_COUNTERS,
-};
+pub(super) static GPU_PROCESS_MEMORY: LazyLock<&'static Counterset> =
+    LazyLock::new(|| counterset("GPU Process Memory"));
 
-static ADAPTER_COUNTERS: [Counter; 3] = [
-    Counter::new(1, T::PERF_COUNTER_LARGE_RAWCOUNT, "Total Committed", "Bytes committed."),
-    Counter::new(
-        2,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Dedicated Usage",
-        "Bytes of the adapter's own memory in use.",
-    ),
-    Counter::new(
-        3,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Shared Usage",
-        "Bytes of the host's memory in use by the adapter.",
-    ),
-];
+pub(super) static GPU_LOCAL_ADAPTER_MEMORY: LazyLock<&'static Counterset> =
+    LazyLock::new(|| counterset("GPU Local Adapter Memory"));
 
-pub(super) static GPU_PROCESS_MEMORY: Counterset = Counterset {
-    guid: Guid::from_u128(0xf802502b_77b4_4713_81b3_3be05759da5d),
-    name: "GPU Process Memory",
-    explain: "Memory of graphics adapters in use by each process.",
-    german: None,
-    provider: &SIM_PROVIDER,
-    detail: DetailLevel::NOVICE,
-    instances: InstanceType::MULTIPLE,
-    counters: &PROCESS_COUNTERS,
-};
-
-static PROCESS_COUNTERS: [Counter; 5] = [
-    Counter::new(1, T::PERF_COUNTER_LARGE_RAWCOUNT, "Total Committed", "Bytes committed for the process."),
-    Counter::new(2, T::PERF_COUNTER_LARGE_RAWCOUNT, "Local Usage", "Bytes of local memory in use."),
-    Counter::new(3, T::PERF_COUNTER_LARGE_RAWCOUNT, "Non Local Usage", "Bytes of non-local memory in use."),
-    Counter::new(
-        4,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Dedicated Usage",
-        "Bytes of the adapter's own memory in use.",
-    ),
-    Counter::new(5, T::PERF_COUNTER_LARGE_RAWCOUNT, "Shared Usage", "Bytes of the host's memory in use."),
-];
-
-pub(super) static GPU_LOCAL_ADAPTER_MEMORY: Counterset = Counterset {
-    guid: Guid::from_u128(0x227419d5_f6d8_4fb7_85d6_2cac1725e4a9),
-    name: "GPU Local Adapter Memory",
-    explain: "Local memory in use by each graphics adapter.",
-    german: None,
-    provider: &SIM_PROVIDER,
-    detail: DetailLevel::NOVICE,
-    instances: InstanceType::MULTIPLE,
-    counters: &LOCAL_COUNTERS,
-};
-
-static LOCAL_COUNTERS: [Counter; 1] =
-    [Counter::new(1, T::PERF_COUNTER_LARGE_RAWCOUNT, "Local Usage", "Bytes of local memory in use.")];
-
-pub(super) static GPU_NON_LOCAL_ADAPTER_MEMORY: Counterset = Counterset {
-    guid: Guid::from_u128(0xf9ed01f5_8f3e_4956_973f_9f05bc96f489),
-    name: "GPU Non Local Adapter Memory",
-    explain: "Non-local memory in use by each graphics adapter.",
-    german: None,
-    provider: &SIM_PROVIDER,
-    detail: DetailLevel::NOVICE,
-    instances: InstanceType::MULTIPLE,
-    counters: &NON_LOCAL_COUNTERS,
-};
-
-static NON_LOCAL_COUNTERS: [Counter; 1] =
-    [Counter::new(1, T::PERF_COUNTER_LARGE_RAWCOUNT, "Non Local Usage", "Bytes of non-local memory in use.")];
+pub(super) static GPU_NON_LOCAL_ADAPTER_MEMORY: LazyLock<&'static Counterset> =
+    LazyLock::new(|| counterset("GPU Non Local Adapter Memory"));
 
 const MEBIBYTE: u64 = 1 << 20;
 const ENGINES: [(u32, &str); 3] = [(0, "3D"), (1, "Copy"), (2, "VideoDecode")];

@@ -2,10 +2,11 @@
 
 pub mod aggregates;
 pub mod counter_types;
+mod countersets;
 mod disk;
-pub(crate) mod german;
 mod gpu;
 mod http;
+mod load;
 pub(crate) mod objects;
 mod oddities;
 mod process;
@@ -13,6 +14,8 @@ mod processor;
 pub(crate) mod synthetic;
 mod thermal;
 mod updates;
+
+use std::sync::LazyLock;
 
 use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
 use wire::Guid;
@@ -47,25 +50,27 @@ pub(crate) struct Machine {
 pub(crate) type Entry = (&'static Counterset, fn(Machine, &Moment) -> Vec<Sample>);
 
 /// All countersets of the model but for the synthetic ones.
-pub(crate) static CATALOG: [Entry; 17] = [
-    (&PROCESSOR_INFORMATION, processor::sample),
-    (&PROCESS_V2, process::sample),
-    (&FILE_SYSTEM_DISK_ACTIVITY, disk::sample),
-    (&thermal::THERMAL_ZONE_INFORMATION, thermal::sample),
-    (&http::HTTP_SERVICE, http::sample),
-    (&gpu::GPU_ENGINE, gpu::sample_engines),
-    (&gpu::GPU_ADAPTER_MEMORY, gpu::sample_adapter_memory),
-    (&gpu::GPU_PROCESS_MEMORY, gpu::sample_process_memory),
-    (&gpu::GPU_LOCAL_ADAPTER_MEMORY, gpu::sample_local_memory),
-    (&gpu::GPU_NON_LOCAL_ADAPTER_MEMORY, gpu::sample_non_local_memory),
-    (&counter_types::COUNTER_TYPES, counter_types::sample),
-    (&aggregates::GLOBAL_AGGREGATE, aggregates::sample_global),
-    (&aggregates::MULTIPLE_AGGREGATE, aggregates::sample_named),
-    (&aggregates::GLOBAL_AGGREGATE_HISTORY, aggregates::sample_history),
-    (&DUPLICATES, sample),
-    (&oddities::ODDITIES, oddities::sample),
-    (&UPDATES, updates::sample),
-];
+pub(crate) static CATALOG: LazyLock<[Entry; 17]> = LazyLock::new(|| {
+    [
+        (*PROCESSOR_INFORMATION, processor::sample),
+        (*PROCESS_V2, process::sample),
+        (*FILE_SYSTEM_DISK_ACTIVITY, disk::sample),
+        (*thermal::THERMAL_ZONE_INFORMATION, thermal::sample),
+        (*http::HTTP_SERVICE, http::sample),
+        (*gpu::GPU_ENGINE, gpu::sample_engines),
+        (*gpu::GPU_ADAPTER_MEMORY, gpu::sample_adapter_memory),
+        (*gpu::GPU_PROCESS_MEMORY, gpu::sample_process_memory),
+        (*gpu::GPU_LOCAL_ADAPTER_MEMORY, gpu::sample_local_memory),
+        (*gpu::GPU_NON_LOCAL_ADAPTER_MEMORY, gpu::sample_non_local_memory),
+        (&counter_types::COUNTER_TYPES, counter_types::sample),
+        (&aggregates::GLOBAL_AGGREGATE, aggregates::sample_global),
+        (&aggregates::MULTIPLE_AGGREGATE, aggregates::sample_named),
+        (&aggregates::GLOBAL_AGGREGATE_HISTORY, aggregates::sample_history),
+        (&DUPLICATES, sample),
+        (&oddities::ODDITIES, oddities::sample),
+        (&UPDATES, updates::sample),
+    ]
+});
 
 /// The provider of Processor Information; its GUID is public, the name is ours.
 static COUNTERS_PROVIDER: Provider =
@@ -81,6 +86,7 @@ pub(crate) static DUPLICATES: Counterset = Counterset {
     name: "Duplicates",
     explain: "Instances that share names: some differ by their number, some by case, two by nothing.",
     german: Some("Doppelte"),
+    german_explain: None,
     provider: &SIM_PROVIDER,
     detail: DetailLevel::NOVICE,
     instances: InstanceType::MULTIPLE,

@@ -13,6 +13,7 @@ pub(crate) static ODDITIES: Counterset = Counterset {
     name: "Oddities",
     explain: "",
     german: None,
+    german_explain: None,
     provider: &SIM_PROVIDER,
     detail: DetailLevel::ADVANCED,
     instances: InstanceType::MULTIPLE,

@@ -1,136 +1,14 @@
-use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
-use wire::Guid;
+use std::sync::LazyLock;
 
 use super::super::population::{Load, SECOND, Slot, noise, noise_in};
-use super::super::schema::{Counter, Counterset, Sample};
+use super::super::schema::{Counterset, Sample};
 use super::super::{Moment, scale};
-use super::{Machine, SIM_PROVIDER};
+use super::Machine;
+use super::countersets::counterset;
 
-/// The GUID and the ids are ours: none are public. The names are those of Windows 11.
-pub(crate) static PROCESS_V2: Counterset = Counterset {
-    guid: Guid::from_u128(0x32fed256_e60b_493d_bce9_50d8e294eef1),
-    name: "Process V2",
-    explain: "Each running process. Instances are named by program and process id.",
-    german: Some("Prozess V2"),
-    provider: &SIM_PROVIDER,
-    detail: DetailLevel::NOVICE,
-    instances: InstanceType::MULTIPLE,
-    counters: &COUNTERS,
-};
+pub(crate) static PROCESS_V2: LazyLock<&'static Counterset> = LazyLock::new(|| counterset("Process V2"));
 
 const COUNTER_COUNT: usize = 30;
-
-static COUNTERS: [Counter; COUNTER_COUNT] = [
-    Counter::new(
-        1,
-        T::PERF_100NSEC_TIMER,
-        "% Processor Time",
-        "Share of time that the process's threads ran.",
-    )
-    .german("Prozessorzeit (%)"),
-    Counter::new(2, T::PERF_100NSEC_TIMER, "% User Time", "Share of time that they ran in user mode.")
-        .german("Benutzerzeit (%)"),
-    Counter::new(
-        3,
-        T::PERF_100NSEC_TIMER,
-        "% Privileged Time",
-        "Share of time that they ran in privileged mode.",
-    ),
-    Counter::new(
-        4,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Virtual Bytes Peak",
-        "Most address space in use so far.",
-    ),
-    Counter::new(5, T::PERF_COUNTER_LARGE_RAWCOUNT, "Virtual Bytes", "Address space in use."),
-    Counter::new(6, T::PERF_COUNTER_COUNTER, "Page Faults/sec", "Page faults of the process's threads."),
-    Counter::new(
-        7,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Working Set Peak",
-        "Largest working set so far, in bytes.",
-    ),
-    Counter::new(
-        8,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Working Set",
-        "Memory pages touched recently, in bytes.",
-    )
-    .german("Arbeitsseiten"),
-    Counter::new(
-        9,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Page File Bytes Peak",
-        "Most memory reserved in page files so far.",
-    ),
-    Counter::new(10, T::PERF_COUNTER_LARGE_RAWCOUNT, "Page File Bytes", "Memory reserved in page files."),
-    Counter::new(
-        11,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Private Bytes",
-        "Memory that cannot be shared with others.",
-    ),
-    Counter::new(12, T::PERF_COUNTER_RAWCOUNT, "Thread Count", "Threads of the process.")
-        .german("Threadanzahl"),
-    Counter::new(13, T::PERF_COUNTER_RAWCOUNT, "Priority Base", "Base priority of the process."),
-    Counter::new(14, T::PERF_ELAPSED_TIME, "Elapsed Time", "Seconds since the process was started.")
-        .clock(29, 30),
-    Counter::new(
-        15,
-        T::PERF_COUNTER_RAWCOUNT,
-        "Process ID",
-        "Identifier of the process, unique while it runs.",
-    ),
-    Counter::new(
-        16,
-        T::PERF_COUNTER_RAWCOUNT,
-        "Creating Process ID",
-        "Identifier of the process that started this one.",
-    ),
-    Counter::new(17, T::PERF_COUNTER_LARGE_RAWCOUNT, "Pool Paged Bytes", "Bytes of the paged pool."),
-    Counter::new(18, T::PERF_COUNTER_LARGE_RAWCOUNT, "Pool Nonpaged Bytes", "Bytes of the nonpaged pool."),
-    Counter::new(19, T::PERF_COUNTER_RAWCOUNT, "Handle Count", "Handles open in the process.")
-        .german("Handleanzahl"),
-    Counter::new(20, T::PERF_COUNTER_BULK_COUNT, "IO Read Operations/sec", "Read operations issued."),
-    Counter::new(21, T::PERF_COUNTER_BULK_COUNT, "IO Write Operations/sec", "Write operations issued."),
-    Counter::new(
-        22,
-        T::PERF_COUNTER_BULK_COUNT,
-        "IO Data Operations/sec",
-        "Read and write operations issued.",
-    ),
-    Counter::new(
-        23,
-        T::PERF_COUNTER_BULK_COUNT,
-        "IO Other Operations/sec",
-        "Operations issued that move no data.",
-    ),
-    Counter::new(24, T::PERF_COUNTER_BULK_COUNT, "IO Read Bytes/sec", "Bytes read."),
-    Counter::new(25, T::PERF_COUNTER_BULK_COUNT, "IO Write Bytes/sec", "Bytes written."),
-    Counter::new(26, T::PERF_COUNTER_BULK_COUNT, "IO Data Bytes/sec", "Bytes read and written."),
-    Counter::new(
-        27,
-        T::PERF_COUNTER_BULK_COUNT,
-        "IO Other Bytes/sec",
-        "Bytes of operations that move no data.",
-    ),
-    Counter::new(
-        28,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Working Set - Private",
-        "The part of the working set that others do not share.",
-    )
-    .advanced(),
-    Counter::new(
-        29,
-        T::PERF_COUNTER_LARGE_RAWCOUNT,
-        "Object Time",
-        "Time of day of Elapsed Time, in 100 ns.",
-    )
-    .hidden(),
-    Counter::new(30, T::PERF_COUNTER_LARGE_RAWCOUNT, "Object Frequency", "Ticks a second of Object Time.")
-        .hidden(),
-];
 
 /// A process that runs now.
 #[derive(Clone, Debug)]

@@ -1,165 +1,17 @@
-use counters::pcq::types::{CounterType as T, DetailLevel, InstanceType};
-use wire::Guid;
+use std::sync::LazyLock;
+
+use counters::pcq::types::CounterType as T;
 
 use super::super::Moment;
 use super::super::population::{Load, noise_in};
-use super::super::schema::{Counter, Counterset, Sample};
-use super::{COUNTERS_PROVIDER, Machine};
+use super::super::schema::{Counterset, Sample};
+use super::Machine;
+use super::countersets::counterset;
 
-/// Ids, names, widths and types are public. Id 29 is not known and is left out.
-pub(crate) static PROCESSOR_INFORMATION: Counterset = Counterset {
-    guid: Guid::from_u128(0xb4fc721a_0378_476f_89ba_a5a79f810b36),
-    name: "Processor Information",
-    explain: "What each logical processor does and how fast it runs. Instances are named by group and number; the \
-              totals end in _Total.",
-    german: Some("Prozessorinformationen"),
-    provider: &COUNTERS_PROVIDER,
-    detail: DetailLevel::NOVICE,
-    instances: InstanceType::MULTIPLE,
-    counters: &COUNTERS,
-};
+pub(crate) static PROCESSOR_INFORMATION: LazyLock<&'static Counterset> =
+    LazyLock::new(|| counterset("Processor Information"));
 
 const COUNTER_COUNT: usize = 31;
-
-static COUNTERS: [Counter; COUNTER_COUNT] = [
-    Counter::new(
-        0,
-        T::PERF_100NSEC_TIMER_INV,
-        "% Processor Time",
-        "Share of time in which the processor was not idle.",
-    )
-    .german("Prozessorzeit (%)"),
-    Counter::new(1, T::PERF_100NSEC_TIMER, "% User Time", "Share of time spent in user mode.")
-        .german("Benutzerzeit (%)"),
-    Counter::new(2, T::PERF_100NSEC_TIMER, "% Privileged Time", "Share of time spent in privileged mode.")
-        .german("Privilegierte Zeit (%)"),
-    Counter::new(3, T::PERF_COUNTER_COUNTER, "Interrupts/sec", "Hardware interrupts received and served.")
-        .german("Interrupts/s"),
-    Counter::new(4, T::PERF_100NSEC_TIMER, "% DPC Time", "Share of time spent on deferred procedure calls."),
-    Counter::new(5, T::PERF_100NSEC_TIMER, "% Interrupt Time", "Share of time spent on hardware interrupts."),
-    Counter::new(
-        6,
-        T::PERF_COUNTER_COUNTER,
-        "DPCs Queued/sec",
-        "Deferred procedure calls added to the queue.",
-    ),
-    Counter::new(
-        7,
-        T::PERF_COUNTER_RAWCOUNT,
-        "DPC Rate",
-        "Deferred procedure calls queued in the last clock tick.",
-    ),
-    Counter::new(8, T::PERF_100NSEC_TIMER, "% Idle Time", "Share of time in which the processor was idle.")
-        .german("Leerlaufzeit (%)"),
-    Counter::new(9, T::PERF_100NSEC_TIMER, "% C1 Time", "Share of time in the C1 low-power state."),
-    Counter::new(10, T::PERF_100NSEC_TIMER, "% C2 Time", "Share of time in the C2 low-power state."),
-    Counter::new(11, T::PERF_100NSEC_TIMER, "% C3 Time", "Share of time in the C3 low-power state."),
-    Counter::new(
-        12,
-        T::PERF_COUNTER_BULK_COUNT,
-        "C1 Transitions/sec",
-        "Entries into the C1 low-power state.",
-    ),
-    Counter::new(
-        13,
-        T::PERF_COUNTER_BULK_COUNT,
-        "C2 Transitions/sec",
-        "Entries into the C2 low-power state.",
-    ),
-    Counter::new(
-        14,
-        T::PERF_COUNTER_BULK_COUNT,
-        "C3 Transitions/sec",
-        "Entries into the C3 low-power state.",
-    ),
-    Counter::new(
-        15,
-        T::PERF_100NSEC_TIMER_INV,
-        "% Priority Time",
-        "Share of time spent on threads that are not of low priority.",
-    ),
-    Counter::new(16, T::PERF_COUNTER_RAWCOUNT, "Parking Status", "Whether the processor is parked."),
-    Counter::new(
-        17,
-        T::PERF_COUNTER_RAWCOUNT,
-        "Processor Frequency",
-        "Frequency of the processor in megahertz.",
-    )
-    .german("Prozessorfrequenz"),
-    Counter::new(
-        18,
-        T::PERF_COUNTER_RAWCOUNT,
-        "% of Maximum Frequency",
-        "Frequency as a share of the highest one.",
-    ),
-    Counter::new(19, T::PERF_COUNTER_RAWCOUNT, "Processor State Flags", "Flags of the processor's state."),
-    Counter::new(
-        20,
-        T::PERF_COUNTER_COUNTER,
-        "Clock Interrupts/sec",
-        "Ticks of the clock received and served.",
-    ),
-    Counter::new(
-        21,
-        T::PERF_PRECISION_100NS_TIMER,
-        "Average Idle Time",
-        "Mean length of an idle period, in 100 ns.",
-    )
-    .base(22),
-    // `PERF_PRECISION_TIMESTAMP` is another name of this type.
-    Counter::new(22, T::PERF_LARGE_RAW_BASE, "Average Idle Time Base", "Base of Average Idle Time.").hidden(),
-    Counter::new(
-        23,
-        T::PERF_COUNTER_BULK_COUNT,
-        "Idle Break Events/sec",
-        "Times that the processor woke up from idle.",
-    ),
-    Counter::new(
-        24,
-        T::PERF_AVERAGE_BULK,
-        "% Processor Performance",
-        "Mean performance while executing, as a share of the nominal one.",
-    )
-    .base(25)
-    .german("Prozessorleistung (%)"),
-    Counter::new(
-        25,
-        T::PERF_AVERAGE_BASE,
-        "% Processor Performance Base",
-        "Base of % Processor Performance.",
-    )
-    .hidden(),
-    Counter::new(
-        26,
-        T::PERF_AVERAGE_BULK,
-        "% Processor Utility",
-        "Work done, as a share of what the processor does at nominal performance.",
-    )
-    .base(27)
-    .german("Prozessorauslastung (%)"),
-    Counter::new(27, T::PERF_AVERAGE_BASE, "% Processor Utility Base", "Base of % Processor Utility.")
-        .hidden(),
-    Counter::new(
-        28,
-        T::PERF_AVERAGE_BULK,
-        "% Privileged Utility",
-        "Work done in privileged mode, as a share of what the processor does at nominal performance.",
-    )
-    .base(27),
-    Counter::new(
-        30,
-        T::PERF_COUNTER_RAWCOUNT,
-        "% Performance Limit",
-        "Highest performance allowed now, as a share of the nominal one.",
-    ),
-    Counter::new(
-        31,
-        T::PERF_COUNTER_RAWCOUNT,
-        "Performance Limit Flags",
-        "Reasons why performance is limited.",
-    )
-    .hexadecimal(),
-];
 
 /// The host runs a fifth faster than nominal while it executes.
 const PERFORMANCE_PERCENT: u64 = 120;
@@ -256,7 +108,7 @@ pub(crate) fn with_totals(rows: &[[u64; COUNTER_COUNT]]) -> Vec<Sample> {
 fn total(rows: &[[u64; COUNTER_COUNT]]) -> [u64; COUNTER_COUNT] {
     let count = rows.len().max(1) as u64;
     let mut total = [0; COUNTER_COUNT];
-    for (index, (sum, counter)) in total.iter_mut().zip(&COUNTERS).enumerate() {
+    for (index, (sum, counter)) in total.iter_mut().zip(PROCESSOR_INFORMATION.counters).enumerate() {
         *sum = rows.iter().map(|row| row[index]).sum();
         if !matches!(counter.kind, T::PERF_COUNTER_COUNTER | T::PERF_COUNTER_BULK_COUNT) {
             *sum /= count;

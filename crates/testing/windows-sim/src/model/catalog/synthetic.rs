@@ -28,6 +28,7 @@ static SETS: LazyLock<Vec<Counterset>> = LazyLock::new(|| {
         name: format!("Synthetic {index:04}").leak(),
         explain: "One of many small countersets.",
         german: None,
+        german_explain: None,
         provider: &SIM_PROVIDER,
         detail: DetailLevel::NOVICE,
         instances: if index.is_multiple_of(2) { InstanceType::SINGLE } else { InstanceType::MULTIPLE },

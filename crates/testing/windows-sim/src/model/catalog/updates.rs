@@ -20,6 +20,7 @@ const fn counterset(counters: &'static [Counter]) -> Counterset {
         name: "Updates",
         explain: "What a provider registers that may be replaced by a newer one while it is polled.",
         german: None,
+        german_explain: None,
         provider: &SIM_PROVIDER,
         detail: DetailLevel::NOVICE,
         instances: InstanceType::SINGLE,

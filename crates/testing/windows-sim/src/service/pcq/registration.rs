@@ -4,7 +4,6 @@ use counters::pcq::wire::{CounterRegInfo, CounterSetRegInfo, CounterSetRegistrat
 use wire::{Win32Error, WriteCursor};
 
 use crate::choices::{OddAnswer, StringOffsets};
-use crate::model::catalog::german;
 use crate::model::{Counter, Counterset};
 
 /// What is registered of a counterset. `own` is the language of who asks for none.
@@ -25,7 +24,7 @@ pub(super) fn answer(
             text(german.unwrap_or(set.name))
         }
         RegistrationRequest::CounterSetHelp(lcid) => {
-            let german = if is_german(lcid)? { german::counterset_explain(set.guid) } else { None };
+            let german = if is_german(lcid)? { set.german_explain } else { None };
             text(german.unwrap_or(set.explain))
         }
         RegistrationRequest::CounterNames(lcid) => {
@@ -39,7 +38,7 @@ pub(super) fn answer(
             let is_german = is_german(lcid)?;
             // What is there for the arithmetic of others only has no text, as on many real hosts.
             strings(set, |counter| {
-                let german = if is_german { german::counter_explain(set.guid, counter.id) } else { None };
+                let german = if is_german { counter.german_explain } else { None };
                 counter.is_displayed().then(|| german.unwrap_or(counter.explain))
             })
         }

@@ -9,7 +9,6 @@ mod figures;
 mod icmp;
 mod ipv4;
 mod kernel_objects;
-mod load;
 mod logical_disk;
 mod memory;
 mod network_interface;
@@ -42,7 +41,7 @@ pub(crate) static OBJECTS: LazyLock<Vec<ObjectEntry>> =
     LazyLock::new(|| VALUES.iter().map(|&(name, values)| (object(name), values)).collect());
 
 static CATALOGUE: LazyLock<Vec<&'static PerfObject>> = LazyLock::new(|| {
-    let read = |(file, text)| load::read(file, text).expect("a test reads these files");
+    let read = |(file, text)| super::load::objects(file, text).expect("a test reads these files");
     FILES.into_iter().flat_map(read).collect()
 });
 
@@ -53,7 +52,7 @@ macro_rules! files {
 }
 
 /// The files of the catalogue, one for each family of objects.
-const FILES: [(&str, &str); 6] =
+pub(super) const FILES: [(&str, &str); 6] =
     files!["disks.csv" "files.csv" "memory.csv" "network.csv" "processes.csv" "system.csv"];
 
 /// The object of this name, one of those in [`VALUES`].
@@ -65,7 +64,7 @@ pub(crate) fn object(name: &str) -> &'static PerfObject {
 type ValuesOf = fn(&Figures<'_>) -> Data;
 
 /// How the values of each object are computed, in the order in which a host lists its objects.
-const VALUES: [(&str, ValuesOf); 21] = [
+pub(super) const VALUES: [(&str, ValuesOf); 21] = [
     ("System", system::data),
     ("Memory", memory::data),
     ("Cache", cache::data),

@@ -12,7 +12,7 @@ use counters::pcq::types::{CounterType as T, DetailLevel};
 
 use crate::model::object::{EXPERT, PerfCounter, PerfObject, WIZARD};
 
-/// The types that counters of version 1 have.
+/// The types that the counters of the files have.
 const TYPES: [T; 18] = [
     T::PERF_100NSEC_TIMER,
     T::PERF_100NSEC_TIMER_INV,
@@ -51,7 +51,7 @@ impl Draft {
 }
 
 /// The objects of a file, or its first mistake with file and line.
-pub(super) fn read(file: &str, text: &'static str) -> Result<Vec<&'static PerfObject>, String> {
+pub(super) fn objects(file: &str, text: &'static str) -> Result<Vec<&'static PerfObject>, String> {
     let mut done = Vec::new();
     let mut open = None;
     for (number, line) in (1..).zip(text.lines()) {
@@ -75,7 +75,7 @@ fn read_line(
     };
     let index = number(index)?;
     let detail = level(detail)?;
-    let display = if display.is_empty() { 0 } else { number(display)? };
+    let display = scale(display)?;
     let german = (!german.is_empty()).then_some(german);
     if (what == "base") != name.is_empty() {
         return Err("an object and a counter have a name, a base has none".to_owned());
@@ -100,8 +100,7 @@ fn read_line(
         "base" => return Err("a base follows the counter of the same index".to_owned()),
         _ => return Err(format!("`{what}`: write object, counter or base")),
     }
-    let kind = TYPES.into_iter().find(|known| known.name() == Some(kind));
-    let kind = kind.ok_or("no such counter type: add it to `TYPES` of load.rs if Windows has it")?;
+    let kind = counter_type(kind)?;
     let counter = PerfCounter {
         german,
         detail,
@@ -146,11 +145,21 @@ fn with_counter_flags(mut counter: PerfCounter, flags: &str) -> Result<PerfCount
     Ok(counter)
 }
 
-fn number<N: FromStr>(text: &str) -> Result<N, String> {
+/// A power of ten, or the number of a default counter; nothing is 0.
+pub(super) fn scale(text: &str) -> Result<i32, String> {
+    if text.is_empty() { Ok(0) } else { number(text) }
+}
+
+pub(super) fn counter_type(name: &str) -> Result<T, String> {
+    let found = TYPES.into_iter().find(|known| known.name() == Some(name));
+    found.ok_or_else(|| "no such counter type: add it to `TYPES` of load.rs if Windows has it".to_owned())
+}
+
+pub(super) fn number<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| format!("`{text}`: write a number"))
 }
 
-fn level(text: &str) -> Result<DetailLevel, String> {
+pub(super) fn level(text: &str) -> Result<DetailLevel, String> {
     match text {
         "novice" => Ok(DetailLevel::NOVICE),
         "advanced" => Ok(DetailLevel::ADVANCED),
@@ -162,26 +171,26 @@ fn level(text: &str) -> Result<DetailLevel, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FILES, VALUES};
-    use super::read;
+    use super::super::objects::{FILES, VALUES};
+    use super::objects;
 
     #[test]
     fn each_object_of_the_files_has_values_and_no_values_are_without_object() {
-        let mut objects = Vec::new();
+        let mut found = Vec::new();
         for (file, text) in FILES {
-            objects.extend(read(file, text).unwrap().iter().map(|object| object.name));
+            found.extend(objects(file, text).unwrap().iter().map(|object| object.name));
         }
         let mut values: Vec<&str> = VALUES.iter().map(|(name, _)| *name).collect();
-        objects.sort_unstable();
+        found.sort_unstable();
         values.sort_unstable();
-        assert_eq!(objects, values);
+        assert_eq!(found, values);
     }
 
     #[test]
     fn a_mistake_is_reported_with_file_and_line() {
         let check = |text: &'static str, expected: &str| {
             let text = format!("# what\n\nobject; 2; ; novice; ; ; System; ; All.\n{text}\n").leak();
-            assert_eq!(read("x.csv", text).unwrap_err(), format!("catalogue/x.csv:4: {expected}"));
+            assert_eq!(objects("x.csv", text).unwrap_err(), format!("catalogue/x.csv:4: {expected}"));
         };
         check("counter; 4; PERF_COUNTER_COUNTER", "3 fields: write nine, separated by semicolons");
         check("counter; x; PERF_COUNTER_COUNTER; novice; ; ; A; ; B", "`x`: write a number");
@@ -210,7 +219,7 @@ mod tests {
         );
         let early = "counter; 4; PERF_COUNTER_COUNTER; novice; ; ; A; ; B";
         assert_eq!(
-            read("x.csv", early).unwrap_err(),
+            objects("x.csv", early).unwrap_err(),
             "catalogue/x.csv:1: a counter before the first object: begin with a line `object`"
         );
     }
