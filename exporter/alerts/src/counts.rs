@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use support::http_client::Trouble;
 use support::words;
 
-use super::notifier::{ReceiverKind, ReceiverOptions};
+use super::options::{ReceiverKind, ReceiverOptions};
 
 words! {
     /// Why alerts were not delivered.

@@ -17,7 +17,9 @@ mod annotations;
 mod counts;
 mod labels;
 mod notifier;
+mod options;
 pub mod parsers;
+mod payload;
 mod plan;
 mod receiver;
 mod registry;
@@ -25,11 +27,11 @@ mod sender;
 mod state;
 
 pub use self::counts::{AllCounts, Counts, Last, Loss};
-pub use self::notifier::{
-    AlertMetrics, AlertOptions, METRICS, Notifier, ReceiverKind, ReceiverOptions, UrlSource,
-};
+pub use self::notifier::{AlertMetrics, METRICS, Notifier};
+pub use self::options::{AlertOptions, ReceiverKind, ReceiverOptions, UrlSource};
+pub use self::payload::{Alert, alertmanager_body};
 pub use self::plan::{Next, Plan};
-pub use self::receiver::{Alert, alertmanager_body, webhook_body};
+pub use self::receiver::webhook_body;
 pub use self::registry::{Feed, Registry};
 pub use self::sender::{Connect, Verdict};
 pub use self::state::{OpenAlert, ReceiverId, View};

@@ -7,8 +7,8 @@ use std::time::Duration;
 use support::pause::doubled;
 use tokio::time::Instant;
 
-use super::notifier::ReceiverKind;
-use super::receiver::Alert;
+use super::options::ReceiverKind;
+use super::payload::Alert;
 use super::state::View;
 
 /// What a receiver is sent next. It compares what the receiver took with what there is.

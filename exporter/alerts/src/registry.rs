@@ -13,7 +13,7 @@ use super::Origin;
 use super::annotations::annotations;
 use super::counts::Counts;
 use super::labels::labels;
-use super::receiver::Alert;
+use super::payload::Alert;
 use super::state::{Heard, Key, OpenAlert, ReceiverId, State, View};
 
 /// Which alerts are open, and which closed ones a receiver has not taken yet.

@@ -12,7 +12,7 @@ use support::http_client::{
     retry_after, shown,
 };
 
-use super::notifier::{ReceiverKind, ReceiverOptions, UrlSource};
+use super::options::{ReceiverKind, ReceiverOptions, UrlSource};
 
 /// What an answer means for the request that it is to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use plugin_abi::{self as abi, Evaluation};
 
 use super::Origin;
 use super::counts::{Counts, Loss};
-use super::receiver::Alert;
+use super::payload::Alert;
 
 /// Names a receiver in the registry; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

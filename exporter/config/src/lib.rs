@@ -54,6 +54,7 @@
 
 mod alerts;
 mod check;
+mod declared;
 mod document;
 mod file_pattern;
 mod hosts;

@@ -9,11 +9,11 @@ use series::model::{
     push_prefix,
 };
 
-use super::message::push_histogram;
+use super::histogram_protobuf::push_histogram;
 use super::protobuf::Metrics;
 use super::room::Room;
 use super::text::TextSamples;
-use super::{Format, OwnMetrics, Representation, message, protobuf, text};
+use super::{Format, OwnMetrics, Representation, histogram_protobuf, protobuf, text};
 use crate::bound_text;
 use crate::number::{put_sample, put_unix_seconds};
 use crate::text::{known, push_number, shown_names};
@@ -161,7 +161,7 @@ impl Encoder {
                 let bytes = family.map(|&step| {
                     let (block, values) = block_of(&self.snapshots, step);
                     if block.family().kind == Kind::Histogram {
-                        return message::block_bytes(self.representation, block, values);
+                        return histogram_protobuf::block_bytes(self.representation, block, values);
                     }
                     Metrics::of(self.representation, block.family(), values).block_bytes(block, values)
                 });

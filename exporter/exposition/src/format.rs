@@ -2,7 +2,7 @@
 
 use series::model::Escaping;
 
-use super::coding::{Ranges, parameters};
+use super::accept::{Ranges, parameters};
 
 /// A format of metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

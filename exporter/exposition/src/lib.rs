@@ -11,17 +11,22 @@
 //! times of counters and histograms, if known.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod accept;
 mod coding;
 mod encoder;
 mod format;
+mod histogram_protobuf;
 mod message;
 mod number;
 mod own;
+mod own_family;
+mod own_protobuf;
 mod protobuf;
 mod room;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod text;
+mod wire;
 
 use std::sync::Arc;
 

@@ -14,7 +14,8 @@ use series::model::{
 };
 use tracing::error;
 
-use super::message::push_protobuf;
+use super::own_family::{OwnFamily, OwnKind, OwnSeries, OwnValue};
+use super::own_protobuf::push_protobuf;
 use super::{Format, Representation};
 use crate::bound_text;
 use crate::number::{put_sample, put_unix_seconds};
@@ -197,49 +198,4 @@ fn push_sample(name: &str, labels: &[(String, String)], le: Option<&str>, value:
 fn escaped(series: &OwnSeries) -> Vec<(String, String)> {
     let labels = series.labels.iter();
     labels.map(|(name, value)| (name.clone(), escaped_label_value(value).into_owned())).collect()
-}
-
-/// A family of the exporter's own registry. Names are legal in every version of every format.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct OwnFamily {
-    /// Without the suffix of its kind.
-    pub(super) name: String,
-    pub(super) kind: OwnKind,
-    pub(super) unit: String,
-    pub(super) help: String,
-    pub(super) series: Vec<OwnSeries>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OwnKind {
-    Gauge,
-    Counter,
-    Info,
-    Unknown,
-    Histogram,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct OwnSeries {
-    pub(super) labels: Labels,
-    pub(super) value: OwnValue,
-}
-
-pub(super) type Labels = Vec<(String, String)>;
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum OwnValue {
-    Number { value: f64, start_time_unix_nanos: Option<i64> },
-    Histogram(Box<Histogram>),
-}
-
-impl OwnKind {
-    /// The suffix of a sample's name.
-    pub(super) fn sample_suffix(self) -> &'static str {
-        match self {
-            Self::Counter => "_total",
-            Self::Info => "_info",
-            Self::Gauge | Self::Unknown | Self::Histogram => "",
-        }
-    }
 }

@@ -10,10 +10,11 @@ use super::Representation;
 use super::message::{
     COUNTER, COUNTER_START, FAMILY_METRIC, GAUGE, HISTOGRAM, LABEL_NAME, LABEL_VALUE, METRIC_COUNTER,
     METRIC_GAUGE, METRIC_LABEL, METRIC_UNTYPED, NANOS, POINT_VALUE, TIMESTAMP_NANOS, TIMESTAMP_SECONDS,
-    UNTYPED, bytes_tag, fixed64_tag, message_head, push_label, varint_len, varint_tag,
+    UNTYPED, message_head, push_label,
 };
 use super::room::{put, put_wide};
 use super::text::{known, shown_names};
+use super::wire::{bytes_tag, fixed64_tag, varint_len, varint_tag};
 
 /// The fields of a family before its metrics.
 pub(super) fn header(representation: Representation, family: &Family, metrics_bytes: usize) -> Vec<u8> {

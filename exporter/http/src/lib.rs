@@ -10,19 +10,21 @@
 
 mod connection;
 mod gate;
-mod handshake;
 mod heads;
 mod middleware;
 #[doc(hidden)]
 pub mod parsers;
 mod peers;
 mod server;
+mod settings;
 mod streams;
+mod traffic;
 mod write_timeout;
 
 pub use self::gate::{Gate, METRICS};
 pub use self::peers::PeerKey;
-pub use self::server::{Server, Settings, bind};
+pub use self::server::{Server, bind};
+pub use self::settings::Settings;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;

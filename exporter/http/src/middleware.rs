@@ -12,8 +12,8 @@ use hyper::header::{
 use hyper::{Request, Response, StatusCode, Version};
 use tracing::debug;
 
-use super::connection::{Timed, Traffic};
-use super::server::Settings;
+use super::settings::Settings;
+use super::traffic::{Timed, Traffic};
 use crate::gate::{Gate, Protection, Refusal, Verdict};
 use crate::heads::URI_BYTES_MAX;
 use crate::peers::PeerPermit;

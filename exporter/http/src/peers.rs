@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
-use super::connection::{Activity, Traffic};
+use super::traffic::{Activity, Traffic};
 
 /// TLS handshakes of one peer at a time; more wait for each other.
 const HANDSHAKES_MAX: usize = 16;

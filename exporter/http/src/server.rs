@@ -2,23 +2,26 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use config::AllowedHosts;
-use parking_lot::{Mutex, MutexGuard};
 use support::telemetry::log::Throttle;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::{CertificateError, Error, OtherError, ServerConfig};
+use tokio_rustls::server::TlsStream;
 use tracing::{debug, info, warn};
 
-use super::Limits;
-use super::connection::Traffic;
+use super::gate::NotAllowed;
+use super::settings::Settings;
+use super::traffic::Traffic;
 use crate::App;
 use crate::connection::{self, Notices};
 use crate::gate::{Gate, Refusal};
-use crate::handshake::Handshakes;
 use crate::middleware::Middleware;
 use crate::peers::{PeerLimits, PeerPermit};
 use crate::write_timeout::WriteTimeout;
@@ -289,50 +292,91 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// What a reload changes of a server that runs.
-#[derive(Debug)]
-pub struct Settings(Mutex<Current>);
+/// The answer to HTTP on a TLS port.
+const SPEAK_TLS: &[u8] =
+    b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\
+    Content-Length: 43\r\n\r\nTLS is spoken here; write https:// instead\n";
 
-/// Permits that are held when their number changes come on top of the new ones.
-#[derive(Debug)]
-struct Current {
-    page_hosts: Arc<AllowedHosts>,
-    limits: Limits,
-    connections: Arc<Semaphore>,
+#[derive(Clone)]
+pub(crate) struct Handshakes(Arc<Semaphore>);
+
+/// TLS handshakes at a time, of all peers together.
+const HANDSHAKES_MAX: usize = 64;
+/// Who is slower has taken no computing time meanwhile, and goes on without a place, so that a few peers that stop
+/// half-way keep nobody waiting.
+const PLACE_TIME: Duration = Duration::from_millis(500);
+
+impl Default for Handshakes {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(HANDSHAKES_MAX)))
+    }
 }
 
-impl Settings {
-    /// Limits, and the names by which browsers may ask for pages.
-    #[must_use]
-    pub fn new(limits: Limits, page_hosts: AllowedHosts) -> Self {
-        let connections = Arc::new(Semaphore::new(limits.connections_max));
-        Self(Mutex::new(Current { page_hosts: Arc::new(page_hosts), limits, connections }))
-    }
-
-    /// From now on these count; times hold for connections that come from now on.
-    pub fn set(&self, limits: Limits, page_hosts: AllowedHosts) {
-        let mut current = self.current();
-        current.page_hosts = Arc::new(page_hosts);
-        if current.limits.connections_max != limits.connections_max {
-            current.connections = Arc::new(Semaphore::new(limits.connections_max));
+impl Handshakes {
+    /// Agrees on keys with a peer, whose own handshakes wait for each other in `turn`.
+    pub(crate) async fn shake<S>(
+        &self,
+        config: Arc<ServerConfig>,
+        stream: TcpStream,
+        wrap: impl FnOnce(TcpStream) -> S,
+        turn: &Semaphore,
+        timeout: Duration,
+    ) -> Result<TlsStream<S>, (Refusal, io::Error)>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let shaking = async {
+            // A silent peer takes no permit.
+            let first = first_byte(&stream).await.map_err(|error| (Refusal::HandshakeClosed, error))?;
+            let mut stream = wrap(stream);
+            if first.is_ascii_uppercase() {
+                // Errors of this message are ignored.
+                let _ = stream.write_all(SPEAK_TLS).await;
+                let _ = stream.shutdown().await;
+                return Err((Refusal::HandshakeNotTls, io::Error::other("HTTP instead of TLS")));
+            }
+            let over = |_| (Refusal::HandshakeOther, io::Error::other("the server ends"));
+            let _turn = turn.acquire().await.map_err(over)?;
+            let place = self.0.acquire().await.map_err(over)?;
+            let mut shaking = pin!(TlsAcceptor::from(config).accept(stream));
+            let shaken = match tokio::time::timeout(PLACE_TIME, shaking.as_mut()).await {
+                Ok(shaken) => shaken,
+                Err(_slow) => {
+                    drop(place);
+                    shaking.await
+                }
+            };
+            shaken.map_err(|error| (reason(&error), error))
+        };
+        match tokio::time::timeout(timeout, shaking).await {
+            Ok(shaken) => shaken,
+            Err(elapsed) => Err((Refusal::HandshakeTimeout, elapsed.into())),
         }
-        current.limits = limits;
     }
+}
 
-    pub(crate) fn limits(&self) -> Limits {
-        self.current().limits
+/// Waits for the first byte of a peer without reading it.
+async fn first_byte(stream: &TcpStream) -> io::Result<u8> {
+    let mut byte = [0];
+    match stream.peek(&mut byte).await? {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        _ => Ok(byte[0]),
     }
+}
 
-    pub(crate) fn page_hosts(&self) -> Arc<AllowedHosts> {
-        Arc::clone(&self.current().page_hosts)
-    }
-
-    /// A permit for each connection.
-    pub(crate) fn connection_permits(&self) -> Arc<Semaphore> {
-        Arc::clone(&self.current().connections)
-    }
-
-    fn current(&self) -> MutexGuard<'_, Current> {
-        self.0.lock()
+fn reason(error: &io::Error) -> Refusal {
+    let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
+        return Refusal::HandshakeClosed;
+    };
+    match error {
+        Error::NoCertificatesPresented => Refusal::HandshakeNoCertificate,
+        Error::InvalidCertificate(CertificateError::Other(OtherError(other))) if other.is::<NotAllowed>() => {
+            Refusal::HandshakeName
+        }
+        Error::InvalidCertificate(_) => Refusal::HandshakeCertificate,
+        Error::PeerIncompatible(_) => Refusal::HandshakeIncompatible,
+        Error::AlertReceived(_) => Refusal::HandshakeByClient,
+        Error::InvalidMessage(_) | Error::InappropriateMessage { .. } => Refusal::HandshakeNotTls,
+        _ => Refusal::HandshakeOther,
     }
 }

@@ -1,6 +1,5 @@
 //! The command line, and the life of the process: configuration, plugins, listeners, schedule, signal, drain.
 
-mod active_target;
 mod blocking;
 mod check;
 mod cli;

@@ -10,7 +10,7 @@ use plugin_abi::raw::{
     Str, Text, UNSUPPORTED, struct_size,
 };
 
-use super::run::CommandRequest;
+use super::command::CommandRequest;
 use crate::state::InstanceConfig;
 
 #[derive(Clone, Copy, Debug)]

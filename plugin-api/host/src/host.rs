@@ -9,12 +9,12 @@ use plugin_abi::raw::{END_PROCESS, EntryFn, SOURCE_LIBRARY};
 use plugin_abi::{FamilyKey, Problem, Selects, Sinks};
 use serde_json::Value;
 
+use super::command::{CommandOutput, CommandRequest};
 use super::configure;
-use super::run::{CommandOutput, CommandRequest};
+use super::load::Image;
 use crate::calls::{Calls, SettingsCall};
 use crate::cells::CellCounts;
 use crate::error::{ConfigureError, LoadError};
-use crate::image::Image;
 use crate::info::PluginInfo;
 use crate::instance::{Instance, InstanceShared};
 use crate::library::{self, HostShared, LibraryShared};
@@ -100,7 +100,7 @@ impl Host {
         name: &Path,
     ) -> Result<LibraryShared, LoadError> {
         let options = &self.0.options;
-        let api = table::leak(configure::new_token(number), options);
+        let api = table::leak(super::tokens::new_token(number), options);
         let calls = Calls(load::enter(entry, name, api)?);
         let info = declared::read(&calls.0, file, name, options.abi_minor, &options.limits)?;
         Ok(LibraryShared::new(number, calls, info, &self.0))

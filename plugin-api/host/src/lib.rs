@@ -10,12 +10,12 @@ mod calls;
 mod cells;
 pub mod check;
 mod checks;
+mod command;
 mod configure;
 mod declared;
 mod error;
 mod exit;
 mod host;
-mod image;
 mod info;
 mod instance;
 mod lease;
@@ -29,29 +29,29 @@ mod run;
 mod state;
 mod table;
 mod thread_pool;
+mod tokens;
 mod violation;
 
 pub use plugin_abi::raw::EntryFn;
 pub use rpc_cells::{Error as CellError, Level as CellLevel};
 
 pub use self::cells::{CellCounts, CellFiles};
+pub use self::command::{CommandCancel, CommandOutput, CommandRequest, ConfiguredModule, MetricNames};
 pub use self::error::{CollectError, ConfigureError, LoadError};
 pub use self::exit::{ENDED_BY_PLUGIN, ExitGuard, guard_exit, leave};
 pub use self::host::{Host, Library};
 pub use self::info::{AbiVersion, CommandInfo, Mode, OptionInfo, PluginInfo, SourceInfo};
 pub use self::instance::Instance;
 pub use self::options::{HostOptions, Limits, Trial};
-pub use self::run::{
-    CommandCancel, CommandOutput, CommandRequest, ConfiguredModule, MetricNames, RunningCommand,
-};
+pub use self::run::RunningCommand;
 pub use self::state::{InstanceConfig, InstanceState, QuarantineCause};
 pub use self::violation::{Violation, Violations};
 use std::path::Path;
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
+use self::load::Image;
 use self::options::{LOADED, REFUSED};
-use crate::image::Image;
 
 /// A sink that keeps everything, for tests of dependent crates; [`check`] uses it, too.
 pub mod testing {

@@ -14,7 +14,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use tracing::warn;
 
 use super::error::LoadError;
-use super::image::Image;
+use super::load::Image;
 use crate::cells::CellFiles;
 
 /// The options of a host.

@@ -9,7 +9,8 @@ use parking_lot::Mutex;
 use plugin_abi::raw::{StageCost, struct_size};
 use plugin_abi::{GeneralReason, Stage};
 
-use super::source::{Failure, Handle};
+use super::failure::Failure;
+use super::handle::Handle;
 use crate::credential::Credential;
 use crate::output::Output;
 use crate::{Target, host};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use plugin_abi::FamilyDef;
 use plugin_abi::raw::{OUTPUT_ERR, OUTPUT_OUT, OUTPUT_PROGRESS};
-use tokio::sync::Notify;
 
-use super::source::Failure;
+use super::failure::Failure;
+use super::token::Signal;
 use crate::credential::{self, Credential};
 use crate::{Target, host};
 
@@ -147,20 +147,5 @@ impl Run {
     /// # Errors If the exporter withholds it.
     pub async fn credential(&self, host: &str, identity: &str) -> Result<Credential, Failure> {
         credential::acquire(self.token, &self.wake, host, identity).await
-    }
-}
-
-/// Can be raised any number of times; wakes all current waiters.
-#[derive(Debug, Default)]
-pub(crate) struct Signal(Notify);
-
-impl Signal {
-    pub(crate) fn raise(&self) {
-        self.0.notify_waiters();
-    }
-
-    /// Ends when it is raised after this call (not after the first poll).
-    pub(crate) fn raised(&self) -> impl Future<Output = ()> + Send + '_ {
-        self.0.notified()
     }
 }

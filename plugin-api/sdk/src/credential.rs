@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use plugin_abi::{CredentialVerdict, GeneralReason, Stage};
 
-use super::command::Signal;
-use super::source::{Failure, Reason};
+use super::failure::{Failure, Reason};
+use super::token::Signal;
 use crate::host::{self, Acquired, Lease};
 
 /// A secret that is leased for one authentication. Report the target's answer; dropping it reports that the answer

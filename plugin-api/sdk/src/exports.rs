@@ -12,8 +12,8 @@ use plugin_abi::raw::{
     write_text,
 };
 
-use super::source::Handle;
-use crate::caught::caught;
+use super::handle::Handle;
+use super::slot::caught;
 use crate::declared::Tables;
 use crate::plugin::{Plugin, PluginDef};
 use crate::slot::NO_INSTANCE;

@@ -51,7 +51,6 @@
 //! ```
 
 mod arguments;
-mod caught;
 mod cells;
 mod collection;
 mod command;
@@ -59,18 +58,22 @@ mod credential;
 mod declared;
 #[doc(hidden)]
 pub mod exports;
+mod failure;
+mod handle;
 mod host;
 mod log;
 mod output;
 mod plugin;
 mod process;
 mod runtime;
+mod schema;
 mod settings;
 mod slot;
 mod source;
 mod state;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod token;
 
 pub use plugin_abi;
 pub use plugin_abi::{
@@ -82,15 +85,14 @@ pub use self::cells::{CellMemory, cell_memory};
 pub use self::collection::{Collection, Stages};
 pub use self::command::{Command, Configured, Exit, NoArguments, Run};
 pub use self::credential::Credential;
-pub use self::declared::{Setting, SettingKind, Transport};
+pub use self::failure::{Coverage, DeclaredReason, Failure, Reason};
+pub use self::handle::Handle;
 pub use self::output::{Buckets, HistogramId, Output, Stamp};
 pub use self::plugin::{CommandEntry, Plugin, PluginDef, SettingsEntry, SourceEntry};
 pub use self::process::{listening_socket, unblock_signals};
+pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::{parse as parse_settings, pointer_token};
-pub use self::source::{
-    BlockingSource, Coverage, DeclaredReason, End, EndReason, Failure, Handle, LibrarySettings, Reason,
-    Setup, Source,
-};
+pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Setup, Source};
 use std::path::PathBuf;
 
 use serde::Deserialize;

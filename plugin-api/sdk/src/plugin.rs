@@ -6,8 +6,8 @@ use plugin_abi::raw::{MODE_ASYNC, MODE_BLOCKING};
 use plugin_abi::{FamilyKey, Problem, Selects};
 use tokio::runtime::Runtime;
 
-use super::declared::Transport;
-use super::source::DeclaredReason;
+use super::failure::DeclaredReason;
+use super::schema::Transport;
 use crate::arguments::{self, CommandOption};
 use crate::command::{Command, Exit, Run};
 use crate::settings::{checked, parse, problems};

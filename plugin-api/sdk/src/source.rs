@@ -1,17 +1,14 @@
 //! The traits that a plugin's author implements.
 
 use std::future::Future;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use plugin_abi::{Event, FamilyId, FamilyKey, Level, NoRoom, Problem, Selects};
+use plugin_abi::{FamilyKey, Problem, Selects};
 use serde::de::DeserializeOwned;
 
-use super::command::Signal;
-use super::credential::{self, Credential};
-use super::declared::Transport;
-use super::host;
-use super::output::Output;
+use super::failure::{Coverage, DeclaredReason, Failure};
+use super::handle::Handle;
+use super::schema::Transport;
 use crate::Target;
 use crate::collection::Collection;
 
@@ -151,86 +148,4 @@ pub trait BlockingSource: Sized + Send + 'static {
 
     /// As [`Source::end`]; return by the deadline.
     fn end(self, _end: End) {}
-}
-
-/// A failure reason that a source declares: an element of [`crate::Source::REASONS`].
-pub type DeclaredReason = plugin_abi::DeclaredReason<&'static str>;
-
-/// The reason, from a closed list. `Declared` is the index of an element of [`crate::Source::REASONS`].
-pub type Reason = plugin_abi::Reason<u32>;
-
-/// Where and why a collection failed.
-pub type Failure = plugin_abi::FailureOf<u32>;
-
-/// The outcome of a collection that did not fail.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Coverage {
-    /// Everything was sent: a series without a value is gone.
-    Full,
-    /// These families were sent completely; the others are unknown.
-    Partial {
-        /// The completely sent families.
-        families: Vec<FamilyId>,
-        /// Why the others were not sent.
-        failure: Option<Failure>,
-    },
-}
-
-// An instance's handle of the host, for use at any time from any task.
-
-/// An instance's handle of the host. Cheap to clone; does nothing after the instance has ended.
-#[derive(Clone, Debug)]
-pub struct Handle {
-    pub(crate) instance: u64,
-    pub(crate) wake: Arc<Signal>,
-}
-
-impl Handle {
-    /// A new, empty buffer for values, for sources that push outside of collections.
-    #[must_use]
-    pub fn output(&self) -> Output {
-        Output::new(self.instance)
-    }
-
-    /// Leases the secret of `identity`, to authenticate to `host`. Waits while another target tries it.
-    ///
-    /// # Errors If the exporter withholds it.
-    pub async fn credential(&self, host: &str, identity: &str) -> Result<Credential, Failure> {
-        credential::acquire(self.instance, &self.wake, host, identity).await
-    }
-
-    /// Reports a fact about the target, such as its `os.type` and `os.version`; `name` is `[a-z][a-z0-9_.]*`. The
-    /// last value counts, and an empty one removes the fact. Older hosts, and hosts that do not know the name,
-    /// ignore it.
-    pub fn fact(&self, name: &str, value: &str) {
-        host::fact(self.instance, name, value);
-    }
-
-    /// Asks for at least `interval` between the starts of two collections, because the data changes no faster, or
-    /// is expensive for the target. The last call counts, and zero removes the request. The exporter keeps its own
-    /// interval if that is longer. At most a day.
-    pub fn min_interval(&self, interval: Duration) {
-        host::min_interval(self.instance, u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
-    }
-
-    /// Reports something that happened on the target.
-    pub fn event(
-        &self,
-        name: &str,
-        level: Level,
-        time_unix_nanos: Option<i64>,
-        body: &str,
-        fields: &[(&str, &str)],
-    ) {
-        // What finds no room is counted by the host.
-        let _ = self.report(&Event { name, level, time_unix_nanos, body, fields, alert: None });
-    }
-
-    /// Reports something that happened on the target, with or without an alert.
-    ///
-    /// # Errors
-    /// If it is not taken now. Report an alert again with a later collection.
-    pub fn report(&self, event: &Event<'_>) -> Result<(), NoRoom> {
-        host::event(self.instance, event)
-    }
 }

@@ -12,7 +12,7 @@ use plugin_abi::Problem;
 use plugin_abi::raw::Collect;
 use tokio::runtime::Runtime;
 
-use super::command::Signal;
+use super::token::Signal;
 use crate::command::Run;
 use crate::source::End;
 

@@ -13,8 +13,8 @@ use transport::TcpConnector;
 use transport::resolver::Resolver;
 
 use super::PortService;
-use super::connection::{is_refusal, leased_credentials};
 use super::failure::failure_of;
+use super::lease::{is_refusal, leased_credentials};
 use crate::TransportSettings;
 
 /// Shared by all targets, so that there is one limit for all look-ups.

@@ -8,7 +8,7 @@ use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use ssp::Credentials;
 use tokio::time::Instant;
 
-use super::connection::{self, SessionLease};
+use super::lease::SessionLease;
 use crate::attempt::Retry;
 use crate::failure::failure_of;
 use crate::{AttemptError, Service};
@@ -83,8 +83,8 @@ impl<H> OpenSession<H> {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<SessionLease, Failure> {
-        let credential = connection::lease(collection, self.address, deadline).await?;
-        if connection::leased_credentials(&credential) == self.credentials {
+        let credential = super::lease::lease(collection, self.address, deadline).await?;
+        if super::lease::leased_credentials(&credential) == self.credentials {
             return Ok(SessionLease(credential));
         }
         let message = "the secret is another one since the host was logged on to";

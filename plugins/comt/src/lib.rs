@@ -29,6 +29,7 @@ mod model;
 mod poll;
 mod poller;
 mod progress;
+mod reasons;
 mod series;
 mod source;
 mod stalls;

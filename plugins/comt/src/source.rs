@@ -9,7 +9,7 @@ use plugin_sdk::{
 use plugin_session::DCOM_TRANSPORT;
 use tokio::time::Instant;
 
-use super::tracker::REASONS;
+use super::reasons::REASONS;
 use crate::config::{Mode, SHOWN, Settings};
 use crate::events::{Events, changes};
 use crate::model::HostFigures;

@@ -19,8 +19,8 @@ mod classic;
 mod commands;
 mod config;
 mod host_info;
+mod missing;
 mod notes;
-mod registry;
 mod series;
 mod source;
 

@@ -5,7 +5,7 @@
 use counter_poll::{LeftOut, Missing, Provider};
 use plugin_sdk::{Display, DisplayRule, FamilyDef, FamilyId, Kind, Output, SeriesDef, SeriesId, ValueKind};
 
-use super::source::Unlisted;
+use super::missing::Unlisted;
 
 /// The plugin's own families of one instance.
 #[derive(Debug, Default)]

@@ -1,30 +1,26 @@
 //! One collection, from any state after the last one.
 
-use std::fmt;
-
 use counter_poll::over_host::{PcqError, PerflibSession as _};
-use counter_poll::registration::Trouble;
-use counter_poll::{
-    FetchError, Missing, Nameless, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, Why, clocks_of,
-};
+use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, clocks_of};
 use counters::pcq::perflibv2::CounterData;
+use counters::rrp::RegisteredCounterSets;
 use host_session::Recovery;
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, GeneralReason, Output, Problem,
-    Reason, Selects, Setup, Source, Stage, Target, Transport,
+    Selects, Setup, Source, Stage, Target, Transport,
 };
 use plugin_session::{
-    AttemptError, HostConnection, HostSource, KeptConnection as _, OpenSession, Retry, failure_of,
+    AttemptError, Backoff, HostConnection, HostSource, KeptConnection as _, OpenSession, Retry, failure_of,
 };
 use tokio::time::Instant;
-use wire::Win32Error;
+use wire::Guid;
 
+use super::missing::{Unlisted, explain_missing};
 use crate::PERFLIB;
 use crate::classic::Classic;
 use crate::config::{self, Settings};
 use crate::host_info::{HostInfo, ReplyClocks};
 use crate::notes::Notes;
-use crate::registry::{Listed, Registry};
 use crate::series::{ExporterIds, unknown_types};
 
 /// The performance counters of one host.
@@ -260,49 +256,79 @@ impl PcqSource {
 const STALLS_MAX: u32 = 3;
 const SMB_PORT: u16 = 445;
 
-// Failures of collections because of countersets without values.
+// The countersets of a host with more of them than PCQ can list. They are read from its registry.
+//
+// This needs another pipe and another logon, which the host may refuse. So after a failure the registry is not
+// read for a while, even over a new connection. This avoids repeated logons for a list that the
+// host does not return.
 
-/// Why the host may have countersets that it does not list, or classic objects that cannot be read.
-#[derive(Clone, Debug)]
-pub(crate) struct Unlisted(pub(crate) Failure);
-
-impl fmt::Display for Unlisted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
-    }
+/// Reads the list, and delays the next attempt after failures.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    backoff: Backoff,
 }
 
-/// One failure for all missing countersets, with the reason of the first one.
-pub(crate) fn explain_missing(missing: &[Missing<Unlisted>]) -> Failure {
-    let (stage, reason) = match missing.first() {
-        Some(missing) => reason_of(&missing.why),
-        None => (Stage::Decode, GeneralReason::MalformedReply.into()),
-    };
-    let mut sentences = counter_poll::sentences(missing);
-    let nameless = missing.iter().find_map(|missing| missing.why.nameless());
-    sentences.extend(nameless.map(|Nameless { count, guid, trouble }| {
-        format!("the host has {count} more whose names it does not tell (counterset {guid}: {trouble})")
-    }));
-    if sentences.is_empty() {
-        Failure::new(stage, reason, "the reply lacks countersets that were asked for")
-    } else {
-        Failure::new(stage, reason, sentences.join("; "))
-    }
+/// The countersets in the registry.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) guids: Vec<Guid>,
+    /// Why there may be more countersets.
+    pub(crate) unlisted: Option<Failure>,
 }
 
-fn reason_of(why: &Why<Unlisted>) -> (Stage, Reason) {
-    if let Why::Unlisted(Unlisted(Failure { stage, reason, .. }))
-    | Why::NoClassic(Unlisted(Failure { stage, reason, .. })) = why
-    {
-        return (*stage, *reason);
-    }
-    let (stage, reason) = match why.trouble() {
-        Some(Trouble::Refused(Win32Error::ERROR_ACCESS_DENIED)) => {
-            (Stage::Query, GeneralReason::AccessDenied)
+impl Registry {
+    /// Reads the list over `open`.
+    ///
+    /// # Errors If the host does not return it, or recently did not. The connection may be lost then.
+    pub(crate) async fn read<H>(
+        &mut self,
+        open: &mut OpenSession<H>,
+        collection: &Collection,
+        deadline: Instant,
+    ) -> Result<Listed, Failure> {
+        self.backoff.begin(collection.began())?;
+        match list(open, collection, share(deadline)).await {
+            Ok(registered) => {
+                self.backoff.succeeded();
+                let hidden = registered.denied_providers;
+                let message =
+                    format!("the host's registry hides the countersets of {hidden} providers from us");
+                let unlisted = Failure::new(Stage::Query, GeneralReason::AccessDenied, message);
+                Ok(Listed { guids: registered.counter_sets, unlisted: (hidden > 0).then_some(unlisted) })
+            }
+            Err(why) => {
+                self.backoff.fail(collection.began(), &why);
+                tracing::warn!(
+                    error = %why.message,
+                    next_attempt_in_s = self.backoff.left(collection.began()).as_secs(),
+                    "Host has more countersets than it can list, and its registry does not list them; only \
+                     well-known ones and those with a guid in the settings are found"
+                );
+                Err(why)
+            }
         }
-        Some(Trouble::Failed(_)) => (Stage::Query, GeneralReason::ServerFault),
-        Some(Trouble::Malformed(_)) => (Stage::Decode, GeneralReason::MalformedReply),
-        Some(Trouble::Refused(_)) | None => (Stage::Query, GeneralReason::NotFound),
-    };
-    (stage, reason.into())
+    }
+
+    /// Drops the record of failures: their cause may have been removed.
+    pub(crate) fn forget(&mut self) {
+        self.backoff.forget();
+    }
+}
+
+/// The countersets in the registry of the host. This is a logon, too, so it needs a lease.
+async fn list<H>(
+    open: &mut OpenSession<H>,
+    collection: &Collection,
+    deadline: Instant,
+) -> Result<RegisteredCounterSets, Failure> {
+    let lease = open.lease(collection, deadline).await?;
+    let listed = counter_poll::over_host::registered_counter_sets(open.session(), deadline).await;
+    lease.settle(&listed);
+    listed.map_err(|error| failure_of(&error))
+}
+
+/// The share of a collection's time for the list; the rest is for the values of known countersets.
+fn share(deadline: Instant) -> Instant {
+    let now = Instant::now();
+    now + deadline.saturating_duration_since(now) * 3 / 4
 }

@@ -23,7 +23,6 @@ mod query;
 mod reading;
 pub mod registration;
 mod selection_poller;
-mod sink;
 mod stalls;
 pub mod survey;
 mod text;
@@ -34,12 +33,14 @@ pub use self::catalog::{Catalog, Counterset, Lookup, Nameless, Provider, WELL_KN
 pub use self::classic::ClassicError;
 pub use self::forms::{FormAnswer, Forms};
 pub use self::missing::{Missing, Why, sentences};
-pub use self::poller::{CountersetPoller, InstanceLabels, LeftOut};
+pub use self::poller::{
+    CountersetPoller, FamilyGroup, InstanceLabels, LeftOut, NewSeries, PolledFamily, SeriesIds, SeriesSink,
+    Start,
+};
 pub use self::query::{OpenQuery, Refusal};
 pub use self::reading::{InstanceReading, Instances, Reading, Values, clocks_of};
 pub use self::registration::{Client, Error, HostChannel};
 pub use self::selection_poller::{FetchError, SelectionPoller};
-pub use self::sink::{FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink, Start};
 pub use self::stalls::Stalls;
 pub use self::wanted::{Aggregate, TopN, Wanted};
 pub use self::watch_list::{Seen, WatchList};

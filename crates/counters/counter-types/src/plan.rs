@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use counters::pcq::types::{Attrib, CounterId};
 use counters::pcq::wire::CounterRegInfo;
 
-use super::cook::Formula;
+use super::formula::Formula;
 use crate::exposition::{Exposition, Part};
 use crate::properties::{Properties, properties};
 use crate::quantity::quantity;

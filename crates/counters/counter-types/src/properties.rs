@@ -1,6 +1,6 @@
 use counters::pcq::types::CounterType;
 
-use super::cook::Formula;
+use super::formula::Formula;
 use crate::widen::Width;
 
 /// The properties of a counter type.

@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use crate::rpc_client::SmbConnection;
 use dcerpc::SyntaxId;
 use ssp::Credentials;
 use tokio::sync::Mutex;
@@ -8,6 +7,7 @@ use tokio::time::Instant;
 use transport::{ByteCounter, Connector};
 
 use crate::connecting::Connecting;
+use crate::rpc_client::SmbConnection;
 use crate::{Endpoint, HostInfo, Options, Session, SessionError, StageReport, Target};
 
 /// A connected host with SMB negotiated, before authentication.

@@ -1,7 +1,6 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use crate::rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection, TcpTransport};
 use dcerpc::{AssociationInfo, Observer, Role, SyntaxId, Transport};
 use ssp::{Credentials, Mechanism};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -10,6 +9,7 @@ use transport::{BoxStream, ByteCounter, Connector, Counted};
 use wire::NtStatus;
 
 use crate::classify::is_service_stopped;
+use crate::rpc_client::{Association, NamedPipe, Security, SharedSmbConnection, SmbConnection, TcpTransport};
 use crate::stages::StageTimer;
 use crate::{
     Endpoint, HostInfo, Options, Reason, Recovery, SessionError, Stage, StageReport, Target, TcpService,

@@ -1,18 +1,18 @@
 //! What is kept in cells of the associations that this process opens.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dcerpc::{AssociationInfo, AssociationState, CallId, Change, Observer, Role, SyntaxId, Transport};
+use dcerpc::{AssociationInfo, AssociationState, CallId, Change, Observer, Role, SyntaxId};
 use parking_lot::Mutex;
 use rpc_cells::{
-    AuthenticationLevel, AuthenticationService, CallOrigin, CallTarget, CellHandle, CellId, ClientCall,
-    ClientCallHandle, Connection, ConnectionFlags, ConnectionTotals, Endpoint, EndpointStatus, Level, Name,
-    ObjectCall, ProtocolSequence, Writer,
+    CallOrigin, CallTarget, CellHandle, CellId, ClientCall, ClientCallHandle, Connection, Level, Name,
+    ObjectCall, Writer,
 };
 
-use super::recorder::Names;
-use crate::{object_call, threads};
+use crate::connection::ConnectionCells;
+use crate::object_call;
+use crate::shared::{Shared, protocol_sequence};
+use crate::threads;
 
 /// The client's end of an association.
 pub(crate) struct Client {
@@ -129,102 +129,5 @@ impl Observer for Client {
             Change::State(AssociationState::Failed) => state.end(),
             _ => {}
         }
-    }
-}
-
-/// What the observers of a recorder share.
-pub(crate) struct Shared {
-    /// Tells this recorder from others that a thread works for.
-    pub(crate) id: u64,
-    pub(crate) writer: Writer,
-    pub(crate) names: Names,
-    pub(crate) endpoints: Mutex<BTreeMap<(Transport, String), CellHandle<Endpoint>>>,
-    pub(crate) now_ms: Box<dyn Fn() -> u64 + Send + Sync>,
-}
-
-impl Shared {
-    pub(crate) fn now_ms(&self) -> u64 {
-        (self.now_ms)()
-    }
-
-    /// The cell of an endpoint; one that is first seen by its association is active.
-    pub(crate) fn endpoint(
-        &self,
-        transport: Transport,
-        name: &str,
-        status: Option<EndpointStatus>,
-    ) -> CellId {
-        let mut endpoints = self.endpoints.lock();
-        let cell = endpoints.entry((transport, name.to_owned())).or_insert_with(|| {
-            self.writer.endpoint(Endpoint {
-                protocol_sequence: protocol_sequence(transport),
-                status: status.unwrap_or(EndpointStatus::ACTIVE),
-                name: Name::new(name),
-            })
-        });
-        if let Some(status) = status {
-            cell.update(|endpoint| endpoint.status = status);
-        }
-        cell.id()
-    }
-}
-
-pub(crate) fn protocol_sequence(transport: Transport) -> ProtocolSequence {
-    match transport {
-        Transport::NamedPipe => ProtocolSequence::NAMED_PIPE,
-        _ => ProtocolSequence::TCP,
-    }
-}
-
-// What the connections of both ends have in common.
-
-/// The cells of a connection. They are freed in this order, so that none names a free one.
-pub(crate) struct ConnectionCells {
-    connection: CellHandle<Connection>,
-    totals: CellHandle<ConnectionTotals>,
-    _target: Option<CellHandle<CallTarget>>,
-}
-
-impl ConnectionCells {
-    pub(crate) fn new(writer: &Writer, connection: Connection, target: Option<CallTarget>) -> Self {
-        let totals = writer.connection_totals(ConnectionTotals::default());
-        let target = target.map(|target| writer.connection_target(target));
-        let connection = writer.connection(Connection {
-            flags: ConnectionFlags::EXCLUSIVE,
-            totals: totals.id(),
-            target: target.as_ref().map_or(CellId::NONE, CellHandle::id),
-            ..connection
-        });
-        Self { connection, totals, _target: target }
-    }
-
-    pub(crate) fn id(&self) -> CellId {
-        self.connection.id()
-    }
-
-    pub(crate) fn sent(&mut self, bytes: usize, now_ms: u64) {
-        self.connection.update(|connection| {
-            connection.last_transmit_fragment_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-            connection.last_send_ms = now_ms;
-        });
-        self.totals.update(|totals| {
-            totals.fragments_sent += 1;
-            totals.bytes_sent += bytes as u64;
-        });
-    }
-
-    pub(crate) fn received(&mut self, bytes: usize, now_ms: u64) {
-        self.connection.update(|connection| connection.last_receive_ms = now_ms);
-        self.totals.update(|totals| {
-            totals.fragments_received += 1;
-            totals.bytes_received += bytes as u64;
-        });
-    }
-
-    pub(crate) fn authenticated(&mut self, auth: dcerpc::Auth) {
-        self.connection.update(|connection| {
-            connection.authentication_level = AuthenticationLevel(auth.level.0);
-            connection.authentication_service = AuthenticationService(auth.service.0);
-        });
     }
 }

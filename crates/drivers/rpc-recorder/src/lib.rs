@@ -12,11 +12,15 @@
 //! Nothing is allocated for a call after the first of a connection.
 
 mod client;
+mod connection;
+mod names;
 mod recorder;
 mod server;
+mod shared;
 mod threads;
 
-pub use self::recorder::{InterfaceNames, Recorder};
+pub use self::names::InterfaceNames;
+pub use self::recorder::Recorder;
 use rpc_cells::ObjectCall;
 use wire::Guid;
 

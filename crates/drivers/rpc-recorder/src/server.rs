@@ -9,8 +9,10 @@ use rpc_cells::{
     CallFlags, CallStatus, CellHandle, CellId, Connection, ObjectCall, ServerCall, ThreadStatus,
 };
 
-use super::client::{ConnectionCells, Shared};
-use crate::{object_call, threads};
+use crate::connection::ConnectionCells;
+use crate::object_call;
+use crate::shared::Shared;
+use crate::threads;
 
 /// The server's end of an association.
 pub(crate) struct Server {

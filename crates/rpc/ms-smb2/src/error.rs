@@ -105,7 +105,7 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) const fn protocol(context: &'static str, field: &'static str, reason: &'static str) -> Self {
+    pub const fn protocol(context: &'static str, field: &'static str, reason: &'static str) -> Self {
         Self::Protocol { context, field, reason }
     }
 }

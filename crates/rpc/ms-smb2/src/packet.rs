@@ -7,13 +7,13 @@ use crate::wire::{Flags, Header, TransformHeader};
 /// A message of ours on its way: room for the length, room for a transform header where it will be encrypted, and
 /// the message after them, so that nothing is copied after it was written once.
 #[derive(Debug)]
-pub(crate) struct Packet {
+pub struct Packet {
     bytes: Vec<u8>,
     encrypted: bool,
 }
 
 impl Packet {
-    pub(crate) fn new(header: &Header, body: &impl Encode, encrypted: bool) -> Result<Self, Error> {
+    pub fn new(header: &Header, body: &impl Encode, encrypted: bool) -> Result<Self, Error> {
         let start = Self::start(encrypted);
         let mut bytes = Vec::with_capacity(start + header.size() + body.size());
         bytes.resize(start, 0);
@@ -34,12 +34,12 @@ impl Packet {
     }
 
     /// The message from its header on.
-    pub(crate) fn message(&self) -> &[u8] {
+    pub fn message(&self) -> &[u8] {
         &self.bytes[Self::start(self.encrypted)..]
     }
 
     /// Fills in what is known only when the message leaves.
-    pub(crate) fn stamp(&mut self, stamp: Stamp) {
+    pub fn stamp(&mut self, stamp: Stamp) {
         const CREDIT_CHARGE: usize = 6;
         const CREDITS: usize = 14;
         let start = Self::start(self.encrypted);
@@ -51,7 +51,7 @@ impl Packet {
     }
 
     /// Encrypts or signs the message, where there is a key for it, and answers the frame.
-    pub(crate) fn protect(mut self, keys: Option<&mut Keys>, session_id: u64) -> Result<Vec<u8>, Error> {
+    pub fn protect(mut self, keys: Option<&mut Keys>, session_id: u64) -> Result<Vec<u8>, Error> {
         if let Some(keys) = keys {
             if self.encrypted {
                 let (sealer, _) = keys.ciphers.as_mut().ok_or(Error::EncryptionUnavailable)?;
@@ -67,7 +67,7 @@ impl Packet {
     }
 
     /// Answers the frame as it is.
-    pub(crate) fn into_frame(mut self) -> Result<Vec<u8>, Error> {
+    pub fn into_frame(mut self) -> Result<Vec<u8>, Error> {
         const LENGTH_MAX: u32 = 0x00FF_FFFF;
         let length =
             u32::try_from(self.bytes.len() - PREFIX_SIZE).ok().filter(|&length| length <= LENGTH_MAX);
@@ -80,21 +80,21 @@ impl Packet {
 
 /// What [`Packet::stamp`] fills in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stamp {
-    pub(crate) message_id: u64,
-    pub(crate) credit_charge: u16,
-    pub(crate) credits: u16,
+pub struct Stamp {
+    pub message_id: u64,
+    pub credit_charge: u16,
+    pub credits: u16,
 }
 
 /// The keys of a session.
 #[derive(Debug)]
-pub(crate) struct Keys {
-    pub(crate) signer: Signer,
-    pub(crate) ciphers: Option<(Sealer, Opener)>,
+pub struct Keys {
+    pub signer: Signer,
+    pub ciphers: Option<(Sealer, Opener)>,
 }
 
 /// Cuts the first message off a frame of one or, compounded, several.
-pub(crate) fn split_compound<'a>(
+pub fn split_compound<'a>(
     frame: &'a mut [u8],
     header: &Header,
 ) -> Result<(&'a mut [u8], &'a mut [u8]), Error> {
@@ -111,7 +111,7 @@ pub(crate) fn split_compound<'a>(
 }
 
 /// [MS-SMB2] 3.1.5.2: one credit for each 64 KiB begun.
-pub(crate) const fn credit_charge(payload_bytes: u32) -> u16 {
+pub const fn credit_charge(payload_bytes: u32) -> u16 {
     const BYTES_PER_CREDIT: u32 = 64 * 1024;
     let credits = payload_bytes.div_ceil(BYTES_PER_CREDIT);
     if credits == 0 {
@@ -130,11 +130,11 @@ pub(crate) const fn credit_charge(payload_bytes: u32) -> u16 {
 const FRAME_BYTES_MIN: usize = 4 /* ProtocolId */;
 
 /// Bytes of the length in front of each frame.
-pub(crate) const PREFIX_SIZE: usize = 1 /* Zero */ + 3 /* StreamProtocolLength */;
+pub const PREFIX_SIZE: usize = 1 /* Zero */ + 3 /* StreamProtocolLength */;
 
 /// [MS-SMB2] 2.1, direct TCP: cuts a stream into frames, in whatever pieces it comes.
 #[derive(Debug, Default)]
-pub(crate) struct Deframer {
+pub struct Deframer {
     input: Vec<u8>,
     // INVARIANT: consumed <= input.len().
     consumed: usize,
@@ -142,12 +142,12 @@ pub(crate) struct Deframer {
 }
 
 impl Deframer {
-    pub(crate) const fn new(frame_bytes_max: usize) -> Self {
+    pub const fn new(frame_bytes_max: usize) -> Self {
         Self { input: Vec::new(), consumed: 0, frame_bytes_max }
     }
 
     /// Takes bytes of the stream.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         self.input.drain(..self.consumed);
         self.consumed = 0;
         self.input.extend_from_slice(bytes);
@@ -155,7 +155,7 @@ impl Deframer {
 
     /// Gives the buffer back where no part of a frame is left in it. Connections are idle for most of their lives, and
     /// there are thousands of them.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         if self.consumed == self.input.len() {
             self.consumed = 0;
             self.input = Vec::new();
@@ -163,7 +163,7 @@ impl Deframer {
     }
 
     /// The next whole frame, without its length.
-    pub(crate) fn next_frame(&mut self) -> Result<Option<&mut [u8]>, Error> {
+    pub fn next_frame(&mut self) -> Result<Option<&mut [u8]>, Error> {
         let Some((prefix, rest)) = self.input[self.consumed..].split_first_chunk::<PREFIX_SIZE>() else {
             return Ok(None);
         };

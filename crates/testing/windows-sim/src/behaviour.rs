@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::smb::Encryption;
 use ms_smb2::Dialect;
-use ms_smb2::server::Encryption;
 use wire::NtStatus;
 
 use crate::choices::Choices;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use ms_smb2::Dialect;
-use ms_smb2::server::Encryption;
 use windows_sim::choices::Choices;
 use windows_sim::model::{AggregateForm, Change, SYNTHETIC_MAX};
+use windows_sim::smb::Encryption;
 use windows_sim::{
     AccountState, ActivationMode, ObjectBindings, RegistryMode, RpcSecurity, RpcStateLevel, Rule,
 };

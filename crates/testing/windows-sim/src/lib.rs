@@ -60,25 +60,33 @@
 mod accounts;
 mod behaviour;
 pub mod choices;
+mod dumps;
 pub mod events;
 mod host;
 mod host_state;
 pub mod live;
 pub mod model;
 pub mod registry;
+mod remote_registry;
 mod rpc_state;
 mod rule;
 pub mod server;
 pub mod service;
+pub mod smb;
+
+use std::hash::{BuildHasher, RandomState};
+
+use dcerpc::SyntaxId;
+use parking_lot::{Mutex, MutexGuard};
+use wire::Guid;
 
 pub use self::accounts::{Account, AccountState, Accounts, Attempts};
 pub use self::behaviour::{ActivationMode, Behaviour, ObjectBindings, RegistryMode, RpcSecurity};
+pub use self::dumps::{DumpStore, ProcessDump};
 pub use self::host::{Counts, WindowsHost};
-pub use self::host_state::{DumpStore, HostState, ProcessDump};
+pub use self::host_state::HostState;
 pub use self::rpc_state::{RpcState, RpcStateLevel};
 pub use self::rule::{Action, CallKind, Corruption, ParseRuleError, Rule};
-use dcerpc::SyntaxId;
-use parking_lot::{Mutex, MutexGuard};
 
 /// An interface that a program of the host has registered with the endpoint mapper.
 #[derive(Clone, Copy, Debug)]
@@ -133,3 +141,18 @@ impl Recordings {
 
 /// Calls that are kept; the first ones.
 const CALLS_MAX: usize = 10_000;
+
+/// Bytes that a client cannot guess: SipHash under a key that the standard library takes from the system.
+fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    for (index, chunk) in bytes.chunks_mut(8).enumerate() {
+        let word = RandomState::new().hash_one(index).to_le_bytes();
+        chunk.copy_from_slice(&word[..chunk.len()]);
+    }
+    bytes
+}
+
+/// A GUID that a client cannot guess.
+fn random_guid() -> Guid {
+    Guid::from_bytes(random_bytes())
+}

@@ -4,8 +4,6 @@ mod agreement;
 mod alertmanager;
 mod bad_input;
 mod browser;
-mod cabinets;
-mod counter_logs;
 mod counter_tables;
 mod counter_types;
 pub(crate) mod dashboards;
@@ -20,12 +18,12 @@ mod go_performance_logs;
 mod grafana;
 mod impacket;
 mod lockout;
+mod logs;
 mod memory;
 mod ndrdump;
 mod otlp;
 mod page;
 mod performance_data;
-mod pla_reports;
 mod pla_rules;
 mod probe;
 mod prometheus;
@@ -46,10 +44,9 @@ mod winreg;
 use std::fs;
 use std::process::Command;
 
-use crate::Result;
 use crate::peers::{Peer, missing, python};
 use crate::workspace::{Workspace, capture, cargo};
-use crate::{Outcome, Report};
+use crate::{Outcome, Report, Result};
 
 type Run = fn(&Workspace) -> Result<Outcome>;
 
@@ -100,7 +97,7 @@ const CHECKS: [Check; 61] = [
         go_performance_logs::run,
     ),
     ("Python's parser reads the data collector sets that we write", &[Peer::Python], sets::run),
-    ("cabextract and gcab unpack our cabinet files, and we gcab's", &[Peer::Cabinets], cabinets::run),
+    ("cabextract and gcab unpack our cabinet files, and we gcab's", &[Peer::Cabinets], logs::cabinets),
     ("go-msrpc reads what we write of data collector sets", &[Peer::GoMsrpc], go_performance_logs::stubs),
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
     ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),
@@ -118,7 +115,7 @@ const CHECKS: [Check; 61] = [
         &[Peer::Prometheus3],
         pla_rules::by_prometheus3,
     ),
-    ("pandas and DuckDB read logs of counters", &[Peer::Pandas], counter_logs::run),
+    ("pandas and DuckDB read logs of counters", &[Peer::Pandas], logs::counter_logs),
     ("Prometheus cooks every counter type", &[Peer::Prometheus], counter_types::run),
     ("Prometheus 3 stores what every format says", &[Peer::Prometheus3], prometheus3::run),
     ("Prometheus 3 answers the dashboard and follows the rules", &[Peer::Prometheus3], dashboards::run),
@@ -140,8 +137,8 @@ const CHECKS: [Check; 61] = [
     ),
     ("counter logs of the exporter, read by pandas, psql and sqlite3", &READERS_OF_LOGS, exporter_logs::run),
     ("Chromium looks at the pages for people", &[Peer::Chromium], page::run),
-    ("xmllint reads our reports and evaluates rules as we do", &[Peer::Xmllint], pla_reports::by_xmllint),
-    ("Chromium looks at the reports of counters", &[Peer::Chromium], pla_reports::by_chromium),
+    ("xmllint reads our reports and evaluates rules as we do", &[Peer::Xmllint], logs::by_xmllint),
+    ("Chromium looks at the reports of counters", &[Peer::Chromium], logs::by_chromium),
 ];
 
 const READERS_OF_HISTOGRAMS: [Peer; 5] =

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use safe_text::nearest::suggestion;
 
-use super::list::TargetList;
+use super::TargetList;
 use crate::check::Names;
 use crate::document::Config;
 use crate::item::Item;

@@ -3,9 +3,8 @@ use std::time::SystemTime;
 
 use support::input::file::{Look, WatchedFile};
 
-use super::FileNews;
 use super::groups::parse_target_file;
-use super::list::Skipped;
+use super::{FileNews, Skipped};
 use crate::document::Config;
 use crate::problem::Report;
 use crate::target::Target;

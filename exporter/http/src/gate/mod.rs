@@ -7,16 +7,15 @@
 
 mod figures;
 mod login;
-mod rate;
 mod tls;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use config::Report;
-use config::web_file::{Users, WebFile};
+use config::web_file::{RateLimit, Users, WebFile};
 use hyper::HeaderMap;
 use parking_lot::{Mutex, RwLock};
 use prometheus_client::registry::Registry;
@@ -29,7 +28,6 @@ pub(crate) use self::figures::{Figures, Refusal};
 pub(crate) use self::login::{Login, Verdict, credentials};
 pub(crate) use self::tls::{NotAllowed, certificate};
 
-use self::rate::Bucket;
 use self::tls::Tls;
 
 /// How often the files are looked at.
@@ -333,5 +331,63 @@ impl Files {
             Stamp::may_differ(seen.as_ref(), Stamp::look(path, now).as_ref())
         };
         self.seen.iter().any(differs)
+    }
+}
+
+/// A bucket of tokens, full at the beginning. A request takes one; one comes back each interval.
+struct Bucket {
+    limit: RateLimit,
+    /// When the bucket will be full. What lies ahead of now is what was taken, an interval for each token.
+    full_at: Mutex<Option<Instant>>,
+}
+
+impl Bucket {
+    fn new(limit: RateLimit) -> Self {
+        Self { limit, full_at: Mutex::new(None) }
+    }
+
+    fn limit(&self) -> RateLimit {
+        self.limit
+    }
+
+    /// Takes a token.
+    ///
+    /// # Errors
+    /// How long it takes until there is one.
+    fn take(&self, now: Instant) -> Result<(), Duration> {
+        let RateLimit { interval, burst } = self.limit;
+        let mut full_at = self.full_at.lock();
+        let full_after = full_at.map_or(now, |full_at| full_at.max(now)) + interval;
+        let taken = full_after.duration_since(now);
+        match taken.checked_sub(interval.saturating_mul(burst)) {
+            None | Some(Duration::ZERO) => {
+                *full_at = Some(full_after);
+                Ok(())
+            }
+            Some(wait) => Err(wait),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_answered_and_then_one_request_an_interval() {
+        let second = Duration::from_secs(1);
+        let bucket = Bucket::new(RateLimit { interval: second, burst: 3 });
+        let began = Instant::now();
+        for _ in 0..3 {
+            assert_eq!(bucket.take(began), Ok(()));
+        }
+        assert_eq!(bucket.take(began), Err(second));
+        assert_eq!(bucket.take(began + second / 4), Err(second * 3 / 4));
+        // What was refused took nothing.
+        assert_eq!(bucket.take(began + second), Ok(()));
+        assert_eq!(bucket.take(began + second), Err(second));
+        // Not more than the burst, however long there was no request.
+        let later = began + second * 3600;
+        assert_eq!((0..10).filter(|_| bucket.take(later).is_ok()).count(), 3);
     }
 }

@@ -14,9 +14,8 @@ use tracing::{info, warn};
 use super::counts::{AllCounts, Counts};
 use super::endpoint::Endpoint;
 use super::metrics::OtlpMetrics;
-use super::queue::Supply;
 use super::records::{About, Records};
-use super::{OtlpEndpoint, Shared, Signal, Traces};
+use super::{OtlpEndpoint, Shared, Signal, Supply, Traces};
 use crate::encode::{Collected, Record, Resource, Scope, SpanIds, Templates, Trigger, spans};
 
 /// All endpoints, until it is stopped.

@@ -9,12 +9,11 @@ use plugin_abi::{
     Outcome, SeriesDef, Verdict,
 };
 
-use super::Footprint;
-use super::collection::{Buffers, Inherit, only};
 use super::limits::{Refusal, Refusals};
 use super::registry::Registry;
-use super::{FailureStreak, Stale};
-use super::{Normalize, Rules, Scope, StoreObserver};
+use super::{
+    Buffers, FailureStreak, Footprint, Inherit, Normalize, Rules, Scope, Stale, StoreObserver, only,
+};
 use crate::model::{Scattered, Snapshot};
 
 /// The series of one plugin instance on one target.

@@ -5,9 +5,7 @@ use std::time::Instant;
 use plugin_abi::Stage;
 use tracing::{info, warn};
 
-use super::Groups;
-use super::recoveries::{Cause, Recovery};
-use super::{is_denial, is_milestone};
+use super::{Cause, Groups, Recovery, is_denial, is_milestone};
 use crate::Turn;
 use crate::account::{Down, JobStatus, help};
 use crate::health::TargetHealth;

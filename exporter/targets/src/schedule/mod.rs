@@ -4,12 +4,11 @@
 //! deadlines want something. See [`Planner`] for the rules.
 
 mod driver;
-mod figures;
 mod planner;
 
-pub use self::driver::{Collector, Deadlines, Drained, Driver, NewJob, NotStarted, Schedule};
-pub use self::figures::Figures;
-pub use self::figures::METRICS;
+pub use self::driver::{
+    Collector, Deadlines, Drained, Driver, Figures, METRICS, NewJob, NotStarted, Schedule,
+};
 pub use self::planner::{Begun, Ending, JobId, JobSpec, Limits, Missed, Planner, ReadyQueue, TargetId};
 use std::time::Duration;
 

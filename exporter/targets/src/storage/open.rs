@@ -8,7 +8,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use safe_files::Error;
 
-use super::path::FilePath;
+use super::FilePath;
 
 /// A file, and what it was when it was opened.
 #[derive(Debug)]

@@ -145,8 +145,8 @@ mod tests {
     use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
     use proptest::sample::select;
 
+    use super::super::Report;
     use super::*;
-    use crate::compat::report::Report;
     use crate::compat::{print, view::View};
 
     /// What files and expressions are made of.

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use safe_text::one_line;
 
-use super::report::{FileReport, MetricReport, Place, Report};
 use super::verdict::Verdict;
+use super::{FileReport, MetricReport, Place, Report};
 
 /// Maximum places shown for a metric.
 const PLACES_SHOWN: usize = 5;

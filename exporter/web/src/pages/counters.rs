@@ -12,8 +12,7 @@ use super::catalogue::{Counter, Taken, instance};
 use super::cells::{Cell, headings, note};
 use super::frame::crumbs;
 use super::html::{Html, Url};
-use super::values_frame::{counter_url, frame, nothing, set_url};
-use super::{Entry, Paging, Query, respond, target_url, values_url};
+use super::{Entry, Paging, Query, counter_url, frame, nothing, respond, set_url, target_url, values_url};
 use crate::body::Answer;
 use crate::metrics::Site;
 

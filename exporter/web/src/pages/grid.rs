@@ -7,12 +7,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use series::model::{DisplayRule, Kind, Point, Shown, ShownUnit};
 
-use super::Entry;
 use super::amount::{count, shown};
 use super::catalogue::{Bases, Counter, Taken, instance, is_common};
 use super::cells::Cell;
 use super::html::Html;
-use super::values_frame::{counter_url, set_url};
+use super::{Entry, counter_url, set_url};
 use crate::metrics::Site;
 
 /// Rows of a table; the page of the values has the others.

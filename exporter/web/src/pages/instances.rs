@@ -10,9 +10,10 @@ use super::catalogue::{Bases, Counter, Taken, instance};
 use super::cells::{Cell, headings, note};
 use super::frame::crumbs;
 use super::html::{Html, Url};
-use super::values_frame::{counter_url, frame, nothing, search, set_url};
 use super::wanted::contains;
-use super::{Entry, Paging, Query, respond, target_url, values_url};
+use super::{
+    Entry, Paging, Query, counter_url, frame, nothing, respond, search, set_url, target_url, values_url,
+};
 use crate::body::Answer;
 use crate::metrics::Site;
 use crate::page_state::TRACKS_MAX;

@@ -12,8 +12,10 @@ use super::amount::count;
 use super::catalogue::{Counter, Taken};
 use super::frame::crumbs;
 use super::html::{Html, Url};
-use super::values_frame::{counter_url, frame, nothing, search, set_url};
-use super::{Entry, Paging, Query, counters, instances, respond, target_url, values_url};
+use super::{
+    Entry, Paging, Query, counter_url, counters, frame, instances, nothing, respond, search, set_url,
+    target_url, values_url,
+};
 use crate::body::Answer;
 use crate::metrics::Site;
 use crate::pages::wanted::contains;

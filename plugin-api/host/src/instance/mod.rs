@@ -15,8 +15,9 @@ use plugin_abi::raw::END_REMOVED;
 use plugin_abi::{CollectionId, Completion, Failure, GeneralReason, Outcome, Sinks, Stage, TargetInfo};
 
 use self::data::Data;
-use super::configure::{self, Tokens};
+use super::configure;
 use super::error::CollectError;
+use super::tokens::Tokens;
 use crate::calls::SettingsCall;
 use crate::checks::Checks;
 use crate::error::ConfigureError;
@@ -104,7 +105,7 @@ impl InstanceShared {
                 limit: limit.into(),
             });
         }
-        let token = configure::new_token(library.number);
+        let token = super::tokens::new_token(library.number);
         let instance = Arc::new_cyclic(|me| Self {
             library: Arc::clone(library),
             sinks,

@@ -22,7 +22,8 @@ use plugin_abi::{DisplayRule, Problem, Stage};
 use serde_json::Value;
 
 use self::table::TABLE;
-use super::source::{Failure, Handle};
+use super::failure::Failure;
+use super::handle::Handle;
 use crate::output::Stamp;
 use crate::plugin::{Plugin, SourceEntry};
 use crate::source::{BlockingSource, End, EndReason, Setup, Source};

@@ -16,8 +16,8 @@ use plugin_abi::{DisplayRule, GeneralReason, Stage};
 
 pub(super) use self::cells::set as set_cells;
 use super::{FakeCompletion, FakeOutcome, SeenSeries, SeenValue, change};
+use crate::failure::{Failure, Reason};
 use crate::output::Stamp;
-use crate::source::{Failure, Reason};
 
 const ROWS_MAX: usize = 1 << 24;
 

@@ -7,7 +7,8 @@ use plugin_session::{Explanation, ObjectService, ObjectStep};
 use rpc::orpc::ObjectInterface as _;
 use wire::{HResult, Win32Error};
 
-use crate::tracker::{NAMES, REASONS, TRACKER};
+use crate::reasons::REASONS;
+use crate::tracker::{NAMES, TRACKER};
 
 /// What the command uses of a host.
 pub(super) const DUMPER: ObjectService = ObjectService {

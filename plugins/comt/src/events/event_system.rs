@@ -19,10 +19,10 @@ use rpc::orpc::ObjectInterface as _;
 use tokio::time::Instant;
 use wire::{Guid, HResult};
 
-use crate::tracker::{
-    EVENT_SYSTEM_DENIED, EVENT_SYSTEM_NOT_REGISTERED, EVENT_SYSTEM_PORT_BLOCKED, NAMES, REASONS, TRACKER,
-    declared, of_object,
+use crate::reasons::{
+    EVENT_SYSTEM_DENIED, EVENT_SYSTEM_NOT_REGISTERED, EVENT_SYSTEM_PORT_BLOCKED, REASONS, declared, of_object,
 };
+use crate::tracker::{NAMES, TRACKER};
 
 /// The store of subscriptions.
 pub(crate) const EVENT_SYSTEM: ObjectService = ObjectService {

@@ -14,7 +14,8 @@ use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
-use crate::tracker::{EVENT_LISTENER_FAILED, NAMES};
+use crate::reasons::EVENT_LISTENER_FAILED;
+use crate::tracker::NAMES;
 
 /// The name of the service manager's socket, after `plugin.comt.`.
 const SOCKET: &str = "events";

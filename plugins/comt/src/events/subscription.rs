@@ -15,10 +15,9 @@ use tokio::time::{Instant, timeout_at};
 use wire::Guid;
 
 use super::event_system::{EVENT_SYSTEM, SUBSCRIPTION};
-use super::{event_system, listener};
-use crate::events::identity::SubscriptionId;
+use super::{SubscriptionId, event_system, listener};
 use crate::events::listener::Listening;
-use crate::tracker::CALL_BACK_UNREACHABLE;
+use crate::reasons::CALL_BACK_UNREACHABLE;
 
 /// How often the store is asked whether it has the subscription while events come.
 const CHECK_EVERY: Duration = Duration::from_secs(600);

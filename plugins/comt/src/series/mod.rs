@@ -1,24 +1,23 @@
 //! The series of a host: for each application, component and process, and for what the plugin itself counts.
 
 mod families;
-mod keys;
 mod table;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use com::comt::tracking::ApplicationType;
 use plugin_sdk::{FamilyId, FamilyKey, Output};
 use wire::Guid;
 
 pub(crate) use self::families::NAMESPACE;
+
 use self::families::{
     APPLICATION, APPLICATION_INFO, COMPONENT, COMPONENT_INFO, EVENTS, LEFT_OUT, PROCESS, PROCESS_APPLICATION,
     PROCESS_INFO, REFUSED_EVENTS, STRANGERS,
 };
-use self::keys::{
-    ApplicationInfoKey, ApplicationKey, ComponentInfoKey, ComponentKey, LeftOutKey, ProcessApplicationKey,
-    ProcessInfoKey, ProcessKey, RefusalKey, TargetKey,
-};
-use self::table::{AnyTable, Figure, Table};
+use self::table::{AnyTable, Figure, Key, Table};
+use super::model::AboutApplication;
 use crate::events::{EventTotals, REFUSALS};
 use crate::model::{ApplicationFigures, ComponentFigures, HostFigures, ProcessFigures};
 
@@ -182,4 +181,138 @@ fn figures_of(component: &ComponentFigures) -> [Option<Figure>; COMPONENT.len()]
         count(component.calls_completed),
         count(component.calls_failed),
     ]
+}
+
+// What series are about, and their labels.
+
+type Labels = Vec<(&'static str, String)>;
+
+/// The target as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct TargetKey;
+
+impl Key for TargetKey {
+    fn labels(&self) -> Labels {
+        Vec::new()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ApplicationKey(Guid);
+
+impl Key for ApplicationKey {
+    fn labels(&self) -> Labels {
+        vec![("application_id", self.0.to_string())]
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ApplicationInfoKey {
+    id: Guid,
+    about: AboutApplication,
+}
+
+impl Key for ApplicationInfoKey {
+    fn labels(&self) -> Labels {
+        let AboutApplication { name, partition_id, application_type } = &self.about;
+        vec![
+            ("application_id", self.id.to_string()),
+            ("name", name.as_deref().unwrap_or_default().to_owned()),
+            ("partition_id", partition_id.map(|id| id.to_string()).unwrap_or_default()),
+            ("type", application_type.map(word_of).unwrap_or_default()),
+        ]
+    }
+}
+
+fn word_of(application_type: ApplicationType) -> String {
+    match application_type {
+        ApplicationType::LIBRARY => "library".to_owned(),
+        ApplicationType::SERVER => "server".to_owned(),
+        ApplicationType::SERVICES_WITHOUT_COMPONENTS => "services_without_components".to_owned(),
+        ApplicationType(other) => other.to_string(),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ComponentKey {
+    application: Guid,
+    clsid: Guid,
+}
+
+impl Key for ComponentKey {
+    fn labels(&self) -> Labels {
+        vec![("application_id", self.application.to_string()), ("clsid", self.clsid.to_string())]
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ComponentInfoKey {
+    application: Guid,
+    clsid: Guid,
+    name: Arc<str>,
+}
+
+impl Key for ComponentInfoKey {
+    fn labels(&self) -> Labels {
+        let Self { application, clsid, name } = self;
+        vec![
+            ("application_id", application.to_string()),
+            ("clsid", clsid.to_string()),
+            ("name", name.to_string()),
+        ]
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ProcessKey(u32);
+
+impl Key for ProcessKey {
+    fn labels(&self) -> Labels {
+        vec![("process_id", self.0.to_string())]
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ProcessInfoKey {
+    id: u32,
+    program: Arc<str>,
+}
+
+impl Key for ProcessInfoKey {
+    fn labels(&self) -> Labels {
+        vec![("process_id", self.id.to_string()), ("name", self.program.to_string())]
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ProcessApplicationKey {
+    process_id: u32,
+    application: Guid,
+}
+
+impl Key for ProcessApplicationKey {
+    fn labels(&self) -> Labels {
+        vec![("process_id", self.process_id.to_string()), ("application_id", self.application.to_string())]
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct LeftOutKey {
+    kind: &'static str,
+    reason: &'static str,
+}
+
+impl Key for LeftOutKey {
+    fn labels(&self) -> Labels {
+        vec![("kind", self.kind.to_owned()), ("reason", self.reason.to_owned())]
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct RefusalKey(&'static str);
+
+impl Key for RefusalKey {
+    fn labels(&self) -> Labels {
+        vec![("reason", self.0.to_owned())]
+    }
 }

@@ -11,7 +11,7 @@ use plugin_sdk::{Display, FamilyDef, FamilyId, Output, SeriesDef, SeriesId, Stam
 
 use self::display::display_of;
 use self::help::help;
-use super::source::Unlisted;
+use super::missing::Unlisted;
 
 #[derive(Debug)]
 pub(crate) struct ExporterIds;

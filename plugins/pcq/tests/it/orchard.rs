@@ -22,6 +22,7 @@ macro_rules! counterset {
             name: $title,
             explain: $title,
             german: None,
+            german_explain: None,
             provider: &PROVIDER,
             detail: DetailLevel::NOVICE,
             instances: InstanceType::$instances,

@@ -196,7 +196,7 @@ fn a_name_that_nobody_has_is_not_found() {
 #[test]
 fn a_host_without_encryption_is_refused_where_it_is_required() {
     let (sim, plugin) = (SimHost::new(), Plugin::new());
-    sim.behave(|behaviour| behaviour.encryption = ms_smb2::server::Encryption::Disabled);
+    sim.behave(|behaviour| behaviour.encryption = windows_sim::smb::Encryption::Disabled);
     let settings = json!({
         "countersets": [{"name": "HTTP Service"}], "transport": {"smb": {"encryption": "required"}},
     });

@@ -25,6 +25,7 @@ static WORKS: Counterset = Counterset {
     name: "Works",
     explain: "Works",
     german: None,
+    german_explain: None,
     provider: &PROVIDER,
     detail: DetailLevel::NOVICE,
     instances: InstanceType::MULTIPLE,

@@ -8,7 +8,6 @@
 //! | `raw` | the numbers that PDH keeps of a sample |
 
 mod bound;
-mod columns;
 mod recorder;
 
 use counter_log::RawSample;

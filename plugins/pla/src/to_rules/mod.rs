@@ -12,7 +12,6 @@ mod ask;
 mod expression;
 mod host;
 mod matchers;
-mod rules;
 mod translate;
 
 use std::collections::BTreeMap;
@@ -28,7 +27,6 @@ use safe_text::is_hidden;
 
 use self::host::Host;
 use self::matchers::Matcher;
-use self::rules::{Group, Need, Rule, Translated};
 use self::translate::{Setting, translate};
 
 /// A set as it is in a file.
@@ -317,6 +315,84 @@ fn write_rule(text: &mut String, rule: &Rule) {
 
 fn comment(text: &mut String, indent: &str, line: &str) {
     text.push_str(&format!("# {indent}{}\n", one_line(line)));
+}
+
+// Groups of rules, and what is said about what of a set is no rule.
+
+#[derive(Debug, Default)]
+struct Translated {
+    sets: Vec<TranslatedSet>,
+}
+
+#[derive(Debug)]
+struct TranslatedSet {
+    name: String,
+    file: String,
+    /// One for each interval.
+    groups: Vec<Group>,
+    remarks: Vec<Remark>,
+}
+
+/// Rules that are evaluated together.
+#[derive(Debug)]
+struct Group {
+    name: String,
+    interval_s: u64,
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug)]
+struct Rule {
+    alert: String,
+    needs: Need,
+    expr: String,
+    labels: Vec<(&'static str, String)>,
+    summary: String,
+    notes: Vec<String>,
+}
+
+/// What the exporter has to collect for a rule.
+#[derive(Clone, Debug)]
+struct Need {
+    counterset: String,
+    /// Whether with its totals.
+    totals: bool,
+    /// Whether with what its instances are added up to.
+    aggregate: bool,
+}
+
+/// Something that a rule does not say.
+#[derive(Debug)]
+struct Remark {
+    file: String,
+    position: Position,
+    /// Whether a threshold has no rule.
+    is_left_out: bool,
+    text: String,
+}
+
+impl Remark {
+    /// With the file, for the standard error.
+    fn with_file(&self) -> String {
+        format!("{}{}: {}", at(&self.file, self.position), self.kind(), one_line(&self.text))
+    }
+
+    /// Without, for a comment below the file's name.
+    fn without_file(&self) -> String {
+        format!("{}: {}: {}", self.position, self.kind(), self.text)
+    }
+
+    const fn kind(&self) -> &'static str {
+        if self.is_left_out { "left out" } else { "note" }
+    }
+}
+
+impl Translated {
+    /// Whether every threshold has a rule, and there is one.
+    fn is_complete(&self) -> bool {
+        let mut remarks = self.sets.iter().flat_map(|set| &set.remarks);
+        !remarks.any(|remark| remark.is_left_out) && self.sets.iter().any(|set| !set.groups.is_empty())
+    }
 }
 
 #[cfg(test)]

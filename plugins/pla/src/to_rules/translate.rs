@@ -7,11 +7,10 @@ use counter_types::{CounterPath, InstancePath};
 use ms_pla::xml::{AlertDataCollector, Position};
 use pla_engine::{Comparison, Threshold};
 
-use super::Document;
 use super::expression::{Names, Window, cooked};
 use super::host::{Counter, Counterset, Host};
 use super::matchers::{Instances, Matcher};
-use super::rules::{Group, Need, Remark, Rule, Translated, TranslatedSet};
+use super::{Document, Group, Need, Remark, Rule, Translated, TranslatedSet};
 use crate::model::SampleInterval;
 
 /// What rules are made with.

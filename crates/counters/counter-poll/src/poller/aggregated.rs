@@ -3,9 +3,8 @@
 use counter_types::aggregate::{Accumulator, Scope, Share};
 use counter_types::{Kind, RawClocks};
 
-use super::Column;
+use super::{Column, FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink};
 use crate::Counterset;
-use crate::sink::{FamilyGroup, NewSeries, PolledFamily, SeriesIds, SeriesSink};
 
 /// The aggregates of one counterset.
 #[derive(Debug)]

@@ -9,11 +9,9 @@ use counters::pcq::types::InstanceId;
 use counters::pcq::wire::RawValue;
 
 use super::aggregated::Aggregated;
-use super::{Cell, Column, CountersetPoller, Instance, Visibility};
-use crate::Pace;
+use super::{Cell, Column, CountersetPoller, Instance, NewSeries, SeriesIds, SeriesSink, Start, Visibility};
 use crate::reading::{InstanceReading, Reading};
-use crate::sink::{NewSeries, SeriesIds, SeriesSink, Start};
-use crate::{Wanted, text};
+use crate::{Pace, Wanted, text};
 
 impl<I: SeriesIds> CountersetPoller<I> {
     /// Instances mostly come in the order of the last reply; only where they do not, the key is looked up.

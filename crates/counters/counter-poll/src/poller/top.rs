@@ -8,11 +8,9 @@ use counter_types::{Kind, Width, properties};
 use counters::pcq::types::CounterId;
 use counters::pcq::wire::RawValue;
 
-use super::{CountersetPoller, Visibility};
-use crate::Pace;
+use super::{CountersetPoller, SeriesIds, SeriesSink, Visibility};
 use crate::reading::{InstanceReading, Reading};
-use crate::sink::{SeriesIds, SeriesSink};
-use crate::{Counterset, TopN};
+use crate::{Counterset, Pace, TopN};
 
 /// By what instances are ranked.
 #[derive(Debug)]

@@ -7,11 +7,9 @@ use counter_types::{Exposition, Kind, RawClocks, boot_time};
 use counters::pcq::types::CounterId;
 use counters::pcq::wire::RawValue;
 
-use super::{Cell, Column, CountersetPoller};
-use crate::Pace;
-use crate::Wanted;
+use super::{Cell, Column, CountersetPoller, SeriesIds, SeriesSink};
 use crate::reading::{InstanceReading, Reading};
-use crate::sink::{SeriesIds, SeriesSink};
+use crate::{Pace, Wanted};
 
 impl<I: SeriesIds> CountersetPoller<I> {
     /// Sends the values of a reply, and ends the series of instances that are not in it any more.

@@ -3,10 +3,10 @@ use std::time::Duration;
 use host_session::rpc_client::SmbOptions;
 use host_session::{Options, Reason, Session, SessionError, Stage, Target, Verdict};
 use ms_smb2::client::Encryption;
-use ms_smb2::server::Encryption as ServerEncryption;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 use transport::{Direction, Endpoint, FaultPlan, Faulty, Layered, MemoryNetwork};
+use windows_sim::smb::Encryption as ServerEncryption;
 use wire::NtStatus;
 
 use crate::host::PASSWORD;

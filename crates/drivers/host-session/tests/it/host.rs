@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig as RpcConfig, ServerEvent as RpcEvent};
 use dcerpc::{AuthService, FaultStatus, SyntaxId};
-use ms_smb2::server::{
-    AuthReply, Encryption, FileId, ServerConfig, ServerConnection, ServerEvent, SessionId,
-};
 use parking_lot::Mutex;
 use ssp::{Accounts, Mechanism, Outcome, Secret, SecurityContext, ServerOptions, Step, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 use transport::BoxStream;
+use windows_sim::smb::{
+    AuthReply, Encryption, FileId, ServerConfig, ServerConnection, ServerEvent, SessionId,
+};
 use wire::{Guid, NtStatus};
 
 pub(crate) const USER: &str = "svc-metrics";

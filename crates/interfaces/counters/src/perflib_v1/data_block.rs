@@ -4,7 +4,7 @@ use core::fmt;
 
 use wire::{Decode, DecodeError, DecodeResult, FileTime, ReadCursor, SystemTime, WideStr, ensure_size};
 
-use crate::perflib_v1::object::ObjectType;
+use super::ObjectType;
 
 /// `PERF_DATA_BLOCK` of winperf.h: objects of a host, all of one moment.
 #[doc(alias = "PERF_DATA_BLOCK")]

@@ -1,12 +1,12 @@
 //! The server side: encodes data of providers and their host.
 
-use crate::pcq::types::{CounterType, DetailLevel};
 use wire::{Encode, EncodeError, EncodeResult, FileTime, SystemTime, WriteCursor, encode_utf16};
 
+use super::{METADATA_MULTIPLE_INSTANCES, NO_INSTANCES, ObjectType};
+use crate::pcq::types::{CounterType, DetailLevel};
 use crate::perflib_v1::counter::CounterDefinition;
 use crate::perflib_v1::data_block::DataHeader;
 use crate::perflib_v1::instance::{Instance as Definition, NO_UNIQUE_ID, Parent};
-use crate::perflib_v1::object::{METADATA_MULTIPLE_INSTANCES, NO_INSTANCES, ObjectType};
 
 /// The host and its clocks.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

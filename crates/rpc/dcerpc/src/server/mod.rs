@@ -3,7 +3,6 @@
 mod association;
 mod bind;
 mod receive;
-mod security;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -3,8 +3,10 @@ use std::collections::VecDeque;
 use tracing::debug;
 use wire::{Encode, NtStatus};
 
-use super::state::{Agreement, Kind, Pending, Phase, Session, Tree};
-use super::{ClientConfig, Encryption, Event, FileId, RequestId, TreeId};
+use super::{
+    Agreement, ClientConfig, Encryption, Event, FileId, Kind, Pending, Phase, RequestId, Session, Tree,
+    TreeId,
+};
 use crate::Error;
 use crate::crypto::PreauthHash;
 use crate::packet::{Deframer, Packet, Stamp, credit_charge};
@@ -61,7 +63,7 @@ impl ClientConnection {
             session: Session::none(),
             trees: Vec::new(),
             negotiation_is_validated: false,
-            preauth: PreauthHash::new(),
+            preauth: PreauthHash::default(),
             credits: Credits::new(config.limits.credits_max),
             requests: Vec::new(),
             waiting: VecDeque::new(),

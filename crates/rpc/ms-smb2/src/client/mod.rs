@@ -5,12 +5,14 @@ mod negotiate;
 mod receive;
 mod requests;
 mod session;
-mod state;
 
 use wire::{Guid, NtStatus};
 
 pub use self::connection::ClientConnection;
 
+use super::crypto::PreauthHash;
+use super::packet::Keys;
+use super::wire::{Capabilities, Command, SecurityMode, SessionFlags};
 use crate::{Cipher, Dialect, SigningAlgorithm};
 
 /// Whether messages are encrypted.
@@ -179,4 +181,136 @@ pub enum Reply {
     Echoed,
     /// The session is ended.
     LoggedOff,
+}
+
+/// How far the connection has come.
+#[derive(Debug)]
+enum Phase {
+    Negotiating,
+    /// The first token is the caller's to give.
+    Negotiated,
+    /// Tokens are being exchanged.
+    Authenticating,
+    /// The server has admitted us; the key is the caller's to give.
+    Admitted {
+        /// The reply to be verified with it; none where the session has keys already.
+        reply: Option<Vec<u8>>,
+        session_flags: SessionFlags,
+    },
+    Ready,
+    /// The session was ended.
+    LoggedOff,
+}
+
+impl Phase {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Negotiating => "negotiating",
+            Self::Negotiated => "not authenticated",
+            Self::Authenticating => "authenticating",
+            Self::Admitted { .. } => "the session key is missing",
+            Self::Ready => "a session is there",
+            Self::LoggedOff => "logged off",
+        }
+    }
+}
+
+/// What the negotiation came to.
+#[derive(Clone, Copy, Debug)]
+struct Agreement {
+    dialect: Dialect,
+    cipher: Option<Cipher>,
+    signing: SigningAlgorithm,
+    server_guid: Guid,
+    capabilities: Capabilities,
+    security_mode: SecurityMode,
+    /// The largest input or output of a control code.
+    transact_bytes_max: u32,
+    read_bytes_max: u32,
+    write_bytes_max: u32,
+}
+
+impl Agreement {
+    const fn is_multi_credit(&self) -> bool {
+        self.capabilities.contains(Capabilities::LARGE_MTU)
+    }
+}
+
+#[derive(Debug)]
+struct Session {
+    /// 0 before the server has given it.
+    id: u64,
+    preauth: PreauthHash,
+    keys: Option<Keys>,
+    /// INVARIANT: set only where `keys` has ciphers.
+    encrypts: bool,
+}
+
+impl Session {
+    fn none() -> Self {
+        Self { id: 0, preauth: PreauthHash::default(), keys: None, encrypts: false }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Tree {
+    id: TreeId,
+    /// INVARIANT: set only where the session has ciphers.
+    encrypts: bool,
+}
+
+/// A request that has no answer yet.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    request: RequestId,
+    kind: Kind,
+    message_id: u64,
+    credit_charge: u16,
+    /// The name that the server gave it in an interim answer.
+    async_id: Option<u64>,
+    encrypted: bool,
+    /// A CANCEL was sent.
+    is_cancelled: bool,
+}
+
+/// What a request asked for.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Negotiate,
+    SessionSetup,
+    TreeConnect,
+    /// Asked before the tree is shown to the caller.
+    ValidateNegotiate(TreeId),
+    TreeDisconnect(TreeId),
+    Create(TreeId),
+    Transceive {
+        output_bytes_max: u32,
+    },
+    Read {
+        bytes_max: u32,
+    },
+    Write {
+        data_bytes: u32,
+    },
+    Close,
+    Echo,
+    Logoff,
+}
+
+impl Kind {
+    const fn command(self) -> Command {
+        match self {
+            Self::Negotiate => Command::NEGOTIATE,
+            Self::SessionSetup => Command::SESSION_SETUP,
+            Self::TreeConnect => Command::TREE_CONNECT,
+            Self::ValidateNegotiate(_) | Self::Transceive { .. } => Command::IOCTL,
+            Self::TreeDisconnect(_) => Command::TREE_DISCONNECT,
+            Self::Create(_) => Command::CREATE,
+            Self::Read { .. } => Command::READ,
+            Self::Write { .. } => Command::WRITE,
+            Self::Close => Command::CLOSE,
+            Self::Echo => Command::ECHO,
+            Self::Logoff => Command::LOGOFF,
+        }
+    }
 }

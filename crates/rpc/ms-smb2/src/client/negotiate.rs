@@ -2,8 +2,7 @@ use tracing::debug;
 use wire::{Decode as _, Encode as _, NtStatus, ReadCursor};
 
 use super::connection::ClientConnection;
-use super::state::{Agreement, Kind, Phase};
-use super::{ClientConfig, Encryption, Event, Negotiated};
+use super::{Agreement, ClientConfig, Encryption, Event, Kind, Negotiated, Phase};
 use crate::wire::{
     Capabilities, HASH_SHA512, Header, IoctlResponse, NegotiateContext, NegotiateRequest, NegotiateResponse,
     SecurityMode, ValidateNegotiateRequest, ValidateNegotiateResponse,

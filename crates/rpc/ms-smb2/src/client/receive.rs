@@ -2,8 +2,7 @@ use tracing::trace;
 use wire::{Decode, NtStatus, ReadCursor};
 
 use super::connection::ClientConnection;
-use super::state::{Kind, Pending, Phase, Tree};
-use super::{Event, FileId, Reply, TreeId};
+use super::{Event, FileId, Kind, Pending, Phase, Reply, Tree, TreeId};
 use crate::Error;
 use crate::packet::split_compound;
 use crate::wire::{

@@ -1,6 +1,5 @@
 use super::connection::ClientConnection;
-use super::state::{Agreement, Kind};
-use super::{FileId, RequestId, TreeId};
+use super::{Agreement, FileId, Kind, RequestId, TreeId};
 use crate::Error;
 use crate::packet::credit_charge;
 use crate::wire::{

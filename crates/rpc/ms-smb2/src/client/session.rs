@@ -2,8 +2,7 @@ use tracing::debug;
 use wire::{Decode as _, NtStatus, ReadCursor};
 
 use super::connection::ClientConnection;
-use super::state::{Kind, Phase, Session};
-use super::{Encryption, Event, RequestId};
+use super::{Encryption, Event, Kind, Phase, RequestId, Session};
 use crate::Error;
 use crate::crypto::{KeyMaterial, Side};
 use crate::packet::Keys;

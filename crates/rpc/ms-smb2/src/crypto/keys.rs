@@ -6,14 +6,14 @@ use super::{Opener, PreauthHash, Sealer, Side, Signer};
 use crate::{Cipher, Dialect, SigningAlgorithm};
 
 /// All that the keys of a session are made of, [MS-SMB2] 3.2.5.3.1 and 3.3.5.5.3.
-pub(crate) struct KeyMaterial<'a> {
-    pub(crate) side: Side,
-    pub(crate) dialect: Dialect,
-    pub(crate) signing: SigningAlgorithm,
-    pub(crate) cipher: Option<Cipher>,
-    pub(crate) preauth: &'a PreauthHash,
+pub struct KeyMaterial<'a> {
+    pub side: Side,
+    pub dialect: Dialect,
+    pub signing: SigningAlgorithm,
+    pub cipher: Option<Cipher>,
+    pub preauth: &'a PreauthHash,
     /// As the security context exports it.
-    pub(crate) session_key: &'a [u8],
+    pub session_key: &'a [u8],
 }
 
 /// Label and context of a derivation.
@@ -28,7 +28,7 @@ impl KeyMaterial<'_> {
         key
     }
 
-    pub(crate) fn signer(&self) -> Signer {
+    pub fn signer(&self) -> Signer {
         let session_key = self.session_key();
         let key = match self.dialect {
             Dialect::Smb2_1 => session_key,
@@ -39,7 +39,7 @@ impl KeyMaterial<'_> {
     }
 
     /// What encrypts and what decrypts, where a cipher was agreed upon.
-    pub(crate) fn ciphers(&self) -> Option<(Sealer, Opener)> {
+    pub fn ciphers(&self) -> Option<(Sealer, Opener)> {
         let cipher = self.cipher?;
         let (to_server, to_client): (Purpose<'_>, Purpose<'_>) = match self.dialect {
             Dialect::Smb2_1 => return None,

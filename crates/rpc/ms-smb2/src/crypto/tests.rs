@@ -83,7 +83,7 @@ fn check_opening(material: &KeyMaterial<'_>, encrypted: &str, message: &str) {
 #[test]
 fn windows_encrypts_3_0_as_we_decrypt_it() {
     let key = bytes("B4546771B515F766A86735532DD6C4F0");
-    let none = PreauthHash::new();
+    let none = PreauthHash::default();
     let material = || material(Dialect::Smb3_0, &none, &key);
     let request = "FD534D4281A286535415445DAE393921E44FA42E66E69A111892584FB5ED524A744DA3EE87000000000001001100001400E40800\
         25C8FEE16605A437832D1CD52DA9F4645333482A175FE5384563F45FCDAFAEF38BC62BA4D5C62897996625A44C29BE5658DE2E6117585779\
@@ -130,7 +130,7 @@ fn windows_encrypts_3_1_1_as_we_decrypt_it() {
 #[test]
 fn no_nonce_is_used_twice_and_a_reflected_message_is_not_taken() {
     let key = [7; 16];
-    let hash = PreauthHash::new();
+    let hash = PreauthHash::default();
     for cipher in Cipher::ALL {
         let material = KeyMaterial { cipher: Some(cipher), ..material(Dialect::Smb3_1_1, &hash, &key) };
         let (mut sealer, opener) = material.ciphers().unwrap();

@@ -5,26 +5,10 @@
 //! negotiated, the recordings are made again.
 
 use ms_smb2::client::{ClientConfig, ClientConnection, Encryption, Event, Reply};
-use ms_smb2::server::{AuthReply, ServerConfig, ServerConnection, ServerEvent};
 use ms_smb2::{Cipher, Dialect, Error, SigningAlgorithm};
-use wire::{FileTime, Guid};
+use wire::Guid;
 
-struct Recording(Vec<(&'static str, Vec<u8>)>);
-
-impl Recording {
-    fn read(text: &'static str) -> Self {
-        let lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| {
-            let (tag, hex) = line.split_once(' ').unwrap();
-            let digit = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
-            (tag, (0..hex.len()).step_by(2).map(digit).collect())
-        });
-        Self(lines.collect())
-    }
-
-    fn all(&self, tag: &str) -> impl Iterator<Item = Vec<u8>> {
-        self.0.iter().filter(move |(found, _)| *found == tag).map(|(_, bytes)| bytes.clone())
-    }
-}
+use crate::recording::Recording;
 
 /// The client of the recordings.
 fn client_config() -> ClientConfig {
@@ -147,58 +131,4 @@ fn another_session_key_than_that_of_the_recording_is_found_out() {
     let mut key = recording.all("key").next().unwrap();
     key[15] ^= 1;
     assert_eq!(client.complete_session(&key), Err(Error::SignatureInvalid));
-}
-
-/// Serves what a client said then, and answers what it wanted: pipes opened, and messages into them.
-fn check_server(recording: &'static str) -> Vec<String> {
-    let recording = Recording::read(recording);
-    let mut config = ServerConfig::new(Guid::from_u128(0x55), [3; 32]);
-    config.security_token = recording.all("hint").next().unwrap();
-    config.system_time = FileTime::from_unix_nanos(1_790_000_000_000_000_000);
-    let mut server = ServerConnection::new(config);
-    let (mut continues, mut keys, mut dones) =
-        (recording.all("continue"), recording.all("key"), recording.all("done"));
-    let mut said = Vec::new();
-    for bytes in recording.all("client") {
-        server.handle_bytes(&bytes).unwrap();
-        while let Some(event) = server.poll_event() {
-            match event {
-                ServerEvent::Authenticate { session, .. } => {
-                    let reply = continues.next().map_or_else(
-                        || AuthReply::Done {
-                            token: dones.next().unwrap(),
-                            session_key: keys.next().unwrap(),
-                        },
-                        AuthReply::Continue,
-                    );
-                    server.authenticate(session, reply).unwrap();
-                }
-                ServerEvent::OpenPipe { request, name, .. } => {
-                    said.push(format!("open {name}"));
-                    server.open_pipe(request, Ok(())).unwrap();
-                }
-                ServerEvent::PipeInput { file, data } => {
-                    said.push(format!("{} bytes", data.len()));
-                    server.pipe_output(file, data).unwrap();
-                }
-                ServerEvent::PipeClosed { .. } => said.push("closed".to_owned()),
-                ServerEvent::SessionClosed { .. } => said.push("logged off".to_owned()),
-                other => panic!("{other:?}"),
-            }
-        }
-        while server.poll_transmit().is_some() {}
-    }
-    said
-}
-
-#[test]
-fn impacket_begins_in_smb1_and_ends_in_encrypted_3_1_1() {
-    let said = check_server(include_str!("../data/impacket-3.1.1-encrypted.hex"));
-    assert_eq!(said, ["open winreg", "10 bytes", "7 bytes", "closed", "logged off"]);
-}
-
-#[test]
-fn rpcclient_signs_3_1_1() {
-    let said = check_server(include_str!("../data/rpcclient-3.1.1-signed.hex"));
-    assert_eq!(said, ["open lsarpc", "72 bytes", "72 bytes", "closed"]);
 }

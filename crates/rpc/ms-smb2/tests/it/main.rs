@@ -1,11 +1,5 @@
-//! Conversations of client and server, hostile peers, and bytes from outside.
+//! Conversations of others, held again. What client and server make of each other is tested where the server is, in `windows-sim`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod conversation;
 mod golden;
-mod hostile_client;
-mod hostile_server;
-mod overlapping_reads;
-mod pair;
-mod random;
-mod raw;
+mod recording;

@@ -1,7 +1,7 @@
 //! Laws of what the exporter itself is handed: by plugins, by people in their files, by readers of its pages, by collectors
 //! and receivers of alerts.
 //!
-//! Pages have no oracle: what any names and values become there is proved by `exporter/tests/it/expose_any.rs` and
+//! Pages have no oracle: what any names and values become there is proved by `exporter/exposition/tests/it/expose_any.rs` and
 //! `rules_any.rs`, with a strict reader for each format.
 
 #![expect(clippy::panic, reason = "a law that is broken panics")]

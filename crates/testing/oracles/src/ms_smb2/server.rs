@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use ms_smb2::server::{ServerConnection, ServerEvent};
 use ms_smb2::wire::{Header, TransformHeader};
 use ms_smb2::{Dialect, Error};
+use windows_sim::smb::{ServerConnection, ServerEvent};
 
 use super::resigned;
 use super::stage::{Change, Pair, SERVER_LIMITS, answer, new_server};

@@ -1,8 +1,8 @@
 use ms_smb2::client::{self, ClientConfig, ClientConnection, ClientLimits, Event, Reply};
-use ms_smb2::server::{
+use ms_smb2::{Dialect, Error};
+use windows_sim::smb::{
     self, AuthReply, ServerConfig, ServerConnection, ServerEvent, ServerLimits, SessionId,
 };
-use ms_smb2::{Dialect, Error};
 use wire::{Guid, NtStatus};
 
 use super::SESSION_KEY;
@@ -112,8 +112,8 @@ impl Pair {
 /// What an event made of the application's side.
 pub(crate) enum Change {
     Nothing,
-    Opened(server::FileId),
-    Closed(server::FileId),
+    Opened(smb::FileId),
+    Closed(smb::FileId),
     Authenticated(SessionId),
     Ended(SessionId),
 }

@@ -10,7 +10,6 @@ use wire::Guid;
 
 pub use self::criteria::{Criteria, CriteriaError};
 pub use self::subscription::{Column, Subscription};
-use super::host;
 
 /// Subscriptions that a host has at a time.
 const SUBSCRIPTIONS_MAX: usize = 1024;
@@ -49,7 +48,7 @@ impl EventStore {
     /// Stores a subscription in place of the one with its id, and returns it with an id. `None` if there are too many.
     pub fn store(&self, mut subscription: Subscription) -> Option<Subscription> {
         if subscription.guid(Column::SubscriptionId).is_none() {
-            let id = format!("{{{}}}", host::random_guid()).to_uppercase();
+            let id = format!("{{{}}}", super::random_guid()).to_uppercase();
             let _ = subscription.set_text(Column::SubscriptionId, id);
         }
         let id = subscription.guid(Column::SubscriptionId);

@@ -13,7 +13,8 @@ use wire::NtStatus;
 
 use super::{LateAnswer, Reply, Then};
 use crate::behaviour::{Behaviour, RpcSecurity};
-use crate::host::{Run, WindowsHost};
+use crate::host::WindowsHost;
+use crate::remote_registry::Run;
 use crate::rule::Action;
 use crate::service::{BindRefusal, BindRequest, Call, Group, ServedEndpoint, Service};
 

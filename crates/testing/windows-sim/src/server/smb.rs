@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ms_smb2::server::{AuthReply, FileId, ServerConfig, ServerConnection, ServerEvent, SessionId};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Step, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
@@ -14,8 +13,8 @@ use wire::NtStatus;
 
 use super::association::Association;
 use super::{Reply, Then};
-use crate::host;
 use crate::host::WindowsHost;
+use crate::smb::{AuthReply, FileId, ServerConfig, ServerConnection, ServerEvent, SessionId};
 
 /// Serves one SMB connection until its client goes, it is idle for `idle_max`, or it breaks the protocol.
 ///
@@ -104,7 +103,7 @@ struct OpenPipe {
 
 impl Connection {
     fn new(host: Arc<WindowsHost>, peer: Option<IpAddr>) -> Self {
-        let mut config = ServerConfig::new(host.server_guid(), host::random_bytes());
+        let mut config = ServerConfig::new(host.server_guid(), crate::random_bytes());
         {
             let behaviour = host.behaviour();
             config.dialects.clone_from(&behaviour.dialects);
@@ -153,7 +152,6 @@ impl Connection {
                 ServerEvent::SessionClosed { session } => {
                     self.logons.remove(&session);
                 }
-                _ => {}
             }
         }
     }

@@ -22,3 +22,4 @@ mod registry;
 mod rpc_state;
 mod services;
 mod smb;
+mod smb2;

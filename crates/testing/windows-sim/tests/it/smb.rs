@@ -10,12 +10,12 @@ use dcerpc::{AuthLevel, FaultStatus};
 use ms_smb2::Dialect;
 use ms_smb2::client::Encryption as ClientEncryption;
 use ms_smb2::client::{ClientConfig, ClientConnection};
-use ms_smb2::server::Encryption;
 use ssp::{Credentials, Secret};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use windows_sim::model::Clock;
 use windows_sim::service::pcq;
+use windows_sim::smb::Encryption;
 use windows_sim::{AccountState, Rule, server};
 use wire::{Guid, NtStatus, Win32Error};
 

@@ -6,9 +6,8 @@ use std::time::Duration;
 use clap::Args;
 
 use super::super::Usage;
-use super::page::Page;
 use super::world::World;
-use super::{Fleet, make_room};
+use super::{Fleet, Page, make_room};
 use crate::bench::row::{self, Row};
 use crate::process::poll;
 use crate::workspace::Workspace;

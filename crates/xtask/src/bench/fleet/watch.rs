@@ -3,9 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::super::{Usage, machine_cpu_s};
-use super::Fleet;
-use super::page::{Page, TargetFigures};
 use super::world::{Kind, World};
+use super::{Fleet, Page, TargetFigures};
 use crate::process::Running;
 use crate::{Result, http};
 

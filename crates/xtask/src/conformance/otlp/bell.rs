@@ -7,10 +7,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::SystemTime;
 
-use super::TIMEOUT;
 use super::collector::Receiver;
 use super::compare::check_owner;
-use super::records::Event;
+use super::{Event, TIMEOUT};
 use crate::Result;
 use crate::process::poll;
 use crate::scraped::Labels;

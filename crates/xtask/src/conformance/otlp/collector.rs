@@ -13,8 +13,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::points::{self, HistogramPoint, Point};
-use super::records::{Event, Span};
-use super::{Certificates, Owner, labels, list, text_of};
+use super::{Certificates, Event, Owner, Span, labels, list, text_of};
 use crate::Result;
 use crate::peers::{go, rotel};
 use crate::process::{Running, free_port, poll};

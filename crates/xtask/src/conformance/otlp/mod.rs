@@ -9,7 +9,6 @@ mod compare;
 mod histograms;
 mod moving;
 mod points;
-mod records;
 mod traces;
 
 use std::fs;
@@ -331,4 +330,86 @@ fn write(stage: &Stage<'_>, name: &str, text: &str) -> Result<PathBuf> {
     let path = stage.path(name);
     fs::write(&path, text)?;
     Ok(path)
+}
+
+// Log records and spans, as a collector wrote them down.
+
+#[derive(Clone, Debug, PartialEq)]
+struct Event {
+    owner: Owner,
+    name: String,
+    /// `SeverityNumber`, and the word beside it.
+    severity: (u64, String),
+    body: String,
+    attributes: Labels,
+    /// Unix nanoseconds; 0 is "unknown".
+    time: u64,
+    /// In nanoseconds since 1970.
+    observed: u64,
+}
+
+impl Event {
+    fn read(owner: &Owner, record: &Value) -> Result<Self> {
+        let body = record["body"]["stringValue"].as_str();
+        Ok(Self {
+            owner: owner.clone(),
+            name: text_of(&record["eventName"]),
+            severity: (number(&record["severityNumber"]), text_of(&record["severityText"])),
+            body: body.ok_or_else(|| format!("a body that is no text: {record}"))?.to_owned(),
+            attributes: labels(&record["attributes"]),
+            time: nanoseconds(&record["timeUnixNano"])?,
+            observed: nanoseconds(&record["observedTimeUnixNano"])?,
+        })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Span {
+    owner: Owner,
+    /// In hexadecimal digits, as the other two.
+    trace: String,
+    id: String,
+    /// Empty for the collection itself.
+    parent: String,
+    name: String,
+    /// What documents call `SpanKind`.
+    kind: u64,
+    attributes: Labels,
+    /// In nanoseconds since 1970.
+    start: u64,
+    /// In nanoseconds since 1970.
+    end: u64,
+    /// `StatusCode` and the message.
+    status: (u64, String),
+}
+
+impl Span {
+    fn read(owner: &Owner, span: &Value) -> Result<Self> {
+        let status = &span["status"];
+        Ok(Self {
+            owner: owner.clone(),
+            trace: text_of(&span["traceId"]),
+            id: text_of(&span["spanId"]),
+            parent: text_of(&span["parentSpanId"]),
+            name: text_of(&span["name"]),
+            kind: number(&span["kind"]),
+            attributes: labels(&span["attributes"]),
+            start: nanoseconds(&span["startTimeUnixNano"])?,
+            end: nanoseconds(&span["endTimeUnixNano"])?,
+            status: (number(&status["code"]), text_of(&status["message"])),
+        })
+    }
+
+    fn is_root(&self) -> bool {
+        self.parent.is_empty()
+    }
+
+    fn attribute(&self, name: &str) -> &str {
+        self.attributes.get(name).map_or("", String::as_str)
+    }
+}
+
+/// An enumeration's number; the first one is left out.
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
 }

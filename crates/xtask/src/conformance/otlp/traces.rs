@@ -7,8 +7,7 @@ use std::rc::Rc;
 use super::bell::{self, now_unix_ns};
 use super::collector::Receiver;
 use super::compare::check_owner;
-use super::records::Span;
-use super::{MOVING, STILL};
+use super::{MOVING, STILL, Span};
 use crate::Result;
 use crate::scraped::Labels;
 

@@ -4,8 +4,7 @@ use std::str::FromStr;
 use config::web_file::WebFile;
 use tokio::time::Instant;
 
-use super::queue::{LoginPermit, WAITING_PER_PEER};
-use super::*;
+use super::{LoginPermit, WAITING_PER_PEER, *};
 
 /// From the table of OpenBSD's and jBCrypt's test vectors: the password `abc`, cost 6, and `a`, cost 8.
 const ABC: &str = "$2a$06$If6bvum7DFjUnE9p2uDeDu0YHzrHM6tf.iqN8.yx.jNN1ILEf7h0i";

@@ -3,8 +3,7 @@
 use md5::{Digest, Md5};
 
 use super::pattern::Pattern;
-use super::template::Template;
-use super::{LabelSet, METRIC_NAME, is_label_name};
+use super::{LabelSet, METRIC_NAME, Template, is_label_name};
 use crate::model::Kind;
 use crate::pipeline::limits::Refusal;
 

@@ -4,8 +4,7 @@ use std::fmt;
 
 use super::action::{Action, Rule, Source};
 use super::pattern::{ANYTHING, Pattern};
-use super::template::Template;
-use super::{TARGET, is_label_name};
+use super::{TARGET, Template, is_label_name};
 
 /// One entry of `metric_relabel_configs`, as it is written. What is not given has Prometheus' default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

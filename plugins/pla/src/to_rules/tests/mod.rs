@@ -12,9 +12,8 @@ use series::pipeline::{Normalize, metric_name};
 
 use super::host::Host;
 use super::matchers::Matcher;
-use super::rules::{Remark, Translated};
 use super::translate::{Setting, translate};
-use super::{Document, write_yaml};
+use super::{Document, Remark, Translated, write_yaml};
 
 /// What `discover` printed about a simulated host, without explain texts.
 const WEB1: &str = include_str!("../../../tests/data/to_rules/web1.json");

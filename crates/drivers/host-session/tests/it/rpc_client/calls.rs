@@ -10,11 +10,11 @@ use host_session::rpc_client::{
     Association, Error, ErrorKind, NamedPipe, Security, SharedSmbConnection, SmbConnection, SmbOptions, Stage,
 };
 use ms_smb2::client::Encryption;
-use ms_smb2::server::Encryption as ServerEncryption;
 use ssp::{Credentials, Mechanism, Secret};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use transport::{BoxStream, FaultPlan, Faulty};
+use windows_sim::smb::Encryption as ServerEncryption;
 use wire::Guid;
 
 use crate::host::{Answer, PASSWORD, Rules, USER, serve};

@@ -4,9 +4,9 @@ use std::time::Duration;
 use host_session::rpc_client::{Error, ErrorKind, SmbConnection, SmbOptions, Stage};
 use ms_smb2::Dialect;
 use ms_smb2::client::Encryption;
-use ms_smb2::server::Encryption as ServerEncryption;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::time::Instant;
+use windows_sim::smb::Encryption as ServerEncryption;
 
 use crate::rpc_client::calls::{dial, log_on, rules, soon};
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use dcerpc::client::ClientConfig;
 use dcerpc::server::IncomingCall;
 use host_session::rpc_client::{Association, ErrorKind, NamedPipe, SharedSmbConnection, SmbOptions};
-use ms_smb2::server::ServerLimits;
 use ssp::Mechanism;
 use tokio::time::Instant;
+use windows_sim::smb::ServerLimits;
 
 use crate::host::{Answer, Rules};
 use crate::rpc_client::calls::{ECHO, REVERSE, SILENCE, bind, call, dial, log_on, pattern, rules, soon};

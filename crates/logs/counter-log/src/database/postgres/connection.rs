@@ -24,9 +24,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use transport::resolver::Resolver;
 
-use super::failure::{failed, unavailable};
 use super::guard::Guarded;
-use super::{PostgresSettings, Tls};
+use super::{PostgresSettings, Tls, failed, unavailable};
 use crate::database::failure;
 use crate::{SinkError, SinkErrorKind};
 

@@ -13,8 +13,7 @@ use tokio_postgres::{Client, Error, Row, Transaction};
 
 use super::super::{COUNTER_DATA, Chunk, Outcome};
 use super::connection::Connection;
-use super::failure::{Failed, unavailable};
-use super::{PostgresSettings, tables};
+use super::{Failed, PostgresSettings, tables, unavailable};
 use crate::database::log::Log;
 use crate::database::progress::Counted;
 use crate::database::record::{time_text, values, zone_fields};

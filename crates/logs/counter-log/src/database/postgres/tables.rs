@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use tokio_postgres::{Error, Row, Transaction};
 
 use super::super::{Kind, SELECT_COUNTERS, TABLES, Table, TableColumn};
-use super::failure::Failed;
+use super::Failed;
 use crate::database::failure;
 use crate::database::log::{Counter, Halves, Log};
 use crate::{SinkError, SinkErrorKind};

@@ -7,7 +7,6 @@ use ssp::{
 };
 
 use crate::choices::CallBackSecurity;
-use crate::host;
 
 /// What a connection begins with.
 #[allow(clippy::type_complexity, reason = "two parameters of an association")]
@@ -31,7 +30,7 @@ pub(super) fn begin(security: CallBackSecurity) -> (Option<Auth>, Option<Box<dyn
 
 /// The account of the machine, with a password that nobody else knows.
 fn machine(level: AuthLevel) -> (Option<Auth>, Option<Box<dyn SecurityContext>>) {
-    let password = host::random_guid().to_string();
+    let password = crate::random_guid().to_string();
     let credentials = Credentials::new("CORP", "WEB1$", Secret::new(password));
     let options = ClientOptions::new(Mechanism::Ntlm, "RPCSS/collector", Usage::Rpc);
     match ssp::client(&credentials, options) {
@@ -87,7 +86,7 @@ impl Anonymous {
     /// AUTHENTICATE_MESSAGE, with an LM response of one byte, and a key that is encrypted with zeros.
     fn authenticate(&mut self) -> Result<Vec<u8>, Error> {
         const PAYLOAD: u32 = 64 + 8 + 16;
-        let key: [u8; SessionKey::LEN] = host::random_bytes();
+        let key: [u8; SessionKey::LEN] = crate::random_bytes();
         let field = |length: u16, offset: u32| -> Vec<u8> {
             [&length.to_le_bytes()[..], &length.to_le_bytes(), &offset.to_le_bytes()].concat()
         };

@@ -19,7 +19,7 @@ use super::refused::refused;
 use super::{Call, Endpoint, Handler, Service, TcpPort};
 use crate::host_state::HostState;
 use crate::rule::Action;
-use crate::{Place, Registered, host};
+use crate::{Place, Registered};
 
 /// The name of the mapper in rules, counts and recordings.
 pub const NAME: &str = "epm";
@@ -107,7 +107,7 @@ impl EptServer for Calls {
             if self.lookups.len() == LOOKUPS_MAX {
                 return Err(ErrorStatus::EPT_S_NO_MEMORY.into());
             }
-            next.uuid = host::random_guid();
+            next.uuid = crate::random_guid();
             self.lookups.insert(next.uuid, rest);
         }
         request.page(&entries, next).map_err(|_| ErrorStatus::EPT_S_CANT_PERFORM_OP.into())

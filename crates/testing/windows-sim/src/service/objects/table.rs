@@ -10,7 +10,6 @@ use wire::{FileTime, Guid, HResult};
 
 use super::{ComClass, ComObject, Program, SharedObject};
 use crate::choices::InterfaceReferences;
-use crate::host;
 use crate::host_state::HostState;
 
 /// Objects that one host has at a time.
@@ -56,7 +55,7 @@ struct InterfaceEntry {
 
 impl Tables {
     fn insert(&mut self, class: &Arc<dyn ComClass>, object: Box<dyn ComObject>, now: FileTime) -> Oid {
-        let oid = Oid(u64::from_le_bytes(host::random_bytes()));
+        let oid = Oid(u64::from_le_bytes(crate::random_bytes()));
         let object = Arc::new(Mutex::new(object));
         self.objects.insert(oid, ObjectEntry { class: Arc::clone(class), object, pinged: now });
         oid
@@ -95,8 +94,8 @@ impl Program for ObjectTable {
 impl ObjectTable {
     /// A program that has these classes, and no objects.
     pub(in crate::service) fn new(classes: Vec<Arc<dyn ComClass>>) -> Self {
-        let oxid = Oxid(u64::from_le_bytes(host::random_bytes()));
-        Self { oxid, ipid_rem_unknown: host::random_guid(), classes, tables: Mutex::default() }
+        let oxid = Oxid(u64::from_le_bytes(crate::random_bytes()));
+        Self { oxid, ipid_rem_unknown: crate::random_guid(), classes, tables: Mutex::default() }
     }
 
     pub(super) fn classes(&self) -> &[Arc<dyn ComClass>] {
@@ -240,7 +239,7 @@ impl ObjectTable {
                 ipid
             }
             None => {
-                let ipid = host::random_guid();
+                let ipid = crate::random_guid();
                 let references = u64::from(references);
                 tables.interfaces.insert(ipid, InterfaceEntry { oid, iid, references });
                 ipid

@@ -20,7 +20,6 @@ use wire::{Guid, Win32Error};
 use self::query::Query;
 use super::{Call, Endpoint, Handler, Service, winreg};
 use crate::choices::{Choices, IndexAnswer, OddAnswer, SmallBuffer};
-use crate::host;
 use crate::host_state::HostState;
 use crate::model::{Counterset, Moment, ValueSource};
 use crate::rule::{Action, CallKind};
@@ -211,7 +210,7 @@ impl PerflibV2Service for PerflibService {
 
     fn open_query_handle(&mut self, _machine: &str) -> Result<QueryHandle, Win32Error> {
         if self.queries.len() < QUERIES_MAX {
-            let uuid = host::random_guid();
+            let uuid = crate::random_guid();
             self.queries.insert(uuid, Query::default());
             Ok(QueryHandle { attributes: 0, uuid })
         } else {

@@ -17,7 +17,8 @@ use wire::{Guid, HResult, Win32Error};
 use super::Call;
 use super::objects::{ComClass, ComInterface, ComObject, Program, Refusing};
 use crate::choices::ProcessDumps;
-use crate::host_state::{HostState, OWN_DIRECTORY, OWN_FILES_MAX, ProcessDump};
+use crate::dumps::{OWN_DIRECTORY, OWN_FILES_MAX, ProcessDump};
+use crate::host_state::HostState;
 
 /// The name of process dumps in rules, counts and recordings.
 pub const NAME: &str = "process-dump";

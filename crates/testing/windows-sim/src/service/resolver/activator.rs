@@ -12,13 +12,12 @@ use rpc::orpc::{ComVersion, OrpcThat};
 use rpc::{FromStub, Interface, Message, Request, ServerResult};
 use wire::{HResult, Win32Error};
 
-use super::exporter::AUTHN_HINT;
+use super::AUTHN_HINT;
 use crate::behaviour::ActivationMode;
 use crate::host_state::HostState;
 use crate::rule::Action;
 use crate::service::objects::ObjectTable;
-use crate::service::{Call, Endpoint, Handler, Service, TcpPort};
-use crate::service::{exporter_bindings, resolver_bindings};
+use crate::service::{Call, Endpoint, Handler, Service, TcpPort, exporter_bindings, resolver_bindings};
 
 /// `IRemoteSCMActivator` of a host.
 pub(super) struct Activator {

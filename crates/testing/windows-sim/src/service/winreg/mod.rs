@@ -49,7 +49,6 @@ use wire::{Guid, Win32Error};
 use self::performance_data::Query;
 use super::{BindRefusal, BindRequest, Call, Endpoint, Handler, Service};
 use crate::behaviour::{Behaviour, RegistryMode};
-use crate::host;
 use crate::host_state::HostState;
 use crate::registry::{KeyContents, RegistryValue};
 use crate::rule::Action;
@@ -133,7 +132,7 @@ impl RegistryService {
         if !self.is_granted {
             Err(Win32Error::ERROR_ACCESS_DENIED)
         } else if self.keys.len() < KEYS_MAX {
-            let uuid = host::random_guid();
+            let uuid = crate::random_guid();
             self.keys.insert(uuid, key);
             Ok(KeyHandle { attributes: 0, uuid })
         } else {

@@ -2,7 +2,6 @@
 
 mod build;
 mod header;
-pub(crate) mod pattern;
 pub(crate) mod schema;
 
 use std::collections::{HashMap, HashSet};

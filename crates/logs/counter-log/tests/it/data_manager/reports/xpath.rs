@@ -3,7 +3,7 @@ use counter_log::data_manager::reports::xpath::{Answer, Error, Expression, Work,
 use ms_pla::xml::{Element, Limits};
 
 /// The answers are those of xmllint (libxml2 2.9.14) on the document without comments and white space between elements; see
-/// `crates/xtask/src/conformance/pla_reports.rs`, which asks the one that is there.
+/// `crates/xtask/src/conformance/logs.rs`, which asks the one that is there.
 const EXPRESSIONS: &str = include_str!("../../../data/reports/xpath.txt");
 const ANSWERS: &str = include_str!("../../../data/reports/xpath_answers.txt");
 

@@ -1,0 +1,61 @@
+//! Credentials that the exporter leases for one logon.
+//!
+//! Every logon uses credentials that the exporter leased, and reports the host's verdict. So the exporter can
+//! ensure that a wrong password is tried only once and not once per target.
+
+use std::net::IpAddr;
+
+use host_session::{SessionError, Verdict};
+use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
+use ssp::{Credentials, Secret};
+use tokio::time::{Instant, timeout_at};
+
+/// Credentials that are leased for one more logon over a session. Dropping it reports that the verdict is unknown.
+#[derive(Debug)]
+#[must_use = "the exporter waits for the verdict"]
+pub struct SessionLease(pub(crate) Credential);
+
+impl SessionLease {
+    /// Reports the host's verdict on the credentials.
+    pub fn settle<T>(self, result: &Result<T, SessionError>) {
+        let verdict = result.as_ref().map_or_else(SessionError::verdict, |_| Verdict::Accepted);
+        report_verdict(self.0, verdict);
+    }
+}
+
+/// Leases the credentials for the host that was reached at `address`. Waits until the exporter leases them.
+pub(crate) async fn lease(
+    collection: &Collection,
+    address: Option<IpAddr>,
+    deadline: Instant,
+) -> Result<Credential, Failure> {
+    collection.enter(Stage::Auth);
+    let leased = timeout_at(deadline, collection.credential_at(address)).await.unwrap_or_else(|_passed| {
+        let message = "another target is trying the same password for the first time, and has no answer yet";
+        Err(Failure::new(Stage::Auth, GeneralReason::Timeout, message))
+    });
+    collection.leave();
+    leased
+}
+
+/// The credentials of a lease, for a session.
+pub(crate) fn leased_credentials(credential: &Credential) -> Credentials {
+    Credentials::new(credential.domain(), credential.username(), Secret::new(credential.password()))
+}
+
+/// Reports the verdict on leased credentials to the exporter.
+pub(crate) fn report_verdict(credential: Credential, verdict: Verdict) {
+    match verdict {
+        Verdict::Accepted => credential.accepted(),
+        Verdict::Rejected => credential.rejected(),
+        Verdict::Locked => credential.locked(),
+        Verdict::Disabled => credential.disabled(),
+        Verdict::PasswordExpired => credential.password_expired(),
+        Verdict::Unknown => drop(credential),
+    }
+}
+
+/// Whether the host refuses the credentials themselves.
+pub(crate) const fn is_refusal(verdict: Verdict) -> bool {
+    !matches!(verdict, Verdict::Accepted | Verdict::Unknown)
+}
