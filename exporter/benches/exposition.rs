@@ -248,7 +248,7 @@ fn race_rows(results: &Results, bytes: usize) -> Vec<Value> {
     ]
 }
 
-/// Resident memory of the process; 0 where it cannot be told.
+/// Resident memory of the process; 0 where it is not known.
 fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -153,8 +153,9 @@ impl Plugin {
         let taken_ptr = if which == 2 { core::ptr::null_mut() } else { &raw mut taken };
         // SAFETY: see UNSAFETY above; the room for verdicts has more rows than the host may write.
         let status = unsafe { function(token, rows_ptr, room_ptr, taken_ptr) };
-        let told = (which != 2).then_some(taken);
-        let accepted = expected::registered(status, rows.len, told, &verdicts, ids(&self.watch.0.recorded()));
+        let count = (which != 2).then_some(taken);
+        let accepted =
+            expected::registered(status, rows.len, count, &verdicts, ids(&self.watch.0.recorded()));
         (status, accepted)
     }
 

@@ -36,7 +36,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// The architecture's rules: who may import whom, where unsafe may stand, how long a file may be
+    /// The architecture's rules: who may import whom, where unsafe may be, how long a file may be
     Check(check::Options),
     /// Everything: rules, format, lints, tests, documents, and conformance checks with peers
     Test(test::Options),

@@ -48,7 +48,7 @@ pub enum Next {
     /// A request with these alerts, without `truncated`, for which there is no room.
     Send {
         alerts: Vec<Arc<Alert>>,
-        /// Too many for it; the receiver is told how many.
+        /// Too many for it; the receiver hears how many.
         truncated: Vec<Arc<Alert>>,
     },
     /// Nothing before this time, unless alerts change.

@@ -24,7 +24,7 @@ impl Push {
         Self { scope: Arc::new(Scope::new("pcq", "1.0")), resources }
     }
 
-    /// The snapshots of now, to be told as what came since those of `before`.
+    /// The snapshots of now, to be reported as what came since those of `before`.
     pub(crate) fn parts(&self, fleet: &Fleet, round: u64, before: Vec<Part>) -> Vec<Part> {
         let mut before = before.into_iter().map(|part| Earlier {
             sent: Arc::clone(&part.snapshot),

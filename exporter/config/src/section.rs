@@ -105,7 +105,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// What most keys hold, in one step: nothing where the key is not there, or its value is wrong and was told.
+/// What most keys hold, in one step: nothing where the key is not there, or its value is wrong, which was reported.
 impl<'a> Section<'a> {
     /// Text that is not empty.
     pub(crate) fn text(&mut self, key: &'a str) -> Option<String> {

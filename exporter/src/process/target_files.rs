@@ -71,7 +71,7 @@ impl Targets {
     fn read(&mut self) -> bool {
         let news = self.files.look(SystemTime::now());
         self.target_registry.set_files(self.files.states(&self.refused));
-        // All of them are told.
+        // All of them are reported.
         news.into_iter().map(log_news).fold(false, |is_changed, changes| is_changed | changes)
     }
 

@@ -39,7 +39,7 @@ pub struct JobObserver {
     pub reporter: Option<Reporter>,
     /// Where its alerts go; nowhere in tests.
     pub alerts: Option<Arc<Feed>>,
-    /// The last collection whose end was told.
+    /// The last collection whose end was reported.
     pub ended: AtomicU64,
     /// What of its alerts has a line of the log.
     pub alert_lines: AlertLines,
@@ -91,7 +91,7 @@ const ALERT_NAME: &str = "alert";
 /// Names and states of alerts that have lines of their own in one collection.
 const GROUPS_MAX: usize = 64;
 
-/// Tells the schedule of an end even if what else is told of it panics: else the target is never collected again.
+/// Tells the schedule of an end even if something else that hears of it panics: else the target is never collected again.
 struct EndOnDrop<'a>(&'a JobObserver, Ending);
 
 impl Drop for EndOnDrop<'_> {
@@ -132,7 +132,7 @@ impl StoreObserver for JobObserver {
     }
 
     fn completed(&self, collection: CollectionId, completion: &Completion<'_>, series: usize) {
-        // What panicked on the way is told again, and a second end would be that of the next collection.
+        // What panicked on the way is reported again, and a second end would be that of the next collection.
         if self.ended.swap(collection.0, Ordering::Relaxed) == collection.0 {
             return;
         }

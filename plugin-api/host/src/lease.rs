@@ -28,7 +28,7 @@ pub(crate) struct Leases {
 }
 
 /// The answer to the plugin.
-pub(crate) enum Lent {
+pub(crate) enum LeaseAnswer {
     Lease { token: u64, lease: Arc<LeaseShared> },
     Wait { retry_after_ms: u32 },
     Denied { reason: u32 },
@@ -41,10 +41,10 @@ pub(crate) fn acquire(
     owner: u64,
     leases: &Arc<Leases>,
     request: &CredentialRequest<'_>,
-) -> Lent {
+) -> LeaseAnswer {
     if leases.held.lock().len() >= library.limits().leases_max as usize {
         library.violations.count(Violation::OverLimit);
-        return Lent::OverLimit;
+        return LeaseAnswer::OverLimit;
     }
     let waiter = {
         let library = Arc::downgrade(library);
@@ -62,13 +62,13 @@ pub(crate) fn acquire(
                 Arc::new(LeaseShared { library: Arc::clone(library), lease, owner: Arc::clone(leases) });
             leases.held.lock().push(token);
             LEASES.insert(token, Arc::clone(&lease));
-            Lent::Lease { token, lease }
+            LeaseAnswer::Lease { token, lease }
         }
-        CredentialAnswer::Wait { retry_after_ms } => Lent::Wait { retry_after_ms },
+        CredentialAnswer::Wait { retry_after_ms } => LeaseAnswer::Wait { retry_after_ms },
         CredentialAnswer::Denied { reason, message } => {
             tracing::debug!(plugin = %library.info.name, identity = request.identity, host = request.host, %reason, message, "Credentials withheld");
             *leases.denied.lock() = Some((reason, message)).filter(|(_, message)| !message.is_empty());
-            Lent::Denied { reason: reason.code() }
+            LeaseAnswer::Denied { reason: reason.code() }
         }
     }
 }

@@ -358,8 +358,8 @@ impl RecordedSeries {
 impl RecordedSeries {
     /// Sets the start from a batch.
     fn begin_anew(&mut self, start_times: Option<&[i64]>, row: usize) {
-        let anew = start_times.and_then(|starts| starts.get(row)).copied();
-        if let Some(start) = anew.filter(|start| *start != 0) {
+        let start_time = start_times.and_then(|starts| starts.get(row)).copied();
+        if let Some(start) = start_time.filter(|start| *start != 0) {
             self.start = Some(Start { unix_nanos: start, is_inferred: false });
         }
     }

@@ -18,7 +18,7 @@
 //! | `series` | families, series and values for the exporter |
 //! | `list`, `dump` | `comt list` and `comt dump` on the command line |
 //! | `dump_policy` | which dumps of processes the configuration allows |
-//! | `source` | one collection, of what was polled and told |
+//! | `source` | one collection, of what was polled and sent |
 
 mod config;
 mod dump;

@@ -1,4 +1,4 @@
-//! One collection: what is polled, what the host told, and what is shown of both.
+//! One collection: what is polled, what the host sent, and what is shown of both.
 
 use com::dcom::RESOLVER_PORT;
 use host_session::Target as HostTarget;

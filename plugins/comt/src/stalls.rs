@@ -1,5 +1,5 @@
 //! What did not work in earlier collections: applications whose components the host does not tell in time, and containers of
-//! which it told none.
+//! which it sent none.
 //!
 //! A call that gets no answer takes the connection with it, so each call for components has a part of a collection's time. An
 //! application that lets it pass is not asked about again for a while, and the others are read over another connection.

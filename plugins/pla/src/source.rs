@@ -75,7 +75,7 @@ impl Source for PlaSource {
 
     fn check(settings: &Settings, target: &Target) -> Vec<Problem> {
         let mut problems = match config::compile(settings) {
-            // One that is asked on demand writes nothing, and is not told of a folder.
+            // One that is asked on demand writes nothing, and gets no folder.
             Ok(module) if target.is_on_demand => config::warnings(settings, &module),
             Ok(module) => {
                 [config::check_storage(settings, &module), config::warnings(settings, &module)].concat()

@@ -25,7 +25,7 @@ pub struct Catalog {
     countersets: HashMap<Guid, Arc<Counterset>>,
     /// Of countersets whose counters are asked for one by one.
     pieces: Pieces,
-    /// The language in which names are told beside English.
+    /// The language in which names are given beside English.
     language: Option<Lcid>,
     stalls: Stalls<Guid>,
 }
@@ -214,7 +214,7 @@ impl Catalog {
         self.stalls.met()
     }
 
-    /// Names in this language are told from now on.
+    /// Names are given in this language from now on.
     pub fn speak(&mut self, language: Option<Lcid>) {
         if language != self.language {
             self.language = language;

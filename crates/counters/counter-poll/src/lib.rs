@@ -1,6 +1,6 @@
 //! Polling the countersets of a host: they are found by name, asked for by one query, and read from its replies.
 //!
-//! Two ways lead through it, both with [`HostChannel`] for the calls, so that it knows no socket and is told the time
+//! Two ways lead through it, both with [`HostChannel`] for the calls, so that it knows no socket and is given the time
 //! that is left:
 //!
 //! - [`SelectionPoller`]: countersets, instances and counters that are [`Wanted`] in, raw values out to a [`SeriesSink`].

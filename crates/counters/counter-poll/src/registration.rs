@@ -31,9 +31,9 @@ pub struct Counter {
 pub struct Name {
     /// The name, for people.
     pub text: String,
-    /// Whether the host told it in English, so that it can be looked for by it.
+    /// Whether the host gave it in English, so that it can be looked for by it.
     pub is_english: bool,
-    /// Why the host told no name at all.
+    /// Why the host gave no name at all.
     pub trouble: Option<Trouble>,
 }
 

@@ -64,7 +64,7 @@ impl<E: StdError + 'static> From<counters::pcq::Error<E>> for FetchError<E> {
 }
 
 impl<I: SeriesIds> SelectionPoller<I> {
-    /// A host that was not asked yet. Names are told in `language` beside English.
+    /// A host that was not asked yet. Names are given in `language` beside English.
     #[must_use]
     pub fn new(wanted: Vec<Wanted>, language: Option<Lcid>) -> Self {
         Self {

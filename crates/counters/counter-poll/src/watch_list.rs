@@ -55,7 +55,7 @@ struct Watched<I: SeriesIds> {
     poller: CountersetPoller<I>,
     /// Until its registration is read again, which was found outdated.
     exchanged: Pause,
-    /// Whether that is still to be told.
+    /// Whether that is still to be reported.
     is_exchanged: bool,
     /// Whether the last reply had its values.
     was_there: bool,

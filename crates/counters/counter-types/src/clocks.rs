@@ -144,7 +144,7 @@ mod tests {
         check(at(5_015, 9_000), true);
         check(at(5_015, 1_000), true);
         check(at(5_015, 5_011), true);
-        // Without a clock nothing is told.
+        // Without a clock nothing is known.
         check(RawClocks { perf_freq: 0, ..at(90_000, 5_015) }, true);
         let dayless = RawClocks { time_100ns: 0, ..older };
         assert!(RawClocks { time_100ns: 0, ..at(90_000, 0) }.continue_from(&dayless));

@@ -162,7 +162,7 @@ fn piece(letter: char, count: usize) -> Result<Piece, &'static str> {
         ('d', _) => return Err("a day is `d`, `dd`, `ddd` or `dddd`"),
         ('M', _) => return Err("a month is `M`, `MM`, `MMM` or `MMMM`"),
         ('y', _) => return Err("a year is `y`, `yy` or `yyyy`"),
-        ('h' | 'H' | 'm' | 's' | 't' | 'z', _) => return Err("this letter stands once or twice"),
+        ('h' | 'H' | 'm' | 's' | 't' | 'z', _) => return Err("this letter is written once or twice"),
         _ => return Err("this character has no meaning: write a backslash before it to have it in the name"),
     };
     Ok(Piece::Field(field))

@@ -125,7 +125,7 @@ fn object(subscriber: &Subscriber) -> String {
     format!("{}/{}", std.oxid.0, std.ipid)
 }
 
-/// All hosts, until each has told its state so often.
+/// All hosts, until each has sent its state so often.
 async fn hosts(port: u16, events: u32, objects: &[&str]) {
     let state: &'static [u8] = Box::leak(state().into_boxed_slice());
     let mut hosts = JoinSet::new();

@@ -1,4 +1,4 @@
-//! [MS-PLA] 3.2.1: classes, and the categories of sets. The identifiers of interfaces stand with their declarations.
+//! [MS-PLA] 3.2.1: classes, and the categories of sets. The identifiers of interfaces are with their declarations.
 
 use wire::Guid;
 

@@ -22,7 +22,7 @@ impl fmt::Debug for Password {
     }
 }
 
-/// Enumerations, which stand in a stub as [`rpc::ndr::Enum`].
+/// Enumerations, which are in a stub as [`rpc::ndr::Enum`].
 macro_rules! enumerations {
     ($($(#[$meta:meta])* pub struct $name:ident { $($body:tt)* })*) => {$(
         wire::open_enum! {
@@ -134,7 +134,7 @@ enumerations! {
         COMPILING = 2,
         /// plaPending, which is not used.
         PENDING = 3,
-        /// plaUndefined: cannot be told, such as that of sessions at boot.
+        /// plaUndefined: cannot be known, such as that of sessions at boot.
         UNDEFINED = 4,
     }
 

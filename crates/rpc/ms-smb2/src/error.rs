@@ -99,7 +99,7 @@ pub enum Error {
     InvalidState {
         /// What was asked for.
         operation: &'static str,
-        /// What stands against it.
+        /// What speaks against it.
         state: &'static str,
     },
 }

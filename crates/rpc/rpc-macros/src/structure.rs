@@ -66,7 +66,7 @@ impl Structure<'_> {
         Ok(())
     }
 
-    /// The members that stand in a row, and the conformant array after them.
+    /// The members in a row, and the conformant array after them.
     fn parts(&self) -> (&[Member], Option<&Member>) {
         match self.members.split_last() {
             Some((tail, fixed)) if tail.options.is_conformant => (fixed, Some(tail)),

@@ -91,9 +91,9 @@ fn an_interface_has_a_uuid_and_a_version() {
 #[test]
 fn methods_stand_once_each_in_order() {
     let message = refused_interface("1 => Count(shelf: u32); 1 => Again();");
-    assert_eq!(message, "methods stand in the order of their opnums; 1 came before");
+    assert_eq!(message, "methods are in the order of their opnums; 1 came before");
     let message = refused_interface("5 => Count(shelf: u32); 2 => Again();");
-    assert_eq!(message, "methods stand in the order of their opnums; 5 came before");
+    assert_eq!(message, "methods are in the order of their opnums; 5 came before");
 }
 
 #[test]

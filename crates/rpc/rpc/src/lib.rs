@@ -41,7 +41,7 @@
 //! checks context handles and writes replies. A [`Client`] of the interface calls any of its requests.
 //!
 //! A method is `opnum => IdlName as rust_name(parameters) -> (parameters);`. The Rust name may be left out: it is the IDL's
-//! in snake case then. `[in, out]` parameters stand on both sides. A top-level `[ref]` pointer is what it points to.
+//! in snake case then. `[in, out]` parameters are on both sides. A top-level `[ref]` pointer is what it points to.
 //! Parameters have the attributes of `ndr`'s fields, and three more rules:
 //!
 //! - `#[ndr(handle)]`: a context handle that has to be open, else the call is answered with

@@ -13,7 +13,7 @@ pub(crate) const MIC_SIZE: usize = 16;
 /// [MS-NLMP] 2.2.1.1 `NEGOTIATE_MESSAGE`, of which nothing is read.
 pub(crate) const NEGOTIATE_MESSAGE_TYPE: u32 = 1;
 
-/// Where the flags of a `NEGOTIATE_MESSAGE` stand: after signature and type.
+/// Where the flags of a `NEGOTIATE_MESSAGE` are: after signature and type.
 pub(crate) const NEGOTIATE_FLAGS_RANGE: Range<usize> = 12..16;
 
 /// [MS-NLMP] 2.2.2.5: the client wants no token that the server can impersonate it with.
@@ -67,7 +67,7 @@ pub(crate) struct ChallengeMessage<'a> {
 
 impl ChallengeMessage<'_> {
     pub(crate) const MESSAGE_TYPE: u32 = 2;
-    /// Where the length and offset of the target information stand.
+    /// Where the length and offset of the target information are.
     pub(crate) const TARGET_INFO_FIELDS_OFFSET: usize = 40;
     const FIXED_PART_SIZE: usize = 8 /* Signature */
         + 4 /* MessageType */

@@ -5,7 +5,7 @@ use wire::{FileTime, Guid, ReadCursor, Sid, SystemTime};
 use crate::input::Input;
 use crate::law;
 
-/// Values that stand in structures of every protocol, and what they print as.
+/// Values in structures of every protocol, and what they print as.
 pub fn values(bytes: &[u8]) {
     let bytes = Input::new(bytes).rest();
     law::exact::<Guid>(bytes);

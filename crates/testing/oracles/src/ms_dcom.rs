@@ -41,7 +41,7 @@ macro_rules! recode {
     };
 }
 
-/// An object reference, or one of the structures that stand in it, in any of their forms: what is read is written and read
+/// An object reference, or one of the structures in it, in any of their forms: what is read is written and read
 /// again as it was, and borrows from the bytes; what is not, is refused at a place in them.
 pub fn objref(bytes: &[u8]) {
     match decode::<Objref<'_>>(bytes) {

@@ -6,7 +6,7 @@ use counters::pcq::types::CounterType;
 use counters::perflib_v1::write::{Counter, Data, Header, Instance, Object, encode, encode_names};
 use counters::perflib_v1::{CounterBlock, DataBlock, Instances, NameTable, ObjectType, Parent};
 
-/// A data block: an object that is read has the values that stand at its positions, and an error lies within the block.
+/// A data block: an object that is read has the values at its positions, and an error lies within the block.
 pub fn block(bytes: &[u8]) {
     let Ok(block) = DataBlock::decode(bytes) else { return };
     let mut start = block.header.header_size_bytes as usize;

@@ -41,7 +41,7 @@ impl Shared {
     }
 }
 
-/// A file of cells. Its cells stand in it, in order and within the limits; each is read again as it was read, after it was
+/// A file of cells. Its cells are in it, in order and within the limits; each is read again as it was read, after it was
 /// written by a writer; tables have a line for each and nothing that a terminal acts upon; trails end.
 pub fn file(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(INPUT_BYTES_MAX)];

@@ -254,8 +254,8 @@ mod tests {
 
     #[test]
     fn of_what_another_process_reports_the_best_counts_but_for_the_first() {
-        let mut told = [1, 30, 20, 40].map(Duration::from_millis).into_iter();
-        let race = Race::new("Rows", "row", 1).reported("theirs", || told.next().expect("four rounds"));
+        let mut reported = [1, 30, 20, 40].map(Duration::from_millis).into_iter();
+        let race = Race::new("Rows", "row", 1).reported("theirs", || reported.next().expect("four rounds"));
         assert_eq!(race.run(3).nanos_a_unit("theirs"), Some(20e6));
     }
 

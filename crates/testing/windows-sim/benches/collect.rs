@@ -102,9 +102,9 @@ impl Served {
     }
 
     async fn cpu_time(&self) -> Duration {
-        let (answer, told) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
         self.questions.send(answer).unwrap();
-        told.await.unwrap()
+        answered.await.unwrap()
     }
 
     async fn connect(&self, encryption: Encryption) -> PerflibV2Client<Rpc> {

@@ -67,13 +67,13 @@ pub(crate) enum Kind {
 
 /// How each of `hosts` hosts behaves. A host that would be both is a black hole, and the one before it is slow.
 pub(crate) fn kinds(hosts: u32, black_holes: Share, slow: Option<Slow>) -> Vec<Kind> {
-    let mut owed = 0;
+    let mut left = 0;
     let kind = |index: u64| {
-        owed += u64::from(slow.is_some_and(|slow| slow.share.contains(index)));
+        left += u64::from(slow.is_some_and(|slow| slow.share.contains(index)));
         match slow {
             _ if black_holes.contains(index) => Kind::BlackHole,
-            Some(slow) if owed > 0 => {
-                owed -= 1;
+            Some(slow) if left > 0 => {
+                left -= 1;
                 Kind::Slow(slow.delay)
             }
             _ => Kind::Healthy,

@@ -48,7 +48,7 @@ pub(crate) fn rules() -> Result<()> {
     for problem in &problems {
         eprintln!("rule: {problem}");
     }
-    Err(format!("{} rules are broken; the rules and their reasons stand in ARCHITECTURE.md", problems.len())
+    Err(format!("{} rules are broken; the rules and their reasons are in ARCHITECTURE.md", problems.len())
         .into())
 }
 

@@ -110,7 +110,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// What is left out elsewhere than in the two tables.
 const OTHERS: [&str; 6] = [
-    "the version that each program says of itself, wherever it stands",
+    "the version that each program says of itself, wherever it is",
     "the port of the host's objects, which the system chooses; all others are the same for both",
     "the order of lines of the log, of samples that have none, and of what is sent by protobuf",
     "whether a plugin was slow, as far as a metric says so",

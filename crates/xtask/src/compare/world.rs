@@ -1,4 +1,4 @@
-//! A simulated host whose clock stands, and one exporter that watches it; what it serves, sends and writes is recorded.
+//! A simulated host whose clock stands still, and one exporter that watches it; what it serves, sends and writes is recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

@@ -32,23 +32,23 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     stage.plugin("alarm")?;
     fs::write(stage.path("alarm"), FIRES)?;
     let (mut exporter, _) = start_exporter(&stage, listen, hook.address)?;
-    let told = |problem: Box<dyn std::error::Error>, exporter: &mut Running| {
+    let with_output = |problem: Box<dyn std::error::Error>, exporter: &mut Running| {
         exporter.complaint(&problem.to_string())
     };
-    let first = wait_for(listen, true).map_err(|error| told(error, &mut exporter))?;
+    let first = wait_for(listen, true).map_err(|error| with_output(error, &mut exporter))?;
     let messages = same_messages(&hook, "firing")?;
     alertmanager.end()?;
     // It has forgotten everything.
     let alertmanager = start(&stage, listen, hook.address, "second")?;
-    let again = wait_for(listen, true).map_err(|error| told(error, &mut exporter))?;
+    let again = wait_for(listen, true).map_err(|error| with_output(error, &mut exporter))?;
     if first["startsAt"] != again["startsAt"] {
         return Err(format!("it began at {} and then at {}", first["startsAt"], again["startsAt"]).into());
     }
     fs::write(stage.path("alarm"), IS_OVER)?;
-    wait_for(listen, false).map_err(|error| told(error, &mut exporter))?;
+    wait_for(listen, false).map_err(|error| with_output(error, &mut exporter))?;
     let ended = same_messages(&hook, "resolved")?;
     fs::write(stage.path("alarm"), FIRES)?;
-    wait_for(listen, true).map_err(|error| told(error, &mut exporter))?;
+    wait_for(listen, true).map_err(|error| with_output(error, &mut exporter))?;
     // Nobody says that it is over.
     exporter.end()?;
     wait_for(listen, false)?;

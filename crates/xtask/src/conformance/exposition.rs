@@ -200,7 +200,7 @@ fn is_about_an_object(complaint: &str) -> bool {
         && complaint.ends_with("should not include type 'counter'")
 }
 
-/// promtool wants bytes; the bandwidth of a network is told in bits by Windows and by everybody.
+/// promtool wants bytes; the bandwidth of a network is given in bits by Windows and by everybody.
 fn is_about_bandwidth(complaint: &str) -> bool {
     complaint
         == "perfmon_network_interface_current_bandwidth_bits use base unit \"bytes\" instead of \"bits\""

@@ -96,7 +96,7 @@ fn polled(entry: &Value, by_event: &[&str]) -> Result<Value> {
     for &name in by_event {
         match entry.remove(name) {
             Some(Value::Null) => {}
-            told => return Err(format!("a poll tells {name}: {told:?}").into()),
+            other => return Err(format!("a poll tells {name}: {other:?}").into()),
         }
     }
     Ok(entry.into())

@@ -139,7 +139,7 @@ fn factor(section: &mut Section<'_>) -> Option<Factor> {
     let multiply = section.get("multiply").and_then(|item| number(&item, Factor::times));
     let divide = section.get("divide").and_then(|item| {
         if multiply.is_some() {
-            item.problem("cannot stand beside `multiply`", Some("remove one of them".to_owned()));
+            item.problem("cannot be combined with `multiply`", Some("remove one of them".to_owned()));
         }
         number(&item, Factor::divided_by)
     });
@@ -298,7 +298,7 @@ fn label_value(item: &Item<'_>) -> Option<LabelValue> {
         return Some(LabelValue::From { label, strip, after, until, underscores });
     };
     if !(strip.is_empty() && after.is_empty() && until.is_empty() && underscores.is_none()) {
-        regex.problem("cannot stand beside `strip`, `after`, `until` or `underscores`", None);
+        regex.problem("cannot be combined with `strip`, `after`, `until` or `underscores`", None);
     }
     match Group::new(&label, regex.text()?) {
         Ok(group) => Some(LabelValue::Group(group)),

@@ -62,7 +62,7 @@ pub(super) fn naming(item: &Item<'_>, base: &Path) -> Option<Profile> {
         (Some(profile), None) => built_in(&profile, options),
         (None, Some(file)) => from_file(&file, base, options),
         (Some(_), Some(file)) => {
-            file.problem("cannot stand beside `profile`", Some("remove one of them".to_owned()));
+            file.problem("cannot be combined with `profile`", Some("remove one of them".to_owned()));
             None
         }
         (None, None) => {

@@ -437,7 +437,7 @@ fn a_mistake_in_naming_itself_has_a_way_out() {
     check(
         "{profile: windows_exporter@0.31, file: a.yaml, others: keep}",
         expect![[r#"
-        perfmon.yml:1:60: normalize.naming.file: cannot stand beside `profile`; remove one of them
+        perfmon.yml:1:60: normalize.naming.file: cannot be combined with `profile`; remove one of them
         perfmon.yml:1:76: normalize.naming.others: `keep` is not a choice; there is `drop`, `native`"#]],
     );
     check(

@@ -1,7 +1,7 @@
 //! Who may read: the web configuration file and the files that it names, as they are now.
 //!
 //! They are looked at each second, off the way of any request, and read again where one of them changed: a renewed
-//! certificate, another password or another limit counts from then on. What cannot be used is told once, and the last
+//! certificate, another password or another limit counts from then on. What cannot be used is reported once, and the last
 //! good state stays. Taking TLS or the last user away needs a restart, so that a file that is empty for the moment of
 //! being written opens nothing.
 
@@ -155,7 +155,7 @@ impl Gate {
             match read {
                 Ok(next) if contents_are_new => self.take(next),
                 Err(report) if contents_are_new => self.refuse(&report),
-                // What was read is what is in force, or was told already.
+                // What was read is what is in force, or was reported already.
                 _ => {}
             }
         }

@@ -220,9 +220,9 @@ mod tests {
         }
         let [older, newer] = samples([1.0, 3.0].map(Value::F64), bases);
         // A host that was restarted, or another one of the name, may have counted more.
-        let anew = Sample { start_time_unix_nanos: Some(8), ..newer };
+        let restarted = Sample { start_time_unix_nanos: Some(8), ..newer };
         for rule in DisplayRule::ALL {
-            assert_eq!(cooked(Some(&older), &anew, rule).is_none(), needs_earlier(rule), "{rule:?}");
+            assert_eq!(cooked(Some(&older), &restarted, rule).is_none(), needs_earlier(rule), "{rule:?}");
         }
         let newer = Sample { at: older.at, ..newer };
         for rule in [DisplayRule::Rate, DisplayRule::PercentOfTime, DisplayRule::PercentNotOfTime] {

@@ -60,12 +60,12 @@ impl Catalog {
             return None;
         }
         let mut names = self.names.lock();
-        let living = claims.iter().filter_map(|name| names.get(name)).flatten().find_map(Weak::upgrade);
-        let family = match living {
-            Some(living) if !is_same(&living, &family) => return None,
-            Some(living) => {
-                let copy = Family { help: living.help.clone(), unit: living.unit.clone(), ..family };
-                let copy = Family { help_sentence_bytes: living.help_sentence_bytes, ..copy };
+        let existing = claims.iter().filter_map(|name| names.get(name)).flatten().find_map(Weak::upgrade);
+        let family = match existing {
+            Some(existing) if !is_same(&existing, &family) => return None,
+            Some(existing) => {
+                let copy = Family { help: existing.help.clone(), unit: existing.unit.clone(), ..family };
+                let copy = Family { help_sentence_bytes: existing.help_sentence_bytes, ..copy };
                 let copies = names.get(&copy.name).into_iter().flatten().filter_map(Weak::upgrade);
                 if let Some(equal) = copies.into_iter().find(|other| **other == copy) {
                     return Some(equal);
@@ -89,9 +89,9 @@ impl Catalog {
 
 /// Whether two families may stand under one HELP and one TYPE. Their helps may differ; where only one has a unit, the
 /// name ends with it anyhow.
-fn is_same(living: &Family, family: &Family) -> bool {
-    let same_unit = living.unit == family.unit || living.unit.is_empty() || family.unit.is_empty();
-    living.name == family.name && living.kind == family.kind && same_unit
+fn is_same(existing: &Family, family: &Family) -> bool {
+    let same_unit = existing.unit == family.unit || existing.unit.is_empty() || family.unit.is_empty();
+    existing.name == family.name && existing.kind == family.kind && same_unit
 }
 
 /// The family's name and those that its samples may have, in all the ways in which a reader may get them. The name

@@ -47,7 +47,7 @@ type Identities = BTreeMap<String, Identity>;
 
 struct Shared {
     guard: Guard,
-    leases: HashMap<LeaseId, Lent>,
+    leases: HashMap<LeaseId, OpenLease>,
     counts: BTreeMap<String, Counts>,
     /// Which identities stand for which account; an account may be written twice.
     users: BTreeMap<Scope, String>,
@@ -61,7 +61,7 @@ struct Counts {
 }
 
 /// What a lease was for.
-struct Lent {
+struct OpenLease {
     identity: String,
     /// The account's name as it was then.
     account: String,
@@ -186,13 +186,13 @@ impl CredentialBroker for Broker {
             }
             Decision::Lease => {
                 counts.leases += 1;
-                let lent = Lent {
+                let open = OpenLease {
                     identity: request.identity.to_owned(),
                     account: account_name(&identity),
                     target: request.configured.map_or(request.host, |target| &target.name).to_owned(),
                     secret: secret.clone(),
                 };
-                shared.leases.insert(id, lent);
+                shared.leases.insert(id, open);
                 CredentialAnswer::Lease(Lease {
                     id,
                     kind: CredentialKind::Password,
@@ -207,13 +207,13 @@ impl CredentialBroker for Broker {
     fn result(&self, lease: LeaseId, verdict: CredentialVerdict) {
         let now = self.clock.now();
         let mut shared = self.shared.lock();
-        let lent = shared.leases.remove(&lease);
+        let open = shared.leases.remove(&lease);
         let Outcome { change, waiters } = shared.guard.result(lease, verdict, now);
         drop(shared);
-        if let (Some((scope, change, remembered)), Some(lent)) = (change, lent) {
-            log_change(&lent, &change);
-            let fingerprint = self.salt.fingerprint(&lent.secret);
-            self.memory.keep(scope, remembered, memory::Secret { fingerprint, bytes: lent.secret });
+        if let (Some((scope, change, remembered)), Some(open)) = (change, open) {
+            log_change(&open, &change);
+            let fingerprint = self.salt.fingerprint(&open.secret);
+            self.memory.keep(scope, remembered, memory::Secret { fingerprint, bytes: open.secret });
         }
         waiters.iter().for_each(Waiter::wake);
     }

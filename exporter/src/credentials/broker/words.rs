@@ -3,12 +3,12 @@
 use config::Identity;
 use tracing::{error, info, warn};
 
-use super::Lent;
+use super::OpenLease;
 use crate::credentials::guard::{Change, Refusal, Refused, Withheld};
 
 /// One line per change, never one per target.
-pub(super) fn log_change(lent: &Lent, change: &Change) {
-    let Lent { identity, account, target, .. } = lent;
+pub(super) fn log_change(open: &OpenLease, change: &Change) {
+    let OpenLease { identity, account, target, .. } = open;
     match change {
         Change::Accepted => info!(target, identity, account, "Credential accepted"),
         Change::Doubted(refused) => warn!(
@@ -22,7 +22,7 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
                     "check why this host does not know the account; if the password was changed, correct the secret"
                         .to_owned()
                 }
-                refusal => next_step(lent, refusal, true),
+                refusal => next_step(open, refusal, true),
             },
             "Credential refused by one host and accepted by others; only this host is skipped"
         ),
@@ -32,16 +32,16 @@ pub(super) fn log_change(lent: &Lent, change: &Change) {
             account,
             host = refused.host.name(),
             verdict = refused.refusal.as_str(),
-            next_step = next_step(lent, refused.refusal, *may_be_retried),
+            next_step = next_step(open, refused.refusal, *may_be_retried),
             "Credential refused; it is withheld from every target"
         ),
     }
 }
 
-fn next_step(lent: &Lent, refusal: Refusal, may_be_retried: bool) -> String {
+fn next_step(open: &OpenLease, refusal: Refusal, may_be_retried: bool) -> String {
     let text = match refusal {
         Refusal::Rejected => {
-            let odd = support::input::secret::oddity(&lent.secret)
+            let odd = support::input::secret::oddity(&open.secret)
                 .map(|odd| format!(", which {odd}"))
                 .unwrap_or_default();
             let retry = if may_be_retried { "; a reload tries the same one once more" } else { "" };
@@ -114,19 +114,19 @@ mod tests {
                 ", which has more than one line end, and each but the last one is a part of the secret",
             ),
         ] {
-            let lent = Lent {
+            let open = OpenLease {
                 identity: "corp".to_owned(),
                 account: r"CORP\svc".to_owned(),
                 target: "web1".to_owned(),
                 secret: Zeroizing::new(secret.as_bytes().to_vec()),
             };
-            let said = next_step(&lent, Refusal::Rejected, false);
+            let said = next_step(&open, Refusal::Rejected, false);
             assert!(
                 said.starts_with(&format!("correct the secret{odd}; it is read again automatically")),
                 "{said}"
             );
             assert!(
-                !said.contains("hunter") && !next_step(&lent, Refusal::Locked, true).contains("white space")
+                !said.contains("hunter") && !next_step(&open, Refusal::Locked, true).contains("white space")
             );
         }
     }

@@ -19,7 +19,7 @@ pub(in crate::process) struct Lender {
     broker: Broker,
     reported: Mutex<Vec<String>>,
     /// What is odd about secrets that are being tried.
-    lent: Mutex<BTreeMap<LeaseId, String>>,
+    leased: Mutex<BTreeMap<LeaseId, String>>,
 }
 
 impl Lender {
@@ -75,7 +75,7 @@ impl Lender {
         let resolver = Arc::new(SystemResolver::new(runtime.clone(), Lookups::default()));
         let broker = Broker::new(identities, credentials.cooldown, file, Arc::new(SystemClock), resolver);
         let broker = broker.map_err(|error| format!("draw random bytes: {error}"))?;
-        Ok(Self { broker, reported: Mutex::default(), lent: Mutex::default() })
+        Ok(Self { broker, reported: Mutex::default(), leased: Mutex::default() })
     }
 
     /// Waits until what was learnt of secrets is on the disk, for the next run and for servers.
@@ -103,7 +103,7 @@ impl CredentialBroker for Lender {
             CredentialAnswer::Lease(lease) => {
                 if let Some(odd) = secret::oddity(lease.secret.expose()) {
                     let odd = format!("the password of identity `{}` {odd}", request.identity);
-                    self.lent.lock().insert(lease.id, odd);
+                    self.leased.lock().insert(lease.id, odd);
                 }
             }
             CredentialAnswer::Wait { .. } => {}
@@ -112,8 +112,8 @@ impl CredentialBroker for Lender {
     }
 
     fn result(&self, lease: LeaseId, verdict: CredentialVerdict) {
-        let lent = self.lent.lock().remove(&lease);
-        if let (Some(odd), CredentialVerdict::Rejected) = (lent, verdict) {
+        let leased = self.leased.lock().remove(&lease);
+        if let (Some(odd), CredentialVerdict::Rejected) = (leased, verdict) {
             self.report_once(&format!("note: {odd}"));
         }
         self.broker.result(lease, verdict);

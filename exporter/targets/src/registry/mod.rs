@@ -135,7 +135,7 @@ fn is_milestone(count: usize) -> bool {
     count.checked_ilog10().is_some_and(|exponent| 10_usize.pow(exponent) == count)
 }
 
-// What a target says of itself, and who is told.
+// What a target says of itself, and who hears it.
 
 /// Who a target is to collectors: its resource, which its series, events and collections share.
 #[derive(Debug)]

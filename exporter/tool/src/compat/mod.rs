@@ -288,7 +288,7 @@ impl Report {
         let judge = Judge::new(views, recorded, &places.keys().copied().collect());
         let mut judgements: BTreeMap<&Reference, Judgement> =
             places.keys().map(|reference| (*reference, judge.judge(reference))).collect();
-        // Labels are told only where they are what is wrong.
+        // Labels are shown only where they are what is wrong.
         let is_told = |reference: &Reference, judgement: &Judgement| {
             !matches!(reference, Reference::Labelled(_)) || judgement.verdict.is_failure()
         };

@@ -9,7 +9,7 @@ use plugin_abi::{CredentialKind, CredentialRequest, CredentialVerdict, TargetInf
 
 use super::{admitted, guarded, refuse, unknown};
 use crate::instance::{Admission, INSTANCES};
-use crate::lease::{self, Leases, Lent};
+use crate::lease::{self, LeaseAnswer, Leases};
 use crate::library::LibraryShared;
 use crate::read;
 use crate::run::RUNS;
@@ -74,9 +74,9 @@ fn owner_of(owner: u64) -> Result<Owner, i32> {
 }
 
 /// Fills the answer. The strings belong to the lease, which stays in `lease::LEASES` until it ends.
-fn lend(answer: &mut raw::CredentialLease, lent: Lent) -> i32 {
-    match lent {
-        Lent::Lease { token, lease } => {
+fn lend(answer: &mut raw::CredentialLease, answer_of_host: LeaseAnswer) -> i32 {
+    match answer_of_host {
+        LeaseAnswer::Lease { token, lease } => {
             answer.lease = token;
             answer.kind = match lease.lease.kind {
                 CredentialKind::Password => raw::CREDENTIAL_KIND_PASSWORD,
@@ -86,15 +86,15 @@ fn lend(answer: &mut raw::CredentialLease, lent: Lent) -> i32 {
             answer.secret_host = Bytes::of(lease.lease.secret.expose());
             OK
         }
-        Lent::Wait { retry_after_ms } => {
+        LeaseAnswer::Wait { retry_after_ms } => {
             answer.retry_after_ms = retry_after_ms;
             WAIT
         }
-        Lent::Denied { reason } => {
+        LeaseAnswer::Denied { reason } => {
             answer.reason = reason;
             DENIED
         }
-        Lent::OverLimit => FULL,
+        LeaseAnswer::OverLimit => FULL,
     }
 }
 

@@ -38,9 +38,9 @@ pub(crate) struct LibraryOptions {
 )]
 pub(crate) struct ListenerOptions {
     pub(crate) listen: Vec<SocketAddr>,
-    /// The name or address that hosts are told. Without it, that of the interface through which this machine reaches the host.
+    /// The name or address that hosts get. Without it, that of the interface through which this machine reaches the host.
     pub(crate) advertise: Option<String>,
-    /// The port that hosts are told. Without it, that of the first listener.
+    /// The port that hosts get. Without it, that of the first listener.
     pub(crate) advertise_port: Option<u16>,
 }
 
@@ -179,11 +179,11 @@ impl Listening {
     }
 
     /// Connections from addresses that are no target's.
-    pub(crate) fn strangers(&self) -> UnknownPeers {
-        self.subscribers.strangers()
+    pub(crate) fn unknown_peers(&self) -> UnknownPeers {
+        self.subscribers.unknown_peers()
     }
 
-    /// Name or address, and port, as hosts are told.
+    /// Name or address, and port, as hosts get them.
     pub(crate) fn place(&self, advertised: &AdvertisedAddress) -> String {
         format!("{} (ports {RESOLVER_PORT} and {})", advertised.host(), self.port)
     }

@@ -31,7 +31,7 @@ use self::subscription::Subscription;
 use super::reasons::EVENT_LISTENER_FAILED;
 use crate::model::{HostFigures, Limits};
 
-/// What a host told, and its subscription.
+/// What a host sent, and its subscription.
 #[derive(Debug)]
 pub(crate) struct Events {
     subscription: Subscription,
@@ -49,7 +49,7 @@ pub(crate) struct Events {
     is_leaving: bool,
 }
 
-/// The last state that the host told.
+/// The last state that the host sent.
 #[derive(Debug)]
 struct Newest {
     figures: HostFigures,
@@ -68,11 +68,11 @@ pub(crate) struct EventTotals {
     pub(crate) refused: [u64; REFUSALS.len()],
     pub(crate) last_unix_seconds: Option<f64>,
     /// Connections of addresses of no target, at the listener of all targets.
-    pub(crate) strangers: u64,
+    pub(crate) unknown_peers: u64,
 }
 
 impl Events {
-    /// Nothing was told yet. `name` is the target's.
+    /// Nothing was sent yet. `name` is the target's.
     pub(crate) fn new(
         name: String,
         target: &Target,
@@ -136,7 +136,7 @@ impl Events {
         is_told
     }
 
-    /// The last state that the host told.
+    /// The last state that the host sent.
     pub(crate) fn newest(&self) -> Option<&HostFigures> {
         self.newest.as_ref().map(|newest| &newest.figures)
     }
@@ -147,7 +147,7 @@ impl Events {
     }
 
     pub(crate) fn totals(&self, is_up: bool) -> EventTotals {
-        let (counts, strangers) = self.subscription.counts();
+        let (counts, unknown_peers) = self.subscription.counts();
         let mut refused = [self.unreadable; REFUSALS.len()];
         for (refused, count) in refused.iter_mut().zip(counts.refused) {
             *refused = count;
@@ -158,7 +158,7 @@ impl Events {
             superseded: counts.superseded,
             refused,
             last_unix_seconds: self.newest.as_ref().map(|newest| newest.received_unix_seconds),
-            strangers,
+            unknown_peers,
         }
     }
 

@@ -109,7 +109,7 @@ impl Subscription {
     /// What became of events, and of callers that are no target.
     pub(crate) fn counts(&self) -> (EventCounts, u64) {
         let Some(own) = &self.own else { return <(EventCounts, u64)>::default() };
-        (own.subscriber().counts(), own.strangers())
+        (own.subscriber().counts(), own.unknown_peers())
     }
 
     /// Removes the subscription in a part of a collection. Returns whether there is none any more.
@@ -353,7 +353,7 @@ impl Own {
         self.id.guid()
     }
 
-    /// Whether a host that is reached at `towards` would be told the same place.
+    /// Whether a host that is reached at `towards` would get the same address.
     pub(super) fn is_told(&self, towards: IpAddr) -> bool {
         self.listening.advertised(towards).is_ok_and(|advertised| advertised == self.advertised)
     }
@@ -364,15 +364,15 @@ impl Own {
     }
 
     /// Connections of addresses of no target.
-    pub(super) fn strangers(&self) -> u64 {
-        self.listening.strangers().connections
+    pub(super) fn unknown_peers(&self) -> u64 {
+        self.listening.unknown_peers().connections
     }
 
     /// The failure of a host that does not get through.
     fn not_called(&self, what: &str) -> Failure {
-        let strangers = self.listening.strangers();
-        let more = strangers.last.map(|last| {
-            let number = strangers.connections;
+        let unknown_peers = self.listening.unknown_peers();
+        let more = unknown_peers.last.map(|last| {
+            let number = unknown_peers.connections;
             format!("; {number} connections of addresses of no target were refused, the last of {last}")
         });
         let refused =

@@ -77,9 +77,9 @@ pub(super) async fn told(
     let _ = event_system::remove(&mut system, id.guid(), deadline).await;
     let _ = subscription.release(deadline).await;
     let _ = system.release(deadline).await;
-    let strangers = listening.strangers();
+    let unknown_peers = listening.unknown_peers();
     let event = arrived.ok().and_then(|()| subscriber.take()).ok_or_else(|| {
-        let stranger = strangers.last.map(|last| format!("; a connection of {last}, which is not the host, was refused"));
+        let stranger = unknown_peers.last.map(|last| format!("; a connection of {last}, which is not the host, was refused"));
         CommandError::failed(
             format!("no event came within {within:?} to {place}{}", stranger.unwrap_or_default()),
             "let the host reach that address and its ports through the firewalls between, and wait longer for hosts whose \

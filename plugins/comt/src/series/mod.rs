@@ -34,7 +34,7 @@ pub(crate) struct HostSeries {
     left_out: Table<LeftOutKey, 1>,
     events: Table<TargetKey, { EVENTS.len() }>,
     refused_events: Table<RefusalKey, 1>,
-    strangers: Table<TargetKey, 1>,
+    unknown_peers: Table<TargetKey, 1>,
 }
 
 impl Default for HostSeries {
@@ -50,7 +50,7 @@ impl Default for HostSeries {
             left_out: Table::new(&LEFT_OUT),
             events: Table::new(&EVENTS),
             refused_events: Table::new(&REFUSED_EVENTS),
-            strangers: Table::new(&STRANGERS),
+            unknown_peers: Table::new(&STRANGERS),
         }
     }
 }
@@ -103,7 +103,7 @@ impl HostSeries {
             &mut self.left_out,
             &mut self.events,
             &mut self.refused_events,
-            &mut self.strangers,
+            &mut self.unknown_peers,
         ]
     }
 
@@ -156,7 +156,7 @@ impl HostSeries {
         for (reason, count) in REFUSALS.into_iter().zip(totals.refused) {
             self.refused_events.push(&RefusalKey(reason), [Some(Figure::Count(count))], output);
         }
-        self.strangers.push(&TargetKey, [Some(Figure::Count(totals.strangers))], output);
+        self.unknown_peers.push(&TargetKey, [Some(Figure::Count(totals.unknown_peers))], output);
     }
 }
 

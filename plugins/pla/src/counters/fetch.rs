@@ -17,7 +17,7 @@ impl Counters {
     /// Fetches the values of all paths of these kinds: one call for the counters of version 2, and one for classic objects.
     ///
     /// # Errors
-    /// When the call for the former failed. That for the latter is told with the values.
+    /// When the call for the former failed. That for the latter comes with the values.
     pub(crate) async fn fetch(
         &mut self,
         kinds: Kinds,

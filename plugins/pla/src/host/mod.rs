@@ -199,7 +199,7 @@ impl Starter {
 /// The field `audit` of records of who had which set started or stopped.
 pub(crate) const AUDIT: &str = "data_collector_set";
 
-/// What a set is told.
+/// What a set is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Start,

@@ -200,7 +200,7 @@ impl CountersetFrame {
     }
 
     fn begin(&mut self) {
-        // What was changed by replies whose reading was interrupted is still to be told.
+        // What was changed by replies whose reading was interrupted is still to be reported.
         self.filled = 0;
     }
 

@@ -35,7 +35,7 @@ struct Names {
 
 impl PathPlan {
     /// Finds what the paths mean among version 2 countersets, and answers those that may mean classic objects: what they mean
-    /// [`add_classic`](Self::add_classic) finds. `progress` is told how many of how many names were asked for so far.
+    /// [`add_classic`](Self::add_classic) finds. `progress` hears how many of how many names were asked for so far.
     ///
     /// # Errors
     /// When a call fails, or a counterset has none of what a path names.
@@ -64,7 +64,7 @@ impl PathSearch {
         Self { paths, next: 0, names, plan: PathPlan::default(), open: Vec::new() }
     }
 
-    /// Searches for the next path. Returns whether there was one. `progress` is told how many of how many names were asked
+    /// Searches for the next path. Returns whether there was one. `progress` hears how many of how many names were asked
     /// for so far.
     ///
     /// # Errors

@@ -62,7 +62,7 @@ pub struct CountersetPoller<I: SeriesIds> {
     scratch: Scratch,
 }
 
-/// One family and where in a reply its values stand.
+/// One family and where in a reply its values are.
 #[derive(Debug)]
 struct Column<I: SeriesIds> {
     family: counter_types::Family,
@@ -299,9 +299,9 @@ impl<I: SeriesIds> CountersetPoller<I> {
                 output.retire(cell.series.as_slice());
                 let (name, number) = (seen.name.to_string(), seen.id.0.to_string());
                 let owner = seen.owner.0.to_string();
-                let told = text::decode(bytes.as_slice());
+                let text = text::decode(bytes.as_slice());
                 let mut labels = self.labelling.labels(&name, &number, &owner);
-                labels.push((TEXT_LABEL, &told));
+                labels.push((TEXT_LABEL, &text));
                 let offered = [NewSeries { family, labels: &labels, start: None }];
                 cell.series = output.register_series(&offered).into_iter().next().flatten();
                 cell.text = Some(bytes.as_slice().into());

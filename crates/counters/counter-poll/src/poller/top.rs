@@ -26,7 +26,7 @@ pub(super) struct Top {
 }
 
 impl Top {
-    /// Nothing where the counterset has no such counter; that is told elsewhere.
+    /// Nothing where the counterset has no such counter; that is reported elsewhere.
     pub(super) fn new(counterset: &Counterset, settings: &TopN) -> Option<Self> {
         let counter = counterset
             .counters

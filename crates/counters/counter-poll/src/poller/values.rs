@@ -112,7 +112,7 @@ impl<I: SeriesIds> CountersetPoller<I> {
         }
     }
 
-    /// Finds out where each column's values stand. Needed when the provider was exchanged.
+    /// Finds out where each column's values are. Needed when the provider was exchanged.
     fn place_columns(&mut self, block: &Reading<'_>) {
         self.counters.clear();
         self.counters.extend(block.counter_ids());

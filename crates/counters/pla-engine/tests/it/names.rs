@@ -98,8 +98,8 @@ fn a_mistake_is_told_with_its_position() {
         ("DD", 0, "the day of the year is `D` or `DDD`"),
         ("ddddd", 0, "a day is `d`, `dd`, `ddd` or `dddd`"),
         ("MMMMM", 0, "a month is `M`, `MM`, `MMM` or `MMMM`"),
-        ("HH hhh", 3, "this letter stands once or twice"),
-        ("tTt", 0, "this letter stands once or twice"),
+        ("HH hhh", 3, "this letter is written once or twice"),
+        ("tTt", 0, "this letter is written once or twice"),
         ("NNNNNNNNNNNNNNNNN", 0, "more than 16 digits of the serial number"),
         (r"NN\", 2, "a character is missing behind this backslash"),
     ] {

@@ -84,8 +84,8 @@ impl Exporter {
 
     /// Connections from addresses that are the target of no object.
     #[must_use]
-    pub fn strangers(&self) -> UnknownPeers {
-        self.table.strangers()
+    pub fn unknown_peers(&self) -> UnknownPeers {
+        self.table.unknown_peers()
     }
 }
 

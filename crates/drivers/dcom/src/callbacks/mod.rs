@@ -48,7 +48,7 @@
 //! | Kerberos | none |
 //!
 //! What comes in is untrusted in each case. An object is called only from the addresses of its target, by a number of 122
-//! random bits that only that target was told, and only to leave data behind.
+//! random bits that only that target got, and only to leave data behind.
 //!
 //! Objects live as long as their [`Export`], whatever callers say of references and pings: the reference says that no pings
 //! are wanted.

@@ -117,8 +117,8 @@ impl Subscribers {
 
     /// Connections from addresses that are no target's.
     #[must_use]
-    pub fn strangers(&self) -> UnknownPeers {
-        self.exporter.strangers()
+    pub fn unknown_peers(&self) -> UnknownPeers {
+        self.exporter.unknown_peers()
     }
 }
 

@@ -20,7 +20,7 @@ const REFERENCES: u32 = 5;
 #[derive(Default)]
 pub(crate) struct Table {
     tables: RwLock<Tables>,
-    strangers: Mutex<UnknownPeers>,
+    unknown_peers: Mutex<UnknownPeers>,
 }
 
 /// Connections from addresses that no object is called from. They are refused.
@@ -124,9 +124,9 @@ impl Table {
     /// Tells the objects of a peer that its connection was refused; one of no object is a stranger.
     pub(crate) fn refused(&self, peer: IpAddr, reason: Refusal, error: Option<&dcerpc::Error>) {
         if reason == Refusal::Address {
-            let mut strangers = self.strangers.lock();
-            strangers.connections += 1;
-            strangers.last = Some(peer);
+            let mut unknown_peers = self.unknown_peers.lock();
+            unknown_peers.connections += 1;
+            unknown_peers.last = Some(peer);
             return;
         }
         for entry in self.objects_of(peer) {
@@ -134,8 +134,8 @@ impl Table {
         }
     }
 
-    pub(crate) fn strangers(&self) -> UnknownPeers {
-        *self.strangers.lock()
+    pub(crate) fn unknown_peers(&self) -> UnknownPeers {
+        *self.unknown_peers.lock()
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Tables> {

@@ -54,7 +54,7 @@ pub use self::error::{Error, ErrorKind, Operation, Stage};
 pub use self::pipe::{NamedPipe, Transport};
 pub use self::smb::{SharedSmbConnection, SmbConnection, SmbOptions};
 
-// What ends a connection, a pipe or an association, and what later operations over it are told.
+// What ends a connection, a pipe or an association, and which error later operations over it get.
 
 /// Whether a connection, a pipe or an association takes another operation.
 ///

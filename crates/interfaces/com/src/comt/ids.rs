@@ -1,4 +1,4 @@
-//! [MS-COMT] 1.9 and footnote 15: classes. The identifiers of interfaces stand with their declarations.
+//! [MS-COMT] 1.9 and footnote 15: classes. The identifiers of interfaces are with their declarations.
 
 use wire::Guid;
 

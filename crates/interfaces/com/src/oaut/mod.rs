@@ -216,7 +216,7 @@ rpc::interface! {
             lcid: u32,
         ) -> (#[ndr(name = "rgDispId")] ids: Conformant<i32>);
 
-        /// [MS-OAUT] 3.1.4.4: calls a method, or reads or writes a property. `iid` is null. Arguments by reference stand in
+        /// [MS-OAUT] 3.1.4.4: calls a method, or reads or writes a property. `iid` is null. Arguments by reference are in
         /// `references`, at the places `indexes` of the arguments.
         6 => Invoke(
             #[ndr(name = "dispIdMember")] member: i32,

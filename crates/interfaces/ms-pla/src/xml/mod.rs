@@ -172,7 +172,7 @@ impl Element {
     }
 }
 
-/// The text of a document. Elements with elements stand on lines of their own.
+/// The text of a document. Elements with elements are on lines of their own.
 ///
 /// # Errors
 /// When a name or a text has characters that XML does not have.

@@ -168,7 +168,7 @@ impl Tree<'_> {
                 _ => nodes.push(Node::Text(text.to_owned())),
             },
             None if text.trim_matches(SPACE).is_empty() => {}
-            None => return Err(self.error(position, "text stands outside of the root")),
+            None => return Err(self.error(position, "text is outside of the root")),
         }
         Ok(())
     }

@@ -97,7 +97,7 @@ impl Parse for Interface {
                 && before.opnum >= method.opnum
             {
                 let message =
-                    format!("methods stand in the order of their opnums; {} came before", before.opnum);
+                    format!("methods are in the order of their opnums; {} came before", before.opnum);
                 return Err(syn::Error::new(method.idl_name.span(), message));
             }
             if let Some(handle) = method.handles().next().filter(|_| is_of_objects) {

@@ -63,7 +63,7 @@ pub trait IUnknownServer {
         ComVersion::V5_7
     }
 
-    /// How enums stand in the requests that the server reads, and in its replies.
+    /// How enums are in the requests that the server reads, and in its replies.
     fn enums(&self) -> EnumForm {
         EnumForm::Either
     }

@@ -58,10 +58,10 @@ fn check(bytes: &[u8], pdu: &Pdu<'_>) {
     assert_eq!(&again.body, body);
     let (packet_type, flags, call_id) = (again.header.packet_type, again.header.flags, again.header.call_id);
     assert_eq!((packet_type, flags, call_id), (header.packet_type, header.flags, header.call_id));
-    let told = |pdu: &Pdu<'_>| {
+    let shown = |pdu: &Pdu<'_>| {
         pdu.verifier.map(|v| (v.trailer.auth_level, v.trailer.auth_context_id, v.token.to_vec()))
     };
-    assert_eq!(told(&again), told(pdu));
+    assert_eq!(shown(&again), shown(pdu));
 }
 
 /// A body as it is between header and verifier.

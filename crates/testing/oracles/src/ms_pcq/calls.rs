@@ -135,7 +135,7 @@ pub fn responses(bytes: &[u8]) {
     assert!(client.channel().calls <= calls_max(LIMITS), "it gives up");
 }
 
-/// A call, those for a size that was told, and those with twice as much room up to the limit.
+/// A call, those for a size that was given, and those with twice as much room up to the limit.
 pub(super) const fn calls_max(limits: Limits) -> u32 {
     1 + limits.retries_max + (limits.reply_bytes_max / limits.first_reply_bytes).ilog2() + 1
 }

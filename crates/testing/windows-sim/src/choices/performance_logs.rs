@@ -17,7 +17,7 @@ question! {
 }
 
 question! {
-    /// How many pointers stand before an array of performance logs and alerts.
+    /// How many pointers are before an array of performance logs and alerts.
     PlaArrays {
         /// Two: a SAFEARRAY parameter is a PSAFEARRAY.
         Double,
@@ -125,7 +125,7 @@ pub struct PlaChoices {
     /// How many bytes an enumeration of performance logs and alerts has.
     #[arg(long, value_enum, default_value_t, value_name = "BYTES")]
     pub pla_enums: PlaEnums,
-    /// How many pointers stand before an array of performance logs and alerts.
+    /// How many pointers are before an array of performance logs and alerts.
     #[arg(long, value_enum, default_value_t, value_name = "POINTERS")]
     pub pla_arrays: PlaArrays,
     /// What an array without elements is.

@@ -13,7 +13,7 @@ use crate::model::catalog::{
 use crate::model::{Clock, Counterset, Hardware, Moment, PerfObject, Sample, ValueSource};
 
 const PERF_FREQ: u64 = 10_000_000;
-/// More processes than this are not told.
+/// More processes than this are not listed.
 const PROCESSES_MAX: usize = 4096;
 
 /// Serves what `/proc` says. A file that cannot be read counts as zeros: a process may end while we look.

@@ -46,7 +46,7 @@ impl Association {
         Self::with_config(host, endpoint, run, config, peer)
     }
 
-    /// The same on a TCP port, which the client is told by its number.
+    /// The same on a TCP port, whose number the client gets.
     pub(super) fn on_port(
         host: Arc<WindowsHost>,
         endpoint: Arc<ServedEndpoint>,

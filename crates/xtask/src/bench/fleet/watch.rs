@@ -82,18 +82,18 @@ impl Watcher<'_, '_> {
             std::thread::sleep(WARM_STEP);
             self.look()?;
             let kinds = self.world.kinds.iter();
-            let living = kinds.zip(&self.last.targets).filter(|(kind, _)| **kind != Kind::Dark);
-            let living: Vec<&TargetFigures> = living.map(|(_, target)| target).collect();
-            let up = living.iter().filter(|target| target.is_up).count();
-            if self.measured.all_up_s == 0.0 && up == living.len() {
+            let reachable = kinds.zip(&self.last.targets).filter(|(kind, _)| **kind != Kind::Dark);
+            let reachable: Vec<&TargetFigures> = reachable.map(|(_, target)| target).collect();
+            let up = reachable.iter().filter(|target| target.is_up).count();
+            if self.measured.all_up_s == 0.0 && up == reachable.len() {
                 self.measured.all_up_s = self.world.begun.elapsed().as_secs_f64();
                 self.measured.all_up_cpu_s = Usage::of(self.world.exporter.id())?.cpu_s;
             }
-            if self.measured.all_up_s > 0.0 && living.iter().all(|target| target.collections >= 2.0) {
+            if self.measured.all_up_s > 0.0 && reachable.iter().all(|target| target.collections >= 2.0) {
                 return Ok(());
             }
             if Instant::now() > deadline {
-                let problem = format!("{up} of {} hosts are up after {WARM_MAX:?}", living.len());
+                let problem = format!("{up} of {} hosts are up after {WARM_MAX:?}", reachable.len());
                 return Err(self.world.exporter.complaint(&problem));
             }
         }

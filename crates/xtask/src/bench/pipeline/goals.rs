@@ -35,7 +35,7 @@ const GOALS: [Goal; 15] = [
     at_most("first byte", 20.0),
 ];
 
-/// How one goal stands.
+/// Whether one goal is met.
 #[derive(Debug, PartialEq)]
 pub(super) struct GoalResult {
     row: &'static str,

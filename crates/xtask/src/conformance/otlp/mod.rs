@@ -80,23 +80,24 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let began_unix_ns = bell::now_unix_ns()?;
     let configuration = configuration(&stage, &hosts, Some(&bell), &endpoints)?;
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
-    let told = |problem: Box<dyn std::error::Error>, exporter: &mut Running| {
+    let with_output = |problem: Box<dyn std::error::Error>, exporter: &mut Running| {
         exporter.complaint(&problem.to_string())
     };
 
-    let compared = compare::all(&receivers, address, still).map_err(|error| told(error, &mut exporter))?;
+    let compared =
+        compare::all(&receivers, address, still).map_err(|error| with_output(error, &mut exporter))?;
     for name in [ASTRAY, WITHOUT_CERTIFICATE] {
-        gets_nothing_through(address, name, "tls").map_err(|error| told(error, &mut exporter))?;
+        gets_nothing_through(address, name, "tls").map_err(|error| with_output(error, &mut exporter))?;
     }
-    let rung = bell::rings(&receivers, began_unix_ns).map_err(|error| told(error, &mut exporter))?;
+    let rung = bell::rings(&receivers, began_unix_ns).map_err(|error| with_output(error, &mut exporter))?;
     moving::wait_for_rounds(&receivers)?;
     collector.end()?;
     is_away(address)?;
     collector = collector::start(&stage, &receivers, &certificates)?;
-    moving::wait_for_rounds(&receivers).map_err(|error| told(error, &mut exporter))?;
+    moving::wait_for_rounds(&receivers).map_err(|error| with_output(error, &mut exporter))?;
     let grown = moving::growth_is_whole(&receivers)?;
     moving_host.end()?;
-    let vanished = moving::vanishes(&receivers).map_err(|error| told(error, &mut exporter))?;
+    let vanished = moving::vanishes(&receivers).map_err(|error| with_output(error, &mut exporter))?;
     nothing_is_lost(address)?;
     exporter.end()?;
     collector.end()?;

@@ -90,7 +90,7 @@ async fn a_first_login_goes_before_those_of_peers_with_wrong_passwords() {
     }
     // One comparison at a time, so that there is an order; and for now none.
     let (_held, held) = (login.queue.acquire(peer(101)).await, login.queue.acquire(peer(102)).await);
-    // Permits, not verdicts: comparisons have threads of their own, so one that began later may be told earlier.
+    // Permits, not verdicts: comparisons have threads of their own, so one that began later may end earlier.
     let (granted, mut order) = tokio::sync::mpsc::unbounded_channel();
     let ask = |from: PeerKey| {
         let (login, granted) = (Arc::clone(&login), granted.clone());

@@ -85,7 +85,7 @@ pub struct MappedMetric {
     pub otlp: Option<Arc<OtlpNames>>,
 }
 
-/// Why an entry cannot stand beside an earlier one.
+/// Why an entry cannot be combined with an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict {
     pub entry: usize,

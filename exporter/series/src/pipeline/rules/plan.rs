@@ -189,10 +189,10 @@ mod tests {
             match Plan::new(&rules, name, kind, false) {
                 Ok(Some(plan)) => {
                     let mut planned = set(&plan.name);
-                    let told = plan.apply(&mut planned, kind, false, &mut String::new());
+                    let applied = plan.apply(&mut planned, kind, false, &mut String::new());
                     planned.labels.sort();
-                    prop_assert_eq!(&told, &stays, "{:?}", plan);
-                    if told == Ok(true) {
+                    prop_assert_eq!(&applied, &stays, "{:?}", plan);
+                    if applied == Ok(true) {
                         prop_assert_eq!(&planned, &expected, "{:?}", plan);
                         prop_assert!(plan.moves || planned.name == plan.name, "{:?}", plan);
                     }

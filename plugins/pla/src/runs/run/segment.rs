@@ -56,7 +56,7 @@ impl Run {
     }
 
     /// Closes all logs that are open, beside the collections. The segment may go on in others; if it does not, a task may follow,
-    /// which is told of the files in this folder.
+    /// which gets the files in this folder.
     pub(super) fn close(
         &mut self,
         serial_number: u32,

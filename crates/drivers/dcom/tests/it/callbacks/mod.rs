@@ -3,5 +3,5 @@
 
 mod events;
 mod resolving;
-mod strangers;
+mod unknown_peers;
 mod world;

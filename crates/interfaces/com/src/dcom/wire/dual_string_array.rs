@@ -235,7 +235,7 @@ impl<'de> Decode<'de> for DualStringArray {
     }
 }
 
-/// The form in NDR: a conformant structure, whose units are read where they stand.
+/// The form in NDR: a conformant structure, whose units are read where they are.
 impl<'stub> NdrDecode<'stub> for DualStringArray {
     type Inline = Self;
     const NAME: &'static str = Self::NAME;

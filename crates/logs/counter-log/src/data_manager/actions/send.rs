@@ -26,7 +26,7 @@ pub(super) fn send_cabinets(job: &mut Job<'_, '_>) -> Result<()> {
     let Some(target) = job.request.send_to else {
         let place = &job.action.send_cab_to;
         let reason =
-            format!("has cabinet files for {place:?}, and no folder of this machine stands for that");
+            format!("has cabinet files for {place:?}, and no folder of this machine is mapped to that");
         return Err(Error::left_alone(job.name, reason));
     };
     let target = tree::open_root(target)

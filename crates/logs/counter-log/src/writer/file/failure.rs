@@ -55,10 +55,10 @@ mod tests {
             (io::ErrorKind::TimedOut, SinkErrorKind::Other),
         ];
         for (error, kind) in kinds {
-            let told = failure("write log.csv", &error.into());
-            assert_eq!(told.kind, kind, "{error:?}");
-            let (what, next) = told.message.rsplit_once("; ").expect("a next step");
-            assert!(what.starts_with("write log.csv: ") && next.contains(' '), "{told}");
+            let error_of_log = failure("write log.csv", &error.into());
+            assert_eq!(error_of_log.kind, kind, "{error:?}");
+            let (what, next) = error_of_log.message.rsplit_once("; ").expect("a next step");
+            assert!(what.starts_with("write log.csv: ") && next.contains(' '), "{error_of_log}");
         }
     }
 }

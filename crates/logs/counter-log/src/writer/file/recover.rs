@@ -19,7 +19,7 @@ pub struct Recovered {
 
 /// Brings the Parquet files of `folder` to an end that a process left behind with a journal. Not while logs are written there.
 ///
-/// What cannot be recovered stays as it is, and is told in [`Recovered::failures`].
+/// What cannot be recovered stays as it is, and is in [`Recovered::failures`].
 ///
 /// # Errors
 /// When the folder cannot be listed.
@@ -36,7 +36,7 @@ pub fn recover(folder: &Dir) -> io::Result<Recovered> {
 /// Cuts rows off the CSV and TSV files of `folder` that a process left behind before they were whole. Not while logs are written
 /// there.
 ///
-/// What is no log stays as it is. What cannot be changed is told in [`Recovered::failures`].
+/// What is no log stays as it is. What cannot be changed is in [`Recovered::failures`].
 ///
 /// # Errors
 /// When the folder cannot be listed.
@@ -67,5 +67,5 @@ impl Recovered {
     }
 }
 
-/// The most failures that are told.
+/// The most failures that are reported.
 const FAILURES_MAX: usize = 100;

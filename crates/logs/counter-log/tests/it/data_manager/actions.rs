@@ -135,8 +135,7 @@ fn a_cabinet_that_cannot_be_sent_is_kept_and_sent_later() {
     place.write("run1/large.csv", &vec![0; 2 * MB]);
     let root = place.root();
     let managed = DataManager::new(all.clone()).run(&Request::new(&root, now()));
-    let said =
-        r#""run1" has cabinet files for "\\\\server\\share", and no folder of this machine stands for that"#;
+    let said = r#""run1" has cabinet files for "\\\\server\\share", and no folder of this machine is mapped to that"#;
     assert_eq!(texts(&managed.failures), [said]);
     assert_eq!(done(&managed), [("run1", CREATE, 6), ("run1", DELETE, 4)]);
     assert!(place.is_there("run1/run1.cab"), "what was not sent is not deleted");

@@ -82,8 +82,8 @@ impl EventPublisher {
         for subscription in found.iter().filter(|subscription| wants_tracker_events(subscription)) {
             let Some(id) = subscription.guid(Column::SubscriptionId) else { continue };
             let Some(reference) = &subscription.subscriber else { continue };
-            let told = timeout(SUBSCRIBER_MAX, self.tell(id, reference, &event)).await;
-            let outcome = told.unwrap_or(Err(CallError::Timeout));
+            let answer = timeout(SUBSCRIBER_MAX, self.tell(id, reference, &event)).await;
+            let outcome = answer.unwrap_or(Err(CallError::Timeout));
             if let Err(error) = &outcome {
                 debug!(host = self.host.name(), subscription = %id, %error, "Subscriber not called");
                 self.connected.remove(&id);

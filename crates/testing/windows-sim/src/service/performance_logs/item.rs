@@ -60,7 +60,7 @@ pub(super) trait Part: Send + Sized + 'static {
     fn class(part: &Shared<Self>) -> Guid;
 }
 
-/// A part whose properties stand in a record.
+/// A part whose properties are in a record.
 pub(super) trait Recorded: Part {
     type Record;
 

@@ -1,4 +1,4 @@
-//! Properties: how they stand in a record, and in a stub.
+//! Properties: how they are in a record, and in a stub.
 
 use std::collections::HashSet;
 

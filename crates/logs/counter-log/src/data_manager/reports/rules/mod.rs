@@ -43,7 +43,7 @@ impl Rules {
         Self::read(&Element::read(bytes, &ms_pla::xml::Limits::default())?, limits)
     }
 
-    /// Applies the rules to a report. What fails is told, in the report, too, and the rest goes on; work above `limits` ends it.
+    /// Applies the rules to a report. What fails is reported, in the report, too, and the rest goes on; work above `limits` ends it.
     pub fn apply(&self, report: &mut Report, documents: &mut dyn Documents, limits: &Limits) -> Applied {
         let mut run = Run::new(self, &mut report.tree, documents, limits);
         run.groups(&self.groups);
@@ -160,7 +160,7 @@ pub struct Limits {
     pub bytes_max: usize,
     /// Documents that are read.
     pub documents_max: usize,
-    /// Failures that are told; what is above is counted.
+    /// Failures that are reported; what is above is counted.
     pub failures_max: usize,
     /// Lines of the log.
     pub log_lines_max: usize,

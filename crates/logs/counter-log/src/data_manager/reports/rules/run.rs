@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A name with its ids replaced. Without one, it is too long, which is told, and what it names does not run.
+    /// A name with its ids replaced. Without one, it is too long, which is reported, and what it names does not run.
     fn localised(&mut self, name: &str) -> Option<(String, Vec<String>)> {
         let max = self.limits.value_bytes_max;
         let localised = self.names.localise(name, max);

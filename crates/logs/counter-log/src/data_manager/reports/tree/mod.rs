@@ -262,7 +262,7 @@ impl Kind {
 }
 
 impl Tree {
-    /// The document in UTF-8. Elements with elements stand on lines of their own where `is_indented`, which is no part of the
+    /// The document in UTF-8. Elements with elements are on lines of their own where `is_indented`, which is no part of the
     /// document for readers that drop white space.
     ///
     /// Characters that XML does not have are written as U+FFFD.

@@ -89,8 +89,7 @@ impl Path {
             Start::Root => vec![Place::node(Tree::ROOT)],
             Start::Context => vec![context.node],
             Start::Filter(operand, predicates) => {
-                let nodes =
-                    operand.evaluate(context, work)?.into_nodes("what stands in front of `[` or `/`")?;
+                let nodes = operand.evaluate(context, work)?.into_nodes("what comes before `[` or `/`")?;
                 filter(nodes, predicates, context.tree, work)?
             }
         };

@@ -279,7 +279,7 @@ fn token(rest: &str, follows_operand: bool) -> Result<(Token, usize), String> {
         return name(rest, follows_operand);
     }
     Err(match first {
-        '$' => "variables of XPath are not there; variables of rules stand in braces".to_owned(),
+        '$' => "variables of XPath are not there; variables of rules are in braces".to_owned(),
         _ => format!("`{first}` is no part of an expression"),
     })
 }
@@ -290,7 +290,7 @@ fn name(rest: &str, follows_operand: bool) -> Result<(Token, usize), String> {
         let operator = NAMES.iter().find(|operator| **operator == local);
         return operator
             .map(|operator| (Token::Operator(operator), local.len()))
-            .ok_or_else(|| format!("`{local}` stands where an operator has to stand"));
+            .ok_or_else(|| format!("`{local}` is where an operator is expected"));
     }
     let behind = rest.get(local.len()..).unwrap_or_default();
     let Some(behind) = behind.strip_prefix(':').filter(|behind| !behind.starts_with(':')) else {
@@ -298,7 +298,7 @@ fn name(rest: &str, follows_operand: bool) -> Result<(Token, usize), String> {
     };
     let second = if behind.starts_with('*') { "*" } else { part(behind) };
     if second.is_empty() || (second != "*" && !behind.starts_with(is_name_start)) {
-        return Err(format!("no name stands behind the prefix `{local}`"));
+        return Err(format!("no name follows the prefix `{local}`"));
     }
     Ok((Token::Name(format!("{local}:{second}")), local.len() + 1 + second.len()))
 }

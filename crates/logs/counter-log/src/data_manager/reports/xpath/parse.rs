@@ -7,7 +7,7 @@ pub(super) fn expression(tokens: Vec<Placed>, end: usize, depth_max: u32) -> Res
     let expression = parser.expression()?;
     match parser.peek() {
         None => Ok(expression),
-        Some(_) => Err(parser.error("something stands behind the expression")),
+        Some(_) => Err(parser.error("something follows the expression")),
     }
 }
 
@@ -232,7 +232,7 @@ impl Parser {
                 return Ok(Test::Any);
             }
             Some(Token::Name(name)) => name.clone(),
-            _ => return Err(self.error("a name has to stand here")),
+            _ => return Err(self.error("a name is expected here")),
         };
         if self.is_next(1, "(") {
             return self.type_test(&name);
@@ -257,7 +257,7 @@ impl Parser {
             "node" => Test::Node,
             "text" => Test::Text,
             "comment" | "processing-instruction" => Test::None,
-            _ => return Err(self.error(&format!("a function does not stand behind `/`: `{name}`"))),
+            _ => return Err(self.error(&format!("a function cannot follow `/`: `{name}`"))),
         };
         self.next += 2;
         if name == "processing-instruction" && matches!(self.peek(), Some(Token::Literal(_))) {

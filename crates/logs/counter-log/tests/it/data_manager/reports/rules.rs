@@ -51,7 +51,7 @@ fn a_fatal_step_without_anything_to_do_ends_its_rule_and_others_do_not() {
     assert_eq!(
         ruled.failures(),
         [
-            "group `g`, rule `r`: step 1: `select` of the step: the expression is wrong at character 3: a name has to stand here"
+            "group `g`, rule `r`: step 1: `select` of the step: the expression is wrong at character 3: a name is expected here"
         ]
     );
 }

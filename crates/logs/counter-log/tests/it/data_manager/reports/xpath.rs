@@ -75,7 +75,7 @@ fn a_search_of_the_whole_document_looks_at_each_node_once() {
 fn errors_say_where_an_expression_is_wrong() {
     let check = |expression| answer(expression, &document(), 1000).map_err(|error| error.to_string());
     let wrong = |reason: &str| Err(reason.to_owned());
-    assert_eq!(check("//Größe["), wrong("the expression is wrong at character 9: a name has to stand here"));
+    assert_eq!(check("//Größe["), wrong("the expression is wrong at character 9: a name is expected here"));
     assert_eq!(
         check("foo(1)"),
         wrong("the expression is wrong at character 1: XPath 1.0 has no function `foo`")
@@ -83,7 +83,7 @@ fn errors_say_where_an_expression_is_wrong() {
     assert_eq!(
         check("$x"),
         wrong(
-            "the expression is wrong at character 1: variables of XPath are not there; variables of rules stand in braces"
+            "the expression is wrong at character 1: variables of XPath are not there; variables of rules are in braces"
         )
     );
     assert_eq!(check("count('a')"), wrong("the argument of `count` has to be a set of nodes"));

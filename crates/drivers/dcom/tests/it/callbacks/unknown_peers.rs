@@ -49,8 +49,8 @@ async fn addresses_of_no_target_cannot_connect() {
     let subscriber = world.subscribe(WEB1);
     assert!(world.dial(WEB2, IObjectExporter::SYNTAX_ID).await.is_err());
     assert_eq!(world.server.counters().refused_for(Refusal::Address), 1);
-    let strangers = world.subscribers.strangers();
-    assert_eq!((strangers.connections, strangers.last), (1, Some(WEB2)));
+    let unknown_peers = world.subscribers.unknown_peers();
+    assert_eq!((unknown_peers.connections, unknown_peers.last), (1, Some(WEB2)));
     // The target moves.
     let ipid = world.events_ipid(WEB1, &subscriber).await;
     subscriber.set_addresses([WEB2]);
@@ -111,7 +111,7 @@ async fn a_caller_whose_keys_are_unknown_is_refused_counted_and_named() {
         let last = subscriber.last_refusal().unwrap();
         assert!(last.contains(r"account `CORP\web1$`"), "{last}");
     }
-    assert_eq!(world.subscribers.strangers().connections, 0);
+    assert_eq!(world.subscribers.unknown_peers().connections, 0);
 }
 
 #[tokio::test]
