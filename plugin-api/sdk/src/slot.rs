@@ -409,7 +409,7 @@ mod tests {
     fn a_panic_is_told_with_its_place() {
         let panic = caught(|| panic!("no disk {}", 7)).unwrap_err().to_string();
         let place = panic.strip_prefix("no disk 7 (at ").expect("the message comes first");
-        assert!(place.contains("caught.rs:") && place.ends_with(')'), "{place}");
+        assert!(place.contains("slot.rs:") && place.ends_with(')'), "{place}");
     }
 
     #[test]

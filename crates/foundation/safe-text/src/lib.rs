@@ -34,6 +34,19 @@ impl fmt::Display for OneLine<'_> {
     }
 }
 
+/// What a character is in the text of an element of HTML, and in an attribute in quotes, where it is not itself.
+#[must_use]
+pub const fn html_entity(c: char) -> Option<&'static str> {
+    Some(match c {
+        '&' => "&amp;",
+        '<' => "&lt;",
+        '>' => "&gt;",
+        '"' => "&quot;",
+        '\'' => "&#39;",
+        _ => return None,
+    })
+}
+
 /// Whether a character breaks the line, commands a terminal, is not seen, or changes the order in which others are.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {

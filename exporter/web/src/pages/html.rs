@@ -8,6 +8,7 @@ use std::fmt::{self, Display, Write};
 
 use config::PasswordFiles;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use safe_text::html_entity;
 
 /// A document that is being written.
 #[derive(Debug, Default)]
@@ -94,12 +95,11 @@ struct Escaping<'a>(&'a mut String);
 impl fmt::Write for Escaping<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
+            if let Some(entity) = html_entity(c) {
+                self.0.push_str(entity);
+                continue;
+            }
             match c {
-                '&' => self.0.push_str("&amp;"),
-                '<' => self.0.push_str("&lt;"),
-                '>' => self.0.push_str("&gt;"),
-                '"' => self.0.push_str("&quot;"),
-                '\'' => self.0.push_str("&#39;"),
                 '\u{7f}' => self.0.push('\u{2421}'),
                 // The symbol of the control character, so that a newline in a name is visible.
                 '\0'..' ' => self.0.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),

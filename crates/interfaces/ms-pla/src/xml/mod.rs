@@ -193,7 +193,7 @@ fn write(element: &Element, depth: usize, text: &mut String) -> Result<(), Error
         text.push(' ');
         text.push_str(&attribute.name);
         text.push_str("=\"");
-        escape(&attribute.value, true, text);
+        push_escaped(&attribute.value, true, text);
         text.push('"');
     }
     if element.nodes.is_empty() {
@@ -210,7 +210,7 @@ fn write(element: &Element, depth: usize, text: &mut String) -> Result<(), Error
         match node {
             Node::Text(part) => {
                 check(element, part)?;
-                escape(part, false, text);
+                push_escaped(part, false, text);
             }
             Node::Element(inner) if is_mixed => {
                 let mut part = String::new();
@@ -233,7 +233,9 @@ fn indent(depth: usize, text: &mut String) {
     (0..depth).for_each(|_| text.push('\t'));
 }
 
-fn escape(part: &str, is_attribute: bool, text: &mut String) {
+/// Adds a text of an element, or of an attribute in double quotes, as a document has it. Characters that XML does not have stay
+/// as they are, see [`is_char`].
+pub fn push_escaped(part: &str, is_attribute: bool, text: &mut String) {
     for char in part.chars() {
         match char {
             '&' => text.push_str("&amp;"),
@@ -248,8 +250,13 @@ fn escape(part: &str, is_attribute: bool, text: &mut String) {
     }
 }
 
+/// Whether XML has the character.
+#[must_use]
+pub const fn is_char(char: char) -> bool {
+    matches!(char, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
+}
+
 fn check(element: &Element, text: &str) -> Result<(), Error> {
-    let is_char = |char| matches!(char, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     if text.chars().all(is_char) {
         Ok(())
     } else {

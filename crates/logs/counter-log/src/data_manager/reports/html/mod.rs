@@ -8,6 +8,8 @@ use std::collections::HashMap;
 
 pub(crate) use self::page::page;
 
+use safe_text::html_entity;
+
 use super::xpath::to_number;
 use crate::data_manager::reports::tree::{NodeId, Tree};
 
@@ -23,12 +25,11 @@ const fn is_full(out: &str) -> bool {
 /// Adds text, for elements and for values of attributes in double quotes.
 fn push(text: &str, out: &mut String) {
     for char in text.chars() {
+        if let Some(entity) = html_entity(char) {
+            out.push_str(entity);
+            continue;
+        }
         match char {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(char),
             // What turns the direction of text would move what comes after it; control characters are no text.
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' => {

@@ -2,7 +2,7 @@
 
 mod edit;
 
-use ms_pla::xml::{Element, Node};
+use ms_pla::xml::{Element, Node, is_char, push_escaped};
 
 pub(crate) use self::edit::{Axis, EditError, Inserted};
 
@@ -325,18 +325,9 @@ fn push_indent(indent: Option<usize>, out: &mut String) {
 }
 
 fn escape(part: &str, is_attribute: bool, out: &mut String) {
-    for char in part.chars() {
-        match char {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' if is_attribute => out.push_str("&quot;"),
-            // A reader makes line feeds of them, and spaces in attributes.
-            '\r' => out.push_str("&#13;"),
-            '\n' if is_attribute => out.push_str("&#10;"),
-            '\t' if is_attribute => out.push_str("&#9;"),
-            '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'.. => out.push(char),
-            _ => out.push(char::REPLACEMENT_CHARACTER),
-        }
+    if part.chars().all(is_char) {
+        push_escaped(part, is_attribute, out);
+    } else {
+        push_escaped(&part.replace(|char| !is_char(char), "\u{fffd}"), is_attribute, out);
     }
 }
