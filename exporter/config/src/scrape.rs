@@ -1,4 +1,7 @@
 //! `scrape:`, when targets are asked, and how much of that there may be.
+//!
+//! A new key goes also into `perfmon.reference.yaml`, into `SHOWN` of `shown` if it is no secret, into the example of `lib.rs`, and
+//! to who uses it: of the schedule, `schedule_limits` in `exporter/src/process/reloadable.rs`.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The exporter's own metrics: what is read when a page is asked for. Each is beside what counts it.
+//! The exporter's own metrics: what is read when a page is asked for. Each is a `static` beside what
+//! counts it, listed in [`own_metrics`]. Names in code are without `_total` and `_info`, which pages add.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What the web server serves: what the exporter knows, for Prometheus and for people.
 //!
-//! * `GET /metrics` — every target's series and the exporter's own metrics; text 0.0.4 or OpenMetrics 1.0 by Accept.
+//! * `GET /metrics` — every target's series and the exporter's own metrics; text, OpenMetrics or protobuf by Accept.
 //! * `GET /probe?target=` — one target's series, and how it fared.
 //! * `GET /sd` — the targets for Prometheus, as HTTP service discovery.
 //! * `GET /-/healthy` — 200 while the process answers at all.

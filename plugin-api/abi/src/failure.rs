@@ -1,4 +1,4 @@
-//! Why a collection failed.
+//! What a failure consists of. The general reasons, with their next steps, are in `reason`.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! Stages and general reasons of failures: two closed lists.
+//!
+//! A new one goes also into the header, `raw/constants.rs` and `docs/troubleshooting.md`; if sessions have it, into `reason.rs` of
+//! `host-session` and `failure.rs` of `plugin-session`.
 
 use core::fmt;
 

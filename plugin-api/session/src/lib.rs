@@ -57,13 +57,13 @@
 //! | `connection` | connects, logs on, reopens what was lost |
 //! | `object_connection` | the same for an object of DCOM |
 //! | `port_connection` | the same for a TCP port |
-//! | `reached_host` | more ports of a host that accepted the credentials at one |
+//! | `connector` | more ports of a host that accepted the credentials at one |
 //! | `open` | a connection in use |
 //! | `lease` | credentials that the exporter leases for one logon |
-//! | `cells` | the writer of the RPC run time's state, for the options of sessions |
+//! | `attempt` | why an attempt of a collection failed, and whether it is made again |
 //! | `backoff` | pauses between attempts while they fail |
 //! | `failure` | conversion of a session's errors to failures of the plugin |
-//! | `settings` | the transport settings that the exporter passes |
+//! | `settings` | the transport settings that the exporter passes, and the writer of the RPC run time's state |
 //! | [`command`] | the same for commands: arguments, a session, errors if there is none |
 
 mod attempt;

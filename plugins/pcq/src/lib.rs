@@ -8,6 +8,7 @@
 //! | module | job |
 //! | --- | --- |
 //! | `config` | a module's settings |
+//! | `classic` | objects of the registry's performance data |
 //! | `series` | families, series and values of countersets for the exporter |
 //! | `host_info` | facts of the host that are no counters |
 //! | `missing` | failures because of countersets without values |

@@ -20,6 +20,7 @@
 //! | `events` | what is reported when an alert begins and ends to fire |
 //! | `series` | families, series and values for the exporter |
 //! | `measured` | what a benchmark measures |
+//! | `threads` | limits on work that may wait for a disk |
 //! | `source` | one collection, from any state after the last one |
 //! | `commands` | `pla list`, `show`, `export`, `start` and `stop`: sets of a host |
 //! | `to_rules` | `pla to-rules` on the command line: alerting rules of Prometheus that say the same |

@@ -1,3 +1,8 @@
+//! The table of counter types, [`ALL`].
+//!
+//! A new type: its number in [`CounterType`], a row here, its arithmetic in `tests/it/cooking.rs`, and `EXPECTED` in
+//! `series/display.rs` of `plugin-pcq`. A new [`Formula`] goes into `cook`, too, whose last arms take any formula.
+
 use counters::pcq::types::CounterType;
 
 use super::formula::Formula;

@@ -1,3 +1,6 @@
+//! Stages and reasons of failures at one host, with advice. The words are those of `reason.rs` of `plugin-abi`; `classify` says
+//! which status becomes which.
+
 use core::fmt;
 
 /// The stages of an operation on a host. The words are those of the plugins' header.

@@ -26,6 +26,9 @@
 //! the number of pointers before an array ([`com::oaut::ArrayParameter`]). Both forms of both are read; of an enumeration is
 //! written what readers of either form can read, of an array what the marshalers of Windows write. Requirements that are not
 //! met are in `gaps.toml`.
+//!
+//! A new method goes also into `tests/data/methods.txt` and `go_msrpc_all.txt`, into the counts of `tests/it/methods.rs` and
+//! `go_msrpc.rs`, and into `service/performance_logs` of `windows-sim`.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod alert_data_collector;

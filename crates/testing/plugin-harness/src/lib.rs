@@ -5,8 +5,7 @@
 //! | --- | --- |
 //! | `plugin` | the plugin and its instances |
 //! | `collection` | how a collection ended, and all that it sent |
-//! | `lender` | a credential broker with one password |
-//! | `sim_host`, `counter_host` | simulated Windows hosts: any, and those with performance counters |
+//! | `sim_host` | simulated Windows hosts, and a credential broker with one password |
 #![allow(
     clippy::expect_used,
     clippy::panic,

@@ -54,6 +54,7 @@ fn check_file(name: &str, text: &str, problems: &mut Vec<String>) {
     if lines > LINES_MAX {
         problems.push(format!("{name}: {lines} lines, more than {LINES_MAX}: split it by idea"));
     }
+    check_module_table(name, text, problems);
     let may_be_unsafe = UNSAFE_FOLDERS.iter().any(|folder| name.starts_with(folder));
     for (index, line) in text.lines().enumerate() {
         let code = line.split("//").next().unwrap_or_default();
@@ -66,6 +67,20 @@ fn check_file(name: &str, text: &str, problems: &mut Vec<String>) {
         }
         if is_poisonable(code) {
             problems.push(format!("{}: locks are those of parking_lot, which know no poisoning", at()));
+        }
+    }
+}
+
+/// Rows of the tables of modules in `//!` whose module is not declared in the same file.
+fn check_module_table(name: &str, text: &str, problems: &mut Vec<String>) {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
+    for row in rows.skip_while(|row| !row.starts_with("module |")) {
+        let first = row.split(" | ").next().unwrap_or_default();
+        for module in first.split('`').skip(1).step_by(2) {
+            if !text.lines().any(|line| line.trim_end().ends_with(&format!("mod {module};"))) {
+                problems
+                    .push(format!("{name}: the table of modules has `{module}`, which is not declared here"));
+            }
         }
     }
 }
@@ -97,4 +112,22 @@ fn check_map(workspace: &Workspace, problems: &mut Vec<String>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_module_table;
+
+    #[test]
+    fn a_table_of_modules_has_those_that_are_there() {
+        let check = |text: &str| {
+            let mut problems = Vec::new();
+            check_module_table("src/lib.rs", text, &mut problems);
+            problems
+        };
+        let table = "//! | module | job |\n//! | --- | --- |\n//! | `a`, [`b`] | both |\n\nmod a;\n";
+        assert_eq!(check(&format!("{table}pub mod b;\n")), [""; 0]);
+        assert_eq!(check(table), ["src/lib.rs: the table of modules has `b`, which is not declared here"]);
+        assert_eq!(check("//! | key | value |\n//! | --- | --- |\n//! | `c` | other tables |\n"), [""; 0]);
+    }
 }

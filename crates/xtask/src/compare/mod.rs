@@ -3,9 +3,8 @@
 //! | module | job |
 //! | --- | --- |
 //! | `world` | the host, the exporter, and what is recorded of it |
-//! | `receiver`, `protobuf` | what the exporter sends |
+//! | `protobuf` | what the exporter sends |
 //! | `normal`, `own` | what two runs cannot have equal |
-//! | `recording` | the difference |
 
 mod normal;
 mod own;

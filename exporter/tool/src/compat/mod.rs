@@ -2,12 +2,12 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `file`, `dashboards`, `rules` | the expressions of a file |
+//! | `file`, `dashboards` | the expressions of a file |
 //! | `promql`, `variables` | the metrics of an expression |
 //! | `view` | the metrics that there are |
 //! | `configured` | those of a configuration |
 //! | `verdict` | what becomes of a metric |
-//! | `report`, `print` | what is said of it |
+//! | `print` | what is said of it |
 
 mod configured;
 mod dashboards;

@@ -4,8 +4,7 @@
 //! | module | job |
 //! | --- | --- |
 //! | `listener` | where hosts call back, for all targets |
-//! | `subscription` | the subscription of one target, from one collection to the next |
-//! | `identity` | its identifier |
+//! | `subscription` | the subscription of one target, with its identifier, from one collection to the next |
 //! | `event_system` | the calls of the host's event system |
 //! | `state` | an event as figures |
 //! | `changes` | what changed from one state to the next |

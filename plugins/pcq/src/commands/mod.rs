@@ -5,9 +5,9 @@
 //! | `discover`, `describe` | lists countersets, and writes a module with them |
 //! | `query` | values, live |
 //! | `selects` | which instances modules collect |
-//! | `paths` | counter paths on the command line |
-//! | `formatter`; `table`, `csv`, `json` | how values are shown |
-//! | `clock` | times as text |
+//! | `table` | values in columns |
+//!
+//! Counter paths on the command line, the other formats and times as text are here.
 
 mod describe;
 mod discover;

@@ -11,7 +11,10 @@
 //! | `runner` | the tasks of a target: a queue, and a few at a time |
 //! | `process` | one program: its limits and its end |
 //! | `counts` | what became of all that |
-//! | `problems` | actions that are not done |
+//!
+//! A new action: `Action` in `counts`, [`Actions::judge`] and `Actions::watch` here; `Alert` in `model`; `WatchedAlert` in
+//! `alert_table`, whose `acts` has to know it or it never fires; `AlertSettings` and `SHOWN` in `config`; `model/exported.rs` and
+//! `model/links.rs`; HELP in `series/families.rs`; the table in `docs/pla.md`.
 
 mod arguments;
 mod counts;

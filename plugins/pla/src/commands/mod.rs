@@ -3,13 +3,12 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `access` | the options that all have, and the way to the host |
+//! | `access` | the options that all have, the way to the host, and what its answers about one set mean |
 //! | `list` | all sets of a category |
-//! | `show`, `text`, `json` | one set: for people, for programs |
-//! | `export` | one set as XML |
-//! | `control`, `audit` | a set is started or stopped, where the configuration allows it, and that is recorded |
-//! | `validate` | what of exported sets is ignored or in conflict |
-//! | `reasons` | what the host's answers about one set mean |
+//! | `text` | one set for people |
+//! | `control` | a set is started or stopped, where the configuration allows it, and that is recorded |
+//!
+//! `show`, `export` and `validate` are here.
 
 mod access;
 mod control;

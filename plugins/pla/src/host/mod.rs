@@ -3,10 +3,9 @@
 //! | module | job |
 //! | --- | --- |
 //! | `list`, `progress` | all sets of a category: their names and their XML; how far they were read |
-//! | `named` | one set by its name: read, started, stopped |
-//! | `host_set` | what is kept of a set |
-//! | `live` | the sets that a module wants, read again and again, with pauses after failures |
-//! | `schedules` | when sets start next |
+//! | `live` | the sets that a module wants and what is kept of each, read again and again, with pauses after failures |
+//!
+//! One set by its name, read, started or stopped, and when sets start next, are here.
 
 mod list;
 mod live;

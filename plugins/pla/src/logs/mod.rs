@@ -2,10 +2,10 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `columns` | which counters and instances a log has, fixed when it begins |
 //! | `bound` | where their values are in the replies |
-//! | `recorder` | when a collector is due, and what a record has |
-//! | `raw` | the numbers that PDH keeps of a sample |
+//! | `recorder` | which counters and instances are columns, fixed when a log begins; when a collector is due, and what a record has |
+//!
+//! The numbers that PDH keeps of a sample are made here, by `raw_sample`.
 
 mod bound;
 mod recorder;

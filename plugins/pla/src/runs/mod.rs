@@ -4,8 +4,7 @@
 //! | --- | --- |
 //! | `run` | the life of one set, by the state machine of `pla_engine` |
 //! | `active_collector`, `open_log` | a collector of it, and its log in one segment |
-//! | `log_factory`, `sink`, `turns` | where a log goes, and who writes to it |
-//! | `memory` | what records of all logs that wait may take |
+//! | `log_factory`, `turns` | where a log goes, who writes to it, and what records of all logs that wait may take |
 //! | `outage` | what is said while a log cannot be written |
 //! | `folder`, `state` | the folder of a set, and what is kept there of its life |
 //! | `work`, `report` | what is done beside the collections: limits, reports and the data manager |

@@ -5,8 +5,7 @@
 //! | `host`, `ask` | which counters a host has, as `discover` printed them or as it answers |
 //! | `matchers` | instances as matchers of labels |
 //! | `expression` | what Windows shows of a counter, in PromQL |
-//! | `translate`, `rules` | thresholds as rules, and what is said about others |
-//! | `yaml`, `text` | the file, in which any text may be |
+//! | `translate` | thresholds as rules, and what is said about others |
 
 mod ask;
 mod expression;

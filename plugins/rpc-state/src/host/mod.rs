@@ -5,7 +5,7 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `config`, `filter` | a module's settings; which ports are asked |
+//! | `config` | a module's settings |
 //! | `map` | the endpoint map, within limits |
 //! | `servers`, `server` | all ports, a few at a time; one port and its connection |
 //! | `series` | families, series and values for the exporter |

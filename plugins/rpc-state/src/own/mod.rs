@@ -2,10 +2,8 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `config` | a module's settings |
 //! | `files` | reads run directories, counts files by what became of them |
-//! | `reasons` | what failures mean |
-//! | `report`, `tally` | what is made of the cells, within limits |
+//! | `report` | what is made of the cells, within limits |
 //! | `families`, `samples` | the families, and a report as their samples |
 
 mod families;

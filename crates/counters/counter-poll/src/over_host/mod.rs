@@ -15,10 +15,6 @@
 //! let guids = listed.map_err(|error| session.error(&error))?;
 //! # Ok(guids.len()) }
 //! ```
-//!
-//! | module | job |
-//! | --- | --- |
-//! | `session` | the interfaces of a session, and errors of their methods |
 
 #![allow(clippy::disallowed_methods, reason = "the time of each call")]
 

@@ -19,13 +19,10 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `lookup` | one call from name to addresses |
+//! | `lookup` | one call from name to addresses, in the order in which they are tried |
 //! | `flights` | look-ups in flight: shared, limited, ended |
-//! | `answers` | addresses that were found earlier |
 //! | `system` | the two files of the machine |
 //! | `servers` | queries to the name servers |
-//! | `order` | which address to try first |
-//! | `literal` | addresses that are written as a name |
 
 mod flights;
 mod lookup;

@@ -1,8 +1,11 @@
 //! What documents leave open, or say in two ways: a host of ours may do each of them.
 //!
-//! One enumeration a question. The first variant is the default: what perflib.h and the documentation of its functions
-//! say, since those are about the program that answers; [MS-PCQ] says the other now and then. A client has to show the
-//! same values whatever a host chooses.
+//! One `question!` an enumeration, and a field of the struct of its subject; what reads it is in `service/`. A question is tried
+//! where tests list it: `each_alone` of events and logs, `COUNTS` and `choices` in `plugins/pcq/tests/it/choices.rs`, and
+//! `tests/it/choices.rs` here.
+//!
+//! The first variant is the default: what perflib.h and the documentation of its functions say, since those are about the program
+//! that answers; [MS-PCQ] says the other now and then. A client has to show the same values whatever a host chooses.
 
 use clap::ValueEnum;
 use wire::HResult;

@@ -1,6 +1,8 @@
 //! `/alerts`: which alerts of targets are open; all that are watched, with their values against their thresholds; which
 //! closed lately; and what receivers know of them. `?page=` turns what is open, `?watched=` what is watched, `?q=` and
 //! `?state=` choose among the latter.
+//!
+//! Tables: open and closed ones, `open`; watched ones, `watched`; receivers, here.
 
 mod chart;
 mod open;
