@@ -195,7 +195,7 @@ impl Collector for AlertMetrics {
     }
 }
 
-/// What this file shows.
+/// What is shown of alerts and their receivers.
 pub const METRICS: &[&Metric] = &[&OPEN, &OVER_LIMIT, &UP, &WAITING, &SENT, &FAILED, &DROPPED];
 
 static OPEN: Metric = Metric::gauge("perfmon_exporter_alerts_open", &[], "Alerts of targets that are open.");

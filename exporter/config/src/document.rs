@@ -201,7 +201,7 @@ const WATCH_INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Durat
 const WATCH_INTERVAL: Duration = Duration::from_secs(5);
 
 /// `config:` about this file; returns how often it is checked.
-pub(super) fn config_section(item: &Item<'_>) -> Option<Duration> {
+fn config_section(item: &Item<'_>) -> Option<Duration> {
     let mut section = item.section(&[])?;
     let watch = section.flag("watch").unwrap_or(false);
     let interval = section.duration("watch_interval", WATCH_INTERVALS);
@@ -210,7 +210,7 @@ pub(super) fn config_section(item: &Item<'_>) -> Option<Duration> {
 }
 
 /// `log:` returns its `level`.
-pub(super) fn log_section(item: &Item<'_>) -> Option<String> {
+fn log_section(item: &Item<'_>) -> Option<String> {
     let mut section = item.section(&["format"])?;
     let level = section.get("level");
     section.finish();
@@ -247,23 +247,23 @@ pub enum RpcStateLevel {
     Full,
 }
 
-pub(super) fn rpc_state(item: &Item<'_>, base: &Path) -> RpcState {
+fn rpc_state(item: &Item<'_>, base: &Path) -> RpcState {
     let mut state = RpcState::default();
     let Some(mut section) = item.section(&[]) else { return state };
-    set(&mut state.level, section.choice("level", LEVELS));
+    set(&mut state.level, section.choice("level", RPC_STATE_LEVELS));
     state.directory = section.file("directory", base);
     section.finish();
     state
 }
 
-const LEVELS: &[(&str, RpcStateLevel)] =
+const RPC_STATE_LEVELS: &[(&str, RpcStateLevel)] =
     &[("none", RpcStateLevel::None), ("server", RpcStateLevel::Server), ("full", RpcStateLevel::Full)];
 
 // `probe:` who may be asked for by URL, and how much of it there may be.
 
-const CACHES: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(300);
-const OFFSETS: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(30);
-const IDLE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
+const PROBE_CACHES: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(300);
+const PROBE_OFFSETS: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(30);
+const PROBE_IDLE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
@@ -300,7 +300,7 @@ impl Default for Probe {
     }
 }
 
-pub(super) fn probe(item: &Item<'_>) -> Probe {
+fn probe(item: &Item<'_>) -> Probe {
     let default = Probe::default();
     let Some(mut section) = item.section(&[]) else { return default };
     let allow_targets = section.get("allow_targets").map(|item| AllowHosts::read(&item)).unwrap_or_default();
@@ -308,11 +308,11 @@ pub(super) fn probe(item: &Item<'_>) -> Probe {
         enabled: section.flag("enabled").unwrap_or(default.enabled),
         allow_targets,
         deadline: section.duration("deadline", DEADLINES).unwrap_or(default.deadline),
-        timeout_offset: section.duration("timeout_offset", OFFSETS).unwrap_or(default.timeout_offset),
-        cache: section.duration("cache", CACHES).unwrap_or(default.cache),
+        timeout_offset: section.duration("timeout_offset", PROBE_OFFSETS).unwrap_or(default.timeout_offset),
+        cache: section.duration("cache", PROBE_CACHES).unwrap_or(default.cache),
         max_concurrent: section.count("max_concurrent", 1..=65_536).unwrap_or(default.max_concurrent),
         max_targets: section.count("max_targets", 1..=65_536).unwrap_or(default.max_targets),
-        idle: section.duration("idle", IDLE).unwrap_or(default.idle),
+        idle: section.duration("idle", PROBE_IDLE).unwrap_or(default.idle),
     };
     section.finish();
     probe

@@ -1,4 +1,4 @@
-//! `headers:` of requests to a server that data is sent to.
+//! `headers:` and `tls:` of a server that data is sent to.
 
 use std::path::Path;
 
@@ -73,7 +73,7 @@ const RESERVED: &[&str] = &[
     "user-agent",
 ];
 
-// `tls:` of a server that data is sent to.
+// `tls:`, which certificates count.
 
 pub(super) fn tls(item: &Item<'_>, base: &Path) -> ClientTls {
     let Some(mut section) = item.section(&["server_name", "insecure_skip_verify"]) else {

@@ -154,7 +154,7 @@ fn report_missing(section: &mut Section<'_>) {
 
 /// Lets relative paths start from the folder of the configuration, as all others do. Plugins do not know it: by the contract
 /// with them, paths are what keys say that are called `file` or end so.
-pub(super) fn from_folder(key: &str, value: &mut Value, base: &Path) {
+fn from_folder(key: &str, value: &mut Value, base: &Path) {
     match value {
         Value::String(text) if (key == "file" || key.ends_with("_file")) && !text.is_empty() => {
             let path = base.join(text.as_str());

@@ -58,7 +58,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Whether both ask the same in the same way, wherever they stand.
+    /// Whether both ask the same in the same way, wherever they are.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let Self { name, host, identity, transport, modules, interval, deadline, .. } = self;

@@ -146,7 +146,7 @@ impl Lines {
 // What a person reads where a file is no YAML: the parser knows its grammar, a person the lines of the file.
 
 /// What is wrong at `position`, where the parser's `message` can be said by lines of the file.
-pub(super) fn in_lines(message: &str, text: &str, position: Position) -> Option<String> {
+fn in_lines(message: &str, text: &str, position: Position) -> Option<String> {
     let index = usize::try_from(position.line).ok()?.checked_sub(1)?;
     let here = Line::all(text).find(|line| line.index == index)?;
     let above: Vec<Line<'_>> = Line::all(text).take_while(|line| line.index < index).collect();
@@ -183,7 +183,7 @@ impl<'a> Line<'a> {
         self.text.starts_with("- ")
     }
 
-    /// Where the line's keys stand: after the dash of an entry.
+    /// Where the line's keys are: after the dash of an entry.
     fn indent_of_keys(&self) -> usize {
         self.indent + if self.is_entry() { 2 } else { 0 }
     }

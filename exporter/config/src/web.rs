@@ -147,7 +147,7 @@ pub struct ExternalUrl {
     pub path: String,
 }
 
-pub(super) fn external_url(item: &Item<'_>) -> Option<ExternalUrl> {
+fn external_url(item: &Item<'_>) -> Option<ExternalUrl> {
     let text = item.text()?;
     let url = parse(text);
     if url.is_none() {
@@ -232,7 +232,7 @@ impl AllowedHosts {
     }
 }
 
-pub(super) fn without_port(host: &str) -> &str {
+fn without_port(host: &str) -> &str {
     if let Some(rest) = host.strip_prefix('[') {
         return rest.split_once(']').map_or(rest, |(address, _)| address);
     }

@@ -196,7 +196,7 @@ impl Broker {
     }
 }
 
-/// What this file shows.
+/// What is shown of secrets.
 pub(crate) const METRICS: &[&Metric] = &[&WITHHELD, &ACCOUNTS, &LEASES, &DENIALS];
 
 static WITHHELD: Metric = Metric::gauge(

@@ -300,6 +300,8 @@ fn start_notifier(config: &Config) -> Notifier {
     notifier
 }
 
+// Signals.
+
 /// The signals of the process. Created first, because an unhandled signal ends the process.
 struct Signals {
     hangup: Signal,
@@ -325,7 +327,7 @@ impl Signals {
         let is_up = Arc::new(AtomicBool::new(false));
         let ending = Ending { receiver, is_up: Arc::clone(&is_up) };
         tokio::spawn(async move {
-            let (name, _) = next(&mut terminate, &mut interrupt).await;
+            let (name, _) = next_signal(&mut terminate, &mut interrupt).await;
             if !is_up.load(Ordering::SeqCst) {
                 info!(signal = name, "Stopped before it was ready");
                 log::flush();
@@ -333,7 +335,7 @@ impl Signals {
             }
             // The receiver is gone only if the process ends for another reason.
             let _ = sender.send(name);
-            let (name, number) = next(&mut terminate, &mut interrupt).await;
+            let (name, number) = next_signal(&mut terminate, &mut interrupt).await;
             warn!(signal = name, "Stopped at once");
             log::flush();
             plugin_host::leave(128 + number);
@@ -356,7 +358,7 @@ impl Ending {
     }
 }
 
-async fn next(terminate: &mut Signal, interrupt: &mut Signal) -> (&'static str, i32) {
+async fn next_signal(terminate: &mut Signal, interrupt: &mut Signal) -> (&'static str, i32) {
     tokio::select! {
         _ = terminate.recv() => ("SIGTERM", SignalKind::terminate().as_raw_value()),
         _ = interrupt.recv() => ("SIGINT", SignalKind::interrupt().as_raw_value()),

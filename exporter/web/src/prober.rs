@@ -97,20 +97,20 @@ pub struct Discovered {
 /// What a question comes to.
 pub type ProbeAnswer = Result<Probed, ProbeRefused>;
 
-// `/sd`: the configured targets for Prometheus' HTTP service discovery, so that this is all that it needs:
-//
-// ```yaml
-// http_sd_configs: [{url: http://exporter:9483/sd}]
-// ```
-//
-// Each target comes with the address of this exporter, the path and the parameters of its probe, its interval, its
-// name as `target` and as `instance`, and its labels, of which one called `instance` takes the name's place. So dashboards
-// and rules find the label `target` at each series of a host, as on `/metrics`. The probes leave those labels out of the
-// series, since Prometheus adds them.
-
 /// A name, an address or one in brackets, and a port.
 const HOST_BYTES_MAX: usize = 255 + 6;
 
+/// `/sd`: the configured targets for Prometheus' HTTP service discovery, so that this is all that it needs:
+///
+/// ```yaml
+/// http_sd_configs: [{url: http://exporter:9483/sd}]
+/// ```
+///
+/// Each target comes with the address of this exporter, the path and the parameters of its probe, its interval, its
+/// name as `target` and as `instance`, and its labels, of which one called `instance` takes the name's place. So dashboards
+/// and rules find the label `target` at each series of a host, as on `/metrics`. The probes leave those labels out of the
+/// series, since Prometheus adds them.
+///
 /// The targets, as the exporter is reached from where the request comes from.
 pub(super) fn discovery<B>(prober: &dyn Prober, request: &Request<B>) -> Response<Answer> {
     let Some(Discovered { targets, external }) = prober.targets() else {

@@ -166,7 +166,7 @@ fn not_allowed(methods: &[Method]) -> Response<Answer> {
 // Errors as pages for browsers, and as a line of text for everything else.
 
 /// Whether the answer is an error that goes to a browser as text.
-pub(super) fn wants_error_page<B>(request: &Request<B>, response: &Response<Answer>) -> bool {
+fn wants_error_page<B>(request: &Request<B>, response: &Response<Answer>) -> bool {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
     let is_text =
@@ -175,11 +175,7 @@ pub(super) fn wants_error_page<B>(request: &Request<B>, response: &Response<Answ
 }
 
 /// The same answer as a page.
-pub(super) fn error_page<B>(
-    request: &Request<B>,
-    response: Response<Answer>,
-    has_files: bool,
-) -> Response<Answer> {
+fn error_page<B>(request: &Request<B>, response: Response<Answer>, has_files: bool) -> Response<Answer> {
     let (text, body) = response.into_parts();
     let Answer::Ready(Some(bytes)) = body else { return Response::from_parts(text, body) };
     let reason = String::from_utf8_lossy(&bytes);

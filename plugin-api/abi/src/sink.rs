@@ -1,4 +1,4 @@
-//! The receivers of what an instance sends.
+//! The receivers of what an instance sends, and its values and ends of collections.
 
 use std::sync::Arc;
 
@@ -176,6 +176,8 @@ pub struct StageReport {
     pub bytes_in: u64,
     pub bytes_out: u64,
 }
+
+// Values.
 
 /// Values of one type.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -46,6 +46,7 @@ pub use self::options::{HostOptions, Limits, Trial};
 pub use self::run::RunningCommand;
 pub use self::state::{InstanceConfig, InstanceState, QuarantineCause};
 pub use self::violation::{Violation, Violations};
+
 use std::path::Path;
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};

@@ -1,6 +1,11 @@
-//! Opens a library and calls its entry, which fills the table.
+//! Checks and copies a library's file, opens it, and calls its entry, which fills the table.
 #![expect(unsafe_code, reason = "opens shared libraries and calls their entry")]
 
+// UNSAFETY: opening a library runs its initialisers, and calling its entry runs its code: this is what loading a
+// plugin means, and it requires trust, as the header says. The library is never closed, so that what its table
+// points to lives as long as the process.
+
+use std::ffi::OsStr;
 use std::fs::{File, FileType};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -20,12 +25,6 @@ use tracing::warn;
 use crate::calls::{MESSAGE_BYTES_MAX, message, status_name};
 use crate::error::LoadError;
 use crate::info::AbiVersion;
-
-// UNSAFETY: opening a library runs its initialisers, and calling its entry runs its code: this is what loading a
-// plugin means, and it requires trust, as the header says. The library is never closed, so that what its table
-// points to lives as long as the process.
-
-use std::ffi::OsStr;
 
 /// Opens the image of `file` and finds its entry.
 pub(crate) fn open(image: Image, file: &Path) -> Result<EntryFn, LoadError> {
@@ -220,7 +219,7 @@ type Header = FileHeader64<object::Endianness>;
 /// The file is shorter than its headers say. The linker would map the missing part, and a read of it would end the
 /// process with SIGBUS.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Truncated {
+struct Truncated {
     /// The part that exceeds the file.
     pub(crate) part: &'static str,
     pub(crate) expected_bytes: u64,
@@ -228,7 +227,7 @@ pub(crate) struct Truncated {
 
 /// Checks that all headers, segments and sections are in the file. Files other than 64-bit ELF are left to the
 /// linker, which refuses them.
-pub(crate) fn check_extents(file: &[u8]) -> Result<(), Truncated> {
+fn check_extents(file: &[u8]) -> Result<(), Truncated> {
     let end_of = |part, offset: u64, bytes: u64| match offset.saturating_add(bytes) {
         end if end <= file.len() as u64 => Ok(()),
         expected_bytes => Err(Truncated { part, expected_bytes }),
@@ -256,7 +255,7 @@ pub(crate) fn check_extents(file: &[u8]) -> Result<(), Truncated> {
 }
 
 /// Whether the library needs others from its own folder (`$ORIGIN`), so that it must be opened there.
-pub(crate) fn needs_its_folder(file: &[u8]) -> bool {
+fn needs_its_folder(file: &[u8]) -> bool {
     run_paths(file).is_some_and(|mut paths| paths.any(contains_origin))
 }
 

@@ -93,6 +93,7 @@ pub use self::process::{listening_socket, unblock_signals};
 pub use self::schema::{Setting, SettingKind, Transport};
 pub use self::settings::{parse as parse_settings, pointer_token};
 pub use self::source::{BlockingSource, End, EndReason, LibrarySettings, Setup, Source};
+
 use std::path::PathBuf;
 
 use serde::Deserialize;

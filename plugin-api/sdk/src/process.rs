@@ -1,5 +1,8 @@
-//! Programs that a plugin starts.
+//! Programs that a plugin starts, and sockets that the service manager opened for it.
 #![expect(unsafe_code, reason = "a hook that runs in the new process")]
+
+// UNSAFETY: the hook runs between fork and exec, where only calls that are safe in a signal handler are allowed. It makes two
+// of them, on a set that lives on its stack, and allocates nothing.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -10,9 +13,6 @@ use std::process::Command;
 use plugin_abi::raw::FAILED;
 
 use super::host;
-
-// UNSAFETY: the hook runs between fork and exec, where only calls that are safe in a signal handler are allowed. It makes two
-// of them, on a set that lives on its stack, and allocates nothing.
 
 /// Lets the program that `command` starts receive signals.
 ///

@@ -326,7 +326,7 @@ const DEADLINE_NEAR: Duration = Duration::from_millis(10);
 
 // Catches panics, with the place where they occurred.
 //
-// By default a panic prints to the standard error, where no operator sees it. Inside of [`caught`] it is kept
+// By default a panic prints to the standard error, where no operator sees it. Inside of `caught` it is kept
 // instead, with file and line, so that the caller can write it to the host's log.
 
 /// A panic that was caught.
@@ -353,7 +353,7 @@ pub(crate) fn caught<R>(action: impl FnOnce() -> R) -> Result<R, Panic> {
 }
 
 /// Polls `work`, and catches its panic.
-pub(crate) async fn caught_future<F: Future>(work: F) -> Result<F::Output, Panic> {
+async fn caught_future<F: Future>(work: F) -> Result<F::Output, Panic> {
     let mut work = pin!(work);
     poll_fn(|context| match caught(|| work.as_mut().poll(context)) {
         Ok(Poll::Pending) => Poll::Pending,

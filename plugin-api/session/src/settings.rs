@@ -161,7 +161,7 @@ pub(crate) fn options(connect_timeout: Duration, encryption: Encryption) -> Opti
 pub fn cells() -> Writer {
     // There is one writer of a memory.
     static WRITER: OnceLock<Writer> = OnceLock::new();
-    WRITER.get_or_init(begin).clone()
+    WRITER.get_or_init(begin_cells).clone()
 }
 
 /// Keeps the state of this library's associations in its [`cells`]. The names are those of its first call.
@@ -171,7 +171,7 @@ pub fn recorder(names: &[InterfaceNames]) -> Recorder {
     RECORDER.get_or_init(|| Recorder::new(cells(), names)).clone()
 }
 
-fn begin() -> Writer {
+fn begin_cells() -> Writer {
     // The exporter has logged why there is no room.
     let Ok(Some(memory)) = plugin_sdk::cell_memory() else { return Writer::disabled() };
     Writer::over(OfExporter(memory)).unwrap_or_else(|error| {

@@ -1,8 +1,5 @@
 //! The tracker of a host.
 
-use super::reasons::{
-    COM_ACCESS_DENIED, OBJECT_PORT_BLOCKED, REASONS, TRACKER_NOT_REGISTERED, declared, of_object,
-};
 use com::comev::{IEventSubscription, IEventSystem};
 use com::comt::{IComTrackingInfoEvents, IGetTrackingData, IProcessDump, ids};
 use com::dcom::activator::IRemoteSCMActivator;
@@ -11,6 +8,10 @@ use com::dcom::resolver::IObjectExporter;
 use host_session::{SessionError, Stage};
 use plugin_session::{Explanation, InterfaceNames, ObjectService, ObjectStep};
 use rpc::orpc::ObjectInterface as _;
+
+use super::reasons::{
+    COM_ACCESS_DENIED, OBJECT_PORT_BLOCKED, REASONS, TRACKER_NOT_REGISTERED, declared, of_object,
+};
 
 /// What polls use of a host.
 pub(crate) const TRACKER: ObjectService = ObjectService {

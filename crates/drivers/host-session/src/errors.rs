@@ -1,4 +1,4 @@
-//! Which errors are about one call, after which the association goes on.
+//! Errors of calls: which are about one call, after which the association goes on, and what they are to users of a session.
 
 use dcerpc::FaultStatus;
 use rpc::Error;

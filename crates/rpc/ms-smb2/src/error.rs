@@ -99,7 +99,7 @@ pub enum Error {
     InvalidState {
         /// What was asked for.
         operation: &'static str,
-        /// What speaks against it.
+        /// The state that does not allow it.
         state: &'static str,
     },
 }

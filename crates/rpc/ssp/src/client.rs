@@ -228,7 +228,7 @@ fn missing_of(given: NegotiateFlags, usage: Usage) -> Option<&'static str> {
 // and appends the flags. So it is given a challenge that has our pairs in place of the server's already.
 
 /// Puts the pairs that are the client's to write into a challenge that [`ChallengeMessage`] could read.
-pub(crate) fn prepare_challenge(
+fn prepare_challenge(
     challenge: &[u8],
     decoded: &ChallengeMessage<'_>,
     target_name: &str,

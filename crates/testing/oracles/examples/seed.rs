@@ -75,8 +75,10 @@ fn main() {
         .map(|name| crates.join(format!("rpc/rpc/tests/data/endpoints/epm/response_{name}.hex")))
         .map(|path| chunk(&hex(&fs::read_to_string(path).unwrap())));
     all.push(("epm_responses", "samba".to_owned(), samba.concat()));
-    for path in files(&crates.join("rpc/ms-smb2/tests/data")) {
-        all.extend(recording(&path));
+    for folder in ["rpc/ms-smb2/tests/data", "testing/windows-sim/tests/data"] {
+        for path in files(&crates.join(folder)) {
+            all.extend(recording(&path));
+        }
     }
     #[cfg(feature = "exporter")]
     all.extend(

@@ -22,9 +22,8 @@ pub use self::stubs::{Stub, stubs};
 pub use crate::input::chunk;
 
 use self::associations::{associations, connections};
-use super::ms_pcq::{HANDLE, Service, honest_conversation};
+use super::ms_pcq::{HANDLE, SET, Service, honest_conversation};
 use super::{law, ms_rrp, perflib_v1};
-use crate::ms_pcq::SET;
 
 /// An input: its oracle, its name, and its bytes.
 pub type Seed = (&'static str, String, Vec<u8>);

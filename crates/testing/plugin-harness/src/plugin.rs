@@ -43,7 +43,7 @@ pub fn config(host: &str, port: u16, settings: Value) -> InstanceConfig {
 }
 
 impl Plugin {
-    /// Links a plugin. It is lent the right password.
+    /// Links a plugin. It gets leases of the right password.
     #[must_use]
     pub fn new(name: &str, entry: EntryFn) -> Self {
         Self::with(name, entry, Lender::default(), HostOptions::default())

@@ -30,7 +30,7 @@ pub fn at_noon(clock: &Clock) -> HostOptions {
     HostOptions { clock: clock.clone(), boot: Some(BOOT), ..HostOptions::default() }
 }
 
-/// The accounts of a host: the one whose password is lent.
+/// The accounts of a host: the one whose password is leased.
 #[must_use]
 pub fn account() -> Arc<Accounts> {
     Arc::new(Accounts::new(vec![Account::new("CORP", USER, ssp::Secret::new(PASSWORD))]))
@@ -284,7 +284,7 @@ impl Lender {
         self.hosts.lock().clone()
     }
 
-    /// What hosts said of what it lent.
+    /// What hosts said of what it leased.
     #[must_use]
     pub fn verdicts(&self) -> Vec<CredentialVerdict> {
         self.verdicts.lock().clone()

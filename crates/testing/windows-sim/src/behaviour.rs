@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::smb::Encryption;
 use ms_smb2::Dialect;
 use wire::NtStatus;
 
 use crate::choices::Choices;
 use crate::rule::{Action, CallKind, Rule};
+use crate::smb::Encryption;
 
 /// How a host differs from a healthy one, which is the default.
 #[derive(Clone, Debug)]

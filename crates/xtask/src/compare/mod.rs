@@ -235,11 +235,11 @@ struct Recording {
 /// How two recordings differ.
 struct Comparison {
     /// A unified diff; empty where nothing differs.
-    pub(crate) diff: String,
+    diff: String,
     /// How many lines of both were compared.
-    pub(crate) lines: usize,
+    lines: usize,
     /// How many lines of either side were left out because they may differ.
-    pub(crate) allowed: usize,
+    allowed: usize,
 }
 
 impl Recording {

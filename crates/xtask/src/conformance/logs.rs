@@ -1,3 +1,5 @@
+//! Programs of others with what counter logs leave: cabinet files, logs, reports.
+//!
 //! Debian's cabextract and gcab unpack the cabinet files of a data manager; it unpacks those that gcab makes.
 
 use std::collections::BTreeMap;
@@ -21,16 +23,16 @@ type Files = BTreeMap<String, Vec<u8>>;
 pub(crate) fn cabinets(workspace: &Workspace) -> Result<Outcome> {
     let folder = tempfile::tempdir()?;
     let at = |name: &str| folder.path().join(name);
-    let files = files();
-    write(&at("run1"), &files)?;
-    ours(workspace, &["create".as_ref(), at("run1").as_os_str()])?;
+    let files = cabinet_files();
+    write_files(&at("run1"), &files)?;
+    our_cabinet(workspace, &["create".as_ref(), at("run1").as_os_str()])?;
     let cabinet = at("run1").join("run1.cab");
 
     capture(Command::new("cabextract").args(["--quiet", "--test"]).arg(&cabinet))?;
     let mut cabextract = Command::new("cabextract");
     cabextract.args(["--quiet", "--directory"]).arg(at("cabextract")).arg(&cabinet).env("TZ", "UTC");
     run_here(&mut cabextract)?;
-    same("cabextract", &at("cabextract"), &files)?;
+    same_files("cabextract", &at("cabextract"), &files)?;
     for name in files.keys() {
         let modified = fs::metadata(at("cabextract").join(name))?.modified()?;
         if modified != UNIX_EPOCH + MODIFIED {
@@ -39,7 +41,7 @@ pub(crate) fn cabinets(workspace: &Workspace) -> Result<Outcome> {
     }
     fs::create_dir(at("gcab"))?;
     run_here(Command::new("gcab").args(["--extract", "--directory"]).arg(at("gcab")).arg(&cabinet))?;
-    same("gcab", &at("gcab"), &files)?;
+    same_files("gcab", &at("gcab"), &files)?;
 
     for (name, options) in [("stored", &["--create"][..]), ("mszip", &["--create", "--zip"])] {
         let (cabinet, to) = (at(&format!("{name}.cab")), at(name));
@@ -47,8 +49,8 @@ pub(crate) fn cabinets(workspace: &Workspace) -> Result<Outcome> {
         // Names are those of the command line.
         run_here(gcab.current_dir(at("run1")).args(options).arg(&cabinet).args(files.keys()))?;
         fs::create_dir(&to)?;
-        ours(workspace, &["extract".as_ref(), cabinet.as_os_str(), to.as_os_str()])?;
-        same(&format!("our reading of gcab's {name}"), &to, &files)?;
+        our_cabinet(workspace, &["extract".as_ref(), cabinet.as_os_str(), to.as_os_str()])?;
+        same_files(&format!("our reading of gcab's {name}"), &to, &files)?;
     }
     let mounts = if is_root() { mounts(workspace, &at("mounts"))? } else { "mounts only as root" };
     Ok(Outcome::Ran(format!("{} files with {} bytes, 4 ways; {mounts}", files.len(), bytes(&files))))
@@ -62,7 +64,7 @@ fn mounts(workspace: &Workspace, folder: &Path) -> Result<&'static str> {
     }
     fs::create_dir(&outside)?;
     fs::write(outside.join("precious"), "kept")?;
-    ours(workspace, &["keep".as_ref(), "3".as_ref(), set.as_os_str()])?;
+    our_cabinet(workspace, &["keep".as_ref(), "3".as_ref(), set.as_os_str()])?;
     let mut unshare = Command::new("unshare");
     unshare.args(["--mount", "sh", "-c", MOUNTED]).arg(cargo().get_program()).arg(&set).arg(&outside);
     let output = unshare.current_dir(&workspace.root).output()?;
@@ -81,7 +83,7 @@ const MOUNTED: &str = r#"set -e; mount --bind "$2" "$1/run1"; mount --bind "$2" 
 exec "$0" run --quiet --locked -p counter-log --example cabinet -- keep 1 "$1""#;
 
 /// What a run may leave, with sizes at the borders of blocks.
-fn files() -> Files {
+fn cabinet_files() -> Files {
     let text: Vec<u8> = (0..40_000).flat_map(|line| format!("{line},\"0.5\"\r\n").into_bytes()).collect();
     [
         ("log.csv", text),
@@ -113,7 +115,7 @@ fn bytes(files: &Files) -> usize {
     files.values().map(Vec::len).sum()
 }
 
-fn write(folder: &Path, files: &Files) -> Result<()> {
+fn write_files(folder: &Path, files: &Files) -> Result<()> {
     for (name, bytes) in files {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().ok_or("a file is in a folder")?)?;
@@ -123,14 +125,14 @@ fn write(folder: &Path, files: &Files) -> Result<()> {
     Ok(())
 }
 
-fn ours(workspace: &Workspace, arguments: &[&std::ffi::OsStr]) -> Result<String> {
+fn our_cabinet(workspace: &Workspace, arguments: &[&std::ffi::OsStr]) -> Result<String> {
     let mut example = cargo();
     example.current_dir(&workspace.root).args(["run", "--quiet", "--locked", "-p", "counter-log"]);
     capture(example.args(["--example", "cabinet", "--"]).args(arguments))
 }
 
 /// Whether a folder has these files, and no others.
-fn same(who: &str, folder: &Path, files: &Files) -> Result<()> {
+fn same_files(who: &str, folder: &Path, files: &Files) -> Result<()> {
     let mut found = Files::new();
     let mut open: Vec<PathBuf> = vec![folder.to_owned()];
     while let Some(path) = open.pop() {
@@ -164,11 +166,11 @@ pub(crate) fn counter_logs(workspace: &Workspace) -> Result<Outcome> {
 
 // Reports of counters: xmllint reads them, and evaluates the expressions of rules as `counter-log` does; Chromium shows them.
 
-const DATA: &str = "crates/logs/counter-log/tests/data/reports";
+const REPORTS: &str = "crates/logs/counter-log/tests/data/reports";
 
-/// Where libxml2 does something else than XPath 1.0 says, or what rules here do without: the reasons stand in
+/// Where libxml2 does something else than XPath 1.0 says, or what rules here do without: the reasons are in
 /// `crates/logs/counter-log/src/data_manager/reports/gaps.toml`.
-const KNOWN: [&str; 7] = [
+const KNOWN_DIFFERENCES: [&str; 7] = [
     "/Report/namespace::xml",
     "count(//namespace::*)",
     "//@visible/following::Data[1]",
@@ -186,13 +188,14 @@ pub(crate) fn by_xmllint(workspace: &Workspace) -> Result<Outcome> {
     let folder = tempfile::tempdir()?;
     make_report(workspace, folder.path())?;
     capture(Command::new("xmllint").arg("--noout").arg(folder.path().join("report.xml")))?;
-    let data = workspace.root.join(DATA);
+    let data = workspace.root.join(REPORTS);
     let listed = fs::read_to_string(data.join("xpath.txt"))?;
     let mut expressions: Vec<String> =
         listed.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect();
-    let count = compare(workspace, &data.join("xpath.xml"), &expressions, folder.path())?;
+    let count = compare_expressions(workspace, &data.join("xpath.xml"), &expressions, folder.path())?;
     expressions = in_rules(&fs::read_to_string(data.join("rules.xml"))?);
-    let in_rules = compare(workspace, &folder.path().join("report.xml"), &expressions, folder.path())?;
+    let in_rules =
+        compare_expressions(workspace, &folder.path().join("report.xml"), &expressions, folder.path())?;
     Ok(Outcome::Ran(format!("{count} expressions of a table and {in_rules} of rules are what xmllint says")))
 }
 
@@ -253,7 +256,12 @@ fn example(workspace: &Workspace, name: &str) -> Command {
 }
 
 /// Evaluates expressions on a document with both programs, and returns how many there were.
-fn compare(workspace: &Workspace, document: &Path, expressions: &[String], folder: &Path) -> Result<usize> {
+fn compare_expressions(
+    workspace: &Workspace,
+    document: &Path,
+    expressions: &[String],
+    folder: &Path,
+) -> Result<usize> {
     let asked = folder.join("expressions.txt");
     fs::write(&asked, expressions.join("\n"))?;
     let answers = capture(example(workspace, "xpath_answers").arg(document).arg(&asked))?;
@@ -263,7 +271,7 @@ fn compare(workspace: &Workspace, document: &Path, expressions: &[String], folde
     fs::write(&same, answers.next().ok_or("no document")?)?;
     for (expression, ours) in expressions.iter().zip(answers) {
         let theirs = xmllint(expression, &same);
-        let is_known = KNOWN.contains(&&**expression);
+        let is_known = KNOWN_DIFFERENCES.contains(&&**expression);
         if are_same(&ours, &theirs) == is_known {
             let what = if is_known { "agrees now, and is listed as different" } else { "differs" };
             return Err(format!("`{expression}` {what}: {ours:?} here, {theirs:?} by xmllint").into());

@@ -30,7 +30,7 @@ struct Contents {
     entries: Vec<Entry>,
     /// The entries before this one are of the file that it extends.
     own_from: usize,
-    /// Of the file's own entries: where they stand, and the way there.
+    /// Of the file's own entries: where they are, and the way there.
     places: Vec<(Position, String)>,
 }
 

@@ -1,6 +1,6 @@
 //! The configuration as people are shown it: what is known to be no secret, and `hidden` for everything else.
 //!
-//! Names of keys are shown, since a secret may not stand there. A value is shown where [`places`] lists its place; in
+//! Names of keys are shown, since a secret may not be there. A value is shown where [`SHOWN`] lists its place; in
 //! the settings of modules and in the sections of transports, which are the plugins' own, where the plugin declares its
 //! key as shown. What a later version adds is hidden until it is listed there. Comments do not come through at all.
 

@@ -334,6 +334,8 @@ impl Files {
     }
 }
 
+// How many requests are taken in a time.
+
 /// A bucket of tokens, full at the beginning. A request takes one; one comes back each interval.
 struct Bucket {
     limit: RateLimit,

@@ -153,7 +153,7 @@ fn problem(pem: &Pem, message: &dyn Display, hint: &str) -> Problem {
 // Which clients are let in by their certificate.
 
 /// The verifier that `client_auth_type` and `client_allowed_sans` ask for.
-pub(super) fn client_verifier(
+fn client_verifier(
     tls: &TlsServer,
     authorities: RootCertStore,
     provider: &Arc<CryptoProvider>,

@@ -312,6 +312,8 @@ fn put_any_attribute(out: &mut Vec<u8>, field: u8, name: &str, any: &[u8]) {
     put_bytes(out, field, &pair);
 }
 
+// Events as log records.
+
 impl Record {
     /// The log record of an event that was seen at `observed_unix_nanos`.
     #[must_use]

@@ -51,7 +51,7 @@ impl Templates {
 /// 0a LENGTH  [11 start]  19 time  21|31 value  3a attribute 3a attribute …
 /// ```
 ///
-/// Of histograms it is field 1 of `Histogram`, and a `HistogramDataPoint`: see `histograms`.
+/// Of histograms it is field 1 of `Histogram`, and a `HistogramDataPoint`: see `NumberOffsets`.
 #[derive(Debug)]
 pub(super) struct Template {
     chunk: Arc<Chunk>,
@@ -211,7 +211,7 @@ const NO_RECORDED_VALUE: u8 = 1;
 // 0a LENGTH  11 start  19 time  21 count  [29 sum]  32 LENGTH counts  3a LENGTH bounds  4a attribute 4a attribute …
 // ```
 
-/// Where in a point the numbers stand, after the point's length.
+/// Where in a point the numbers are, after the point's length.
 #[derive(Clone, Copy, Debug)]
 struct NumberOffsets {
     has_sum: bool,

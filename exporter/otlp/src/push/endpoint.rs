@@ -39,7 +39,8 @@ impl Endpoint {
     /// Pushes until `stop`, then sends the queued data, each request once.
     pub async fn run(self, stop: watch::Receiver<bool>) {
         let queue = SharedQueue::new(&self.settings, &self.counts);
-        let filling = fill(Arc::clone(&queue), Arc::clone(&self.settings), self.shared.clone(), stop.clone());
+        let filling =
+            fill_queue(Arc::clone(&queue), Arc::clone(&self.settings), self.shared.clone(), stop.clone());
         let delivery = Delivery {
             taken: HashMap::new(),
             request_bytes: RequestBytes::new(self.settings.request_bytes as usize),
@@ -253,7 +254,7 @@ impl SharedQueue {
 }
 
 /// Takes a round at each interval, and one at the end.
-pub(super) async fn fill(
+pub(super) async fn fill_queue(
     queue: Arc<SharedQueue>,
     settings: Arc<OtlpEndpoint>,
     shared: Shared,

@@ -41,7 +41,7 @@ const FORGOTTEN_AT_A_TIME: usize = ACCOUNTS_MAX / 16;
 ///    refusal withholds nothing. It is asked again after its cool-down; without trust only if no host refused for a
 ///    cool-down, and nobody waits for it.
 /// 6. Where a secret is withheld and a lease that was handed out before is accepted after all, that acceptance and the
-///    refusal cancel each other: the secret is lent again, without trust.
+///    refusal cancel each other: the secret is leased again, without trust.
 /// 7. A lease without a verdict (connection lost) changes nothing.
 /// 8. An account of the host itself ([`Scope::is_local`]) has nobody else to ask: one logon at a time, and every refusal
 ///    withholds it.

@@ -75,6 +75,8 @@ pub struct ClientCertificate {
     pub key_file: PathBuf,
 }
 
+// What answers ask for, and what goes wrong.
+
 /// What `Retry-After` asks for: seconds, or a date.
 #[must_use]
 pub fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
@@ -216,6 +218,8 @@ impl Failure {
     }
 }
 
+// Servers over TCP and TLS.
+
 /// No certificate or key has more.
 const PEM_BYTES_MAX: usize = 4 << 20;
 
@@ -285,7 +289,7 @@ fn client_config(server: &Server) -> Result<ClientConfig, Failure> {
         builder.with_safe_default_protocol_versions().map_err(failed)?.with_root_certificates(roots);
     let mut config = match &tls.client {
         Some(client) => {
-            let key = PrivateKeyDer::from_pem_slice(&text(&client.key_file)?);
+            let key = PrivateKeyDer::from_pem_slice(&read_pem(&client.key_file)?);
             let key = key.map_err(|error| unreadable(&client.key_file, &error))?;
             builder.with_client_auth_cert(certificates(&client.cert_file)?, key).map_err(failed)?
         }
@@ -296,7 +300,7 @@ fn client_config(server: &Server) -> Result<ClientConfig, Failure> {
 }
 
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
-    let text = text(file)?;
+    let text = read_pem(file)?;
     let certificates = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
     match certificates {
         Ok(certificates) if certificates.is_empty() => {
@@ -307,7 +311,7 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
     }
 }
 
-fn text(file: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
+fn read_pem(file: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let mut text = Zeroizing::new(Vec::new());
     file::read_into(&mut text, file, PEM_BYTES_MAX).map_err(|error| unreadable(file, &error))?;
     Ok(text)

@@ -53,8 +53,7 @@ pub fn write_runtime(out: &mut Writer<'_, '_>, runtime: &tokio::runtime::Handle)
     out.rows(&BUSY, busy.collect::<Vec<_>>())
 }
 
-/// What this file shows.
-/// What [`write_process`] writes.
+/// What [`write_process`] and `write_runtime` write.
 pub const PROCESS_METRICS: &[&Metric] =
     &[&CPU, &RESIDENT, &VIRTUAL, &THREADS, &OPEN_FDS, &MAX_FDS, &START, &MEMORY, &TASKS, &QUEUE, &BUSY];
 

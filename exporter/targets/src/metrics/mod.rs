@@ -38,8 +38,7 @@ fn write_files(out: &mut Writer<'_, '_>, files: &[FileState]) -> fmt::Result {
     out.rows(&MODIFIED, modified)
 }
 
-/// What this file shows.
-/// What the files of targets have.
+/// What is shown of the files of targets.
 pub const FILE_METRICS: &[&Metric] = &[&READ_SUCCESS, &TARGETS, &REFUSED, &MODIFIED];
 
 static READ_SUCCESS: Metric = Metric::gauge(

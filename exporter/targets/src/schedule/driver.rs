@@ -383,7 +383,7 @@ const QUEUES: [(ReadyQueue, &str); 4] = [
     (ReadyQueue::Failing, "failing"),
 ];
 
-/// What this file shows.
+/// What is shown of the schedule.
 pub const METRICS: &[&Metric] = &[&LATENESS, &STEP, &MISSED, &WAITING, &BEGINNING, &RUNNING, &ORDERS];
 
 static LATENESS: Metric = Metric::histogram(

@@ -25,7 +25,7 @@ impl FilePath {
     /// name cannot be one of the configured directory: it is empty, hidden, has a separator, a backslash or a control
     /// character, also encoded, or leads upwards. Nothing either if the file is a journal.
     pub fn parse(encoded: &str) -> Option<Self> {
-        let names: Option<Vec<String>> = encoded.split('/').map(name).collect();
+        let names: Option<Vec<String>> = encoded.split('/').map(decoded_name).collect();
         let path = names.filter(|names| LEVELS.contains(&names.len())).map(Self);
         path.filter(|path| !is_journal(path.file()))
     }
@@ -41,7 +41,7 @@ impl FilePath {
     }
 }
 
-fn name(encoded: &str) -> Option<String> {
+fn decoded_name(encoded: &str) -> Option<String> {
     let name = percent_decode_str(encoded).decode_utf8().ok()?;
     is_shown(&name).then(|| name.into_owned())
 }

@@ -114,7 +114,7 @@ fn object(root: &Node, depth: usize, found: &mut Found) -> Result<bool, String> 
                 .flat_map(Node::entries)
                 .try_fold(false, |is_any, entry| Ok(file_of_object(entry, depth, found)? || is_any))
         }
-        _ if super::has_rules(root) => super::rules(root, found).map(|()| true),
+        _ if super::has_rules(root) => super::read_rules(root, found).map(|()| true),
         _ => dashboards::dashboard(&root.to_json(), found),
     }
 }

@@ -153,11 +153,11 @@ fn titled(what: &str, title: &str) -> String {
 
 /// Whether it is a rule file of Prometheus or of Grafana, an object of Kubernetes with such rules, or a mere list of rules.
 fn has_rules(root: &Node) -> bool {
-    groups(root).is_some() || is_rule(root) || root.list().iter().any(is_rule)
+    rule_groups(root).is_some() || is_rule(root) || root.list().iter().any(is_rule)
 }
 
 /// The groups, or what stands for the only one.
-fn groups(root: &Node) -> Option<Vec<&Node>> {
+fn rule_groups(root: &Node) -> Option<Vec<&Node>> {
     [Some(root), root.get("spec")].into_iter().flatten().find_map(|node| match node.get("groups") {
         Some(groups) => Some(groups.list().iter().collect()),
         None => node.get("rules").map(|_| vec![node]),
@@ -173,16 +173,16 @@ fn is_rule(node: &Node) -> bool {
 ///
 /// # Errors
 /// When it has too much.
-fn rules(root: &Node, found: &mut Found) -> Result<(), String> {
-    let rules: Vec<&Node> = match groups(root) {
+fn read_rules(root: &Node, found: &mut Found) -> Result<(), String> {
+    let rules: Vec<&Node> = match rule_groups(root) {
         Some(groups) => groups.iter().filter_map(|group| group.get("rules")).flat_map(Node::list).collect(),
         None if is_rule(root) => vec![root],
         None => root.list().iter().collect(),
     };
-    rules.into_iter().try_for_each(|rule| read(rule, found))
+    rules.into_iter().try_for_each(|rule| read_rule(rule, found))
 }
 
-fn read(rule: &Node, found: &mut Found) -> Result<(), String> {
+fn read_rule(rule: &Node, found: &mut Found) -> Result<(), String> {
     let expression = rule.get("expr").or_else(|| rule.get("data"));
     let line = expression.unwrap_or(rule).position.line;
     let recorded = text(rule, "record").or_else(|| text(rule.get("record")?, "metric"));
@@ -305,7 +305,7 @@ impl Report {
         });
         let files = files.collect();
         let metrics = places.iter().map(|(reference, places)| MetricReport {
-            name: shown(reference),
+            name: shown_reference(reference),
             judgement: judgements[reference].clone(),
             read_by: places.clone(),
         });
@@ -361,7 +361,7 @@ impl FileReport {
     }
 }
 
-fn shown(reference: &Reference) -> String {
+fn shown_reference(reference: &Reference) -> String {
     match reference {
         Reference::Name(name) => name.clone(),
         Reference::Matching(regex) => format!("{{__name__=~\"{regex}\"}}"),

@@ -169,7 +169,7 @@ fn table(html: &mut Html, site: &Site, entry: &Entry, rows: &[Row<'_>]) {
 // The query that computes the value that a page shows: between the two last samples, as the page and Windows do.
 
 /// The PromQL expression for the shown values of a counter on a target; `base` is the divisor.
-pub(super) fn promql_expression(family: &Family, base: Option<&Family>, target: &str) -> Option<String> {
+fn promql_expression(family: &Family, base: Option<&Family>, target: &str) -> Option<String> {
     use DisplayRule as R;
     if family.kind == Kind::Histogram {
         let rate = |suffix| format!("irate({}[5m])", selector(&format!("{}{suffix}", family.name), target));

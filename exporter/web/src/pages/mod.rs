@@ -296,7 +296,7 @@ fn cell(html: &mut Html, name: &'static str, text: impl std::fmt::Display) {
 // An error as a page, for browsers.
 
 /// The pages that an error page links to.
-const THERE: [(&str, &str); 9] = [
+const ERROR_LINKS: [(&str, &str); 9] = [
     ("", "Targets"),
     ("plugins", "Plugins"),
     ("alerts", "Alerts of targets, and their receivers"),
@@ -328,7 +328,7 @@ pub(super) fn error_page(status: StatusCode, path: &str, text: &str, has_files: 
             .ours("</code>: ")
             .text(text.trim());
         html.ours(".</p><h2>Available pages</h2><ul>");
-        for (path, name) in THERE.into_iter().filter(|(path, _)| has_files || *path != LOGS) {
+        for (path, name) in ERROR_LINKS.into_iter().filter(|(path, _)| has_files || *path != LOGS) {
             html.ours("<li><a").href(&Url::of(path)).ours(">").ours(name).ours("</a></li>");
         }
         html.ours("</ul>");

@@ -296,7 +296,7 @@ impl InstanceShared {
                     return self.sinks.data.histograms(batch);
                 }
                 let parts = sound.into_iter().map(|rows| self.sinks.data.histograms(&batch.rows(rows)));
-                parts.fold(BatchOutcome::default(), add)
+                parts.fold(BatchOutcome::default(), sum_of_outcomes)
             })
         };
         match outcome {
@@ -334,7 +334,7 @@ fn is_sound(sum: f64, counts: &[u64], shape: Shape) -> bool {
     adds_up && sum.is_finite() && (shape.is_signed || sum >= 0.0)
 }
 
-fn add(one: BatchOutcome, other: BatchOutcome) -> BatchOutcome {
+fn sum_of_outcomes(one: BatchOutcome, other: BatchOutcome) -> BatchOutcome {
     BatchOutcome {
         stored: one.stored + other.stored,
         retired: one.retired + other.retired,

@@ -318,7 +318,7 @@ fn unix_seconds(received: Instant) -> f64 {
 // one that a crash left behind.
 
 /// The identifiers that this process uses now.
-static USED: Mutex<BTreeSet<Guid>> = Mutex::new(BTreeSet::new());
+static USED_IDS: Mutex<BTreeSet<Guid>> = Mutex::new(BTreeSet::new());
 
 /// An identifier that is used once in the process at a time.
 #[derive(Debug)]
@@ -328,7 +328,7 @@ impl SubscriptionId {
     /// The identifier of a target's subscription at an exporter that is called at `place`. A second subscription of the
     /// target gets another one, and so does one that is made before its predecessor ends.
     pub(crate) fn of(place: &str, target: &str) -> Self {
-        let mut used = used();
+        let mut used = used_ids();
         let mut ordinal = 0_u32;
         loop {
             let id = guid_of(place, target, ordinal);
@@ -346,12 +346,12 @@ impl SubscriptionId {
 
 impl Drop for SubscriptionId {
     fn drop(&mut self) {
-        used().remove(&self.0);
+        used_ids().remove(&self.0);
     }
 }
 
-fn used() -> MutexGuard<'static, BTreeSet<Guid>> {
-    USED.lock()
+fn used_ids() -> MutexGuard<'static, BTreeSet<Guid>> {
+    USED_IDS.lock()
 }
 
 /// A GUID of version 8 (RFC 9562), made of the FNV-1a hash of 128 bits: nobody gains anything by another with the same one.

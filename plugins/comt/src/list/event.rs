@@ -79,9 +79,9 @@ pub(super) async fn told(
     let _ = system.release(deadline).await;
     let unknown_peers = listening.unknown_peers();
     let event = arrived.ok().and_then(|()| subscriber.take()).ok_or_else(|| {
-        let stranger = unknown_peers.last.map(|last| format!("; a connection of {last}, which is not the host, was refused"));
+        let refused = unknown_peers.last.map(|last| format!("; a connection of {last}, which is not the host, was refused"));
         CommandError::failed(
-            format!("no event came within {within:?} to {place}{}", stranger.unwrap_or_default()),
+            format!("no event came within {within:?} to {place}{}", refused.unwrap_or_default()),
             "let the host reach that address and its ports through the firewalls between, and wait longer for hosts whose \
              applications do little",
         )

@@ -217,7 +217,7 @@ pub(super) static REFUSED_EVENTS: [FamilyDef<'static>; 1] = [FamilyDef {
 }];
 
 /// Of the process: the plugin's own.
-pub(super) static STRANGERS: [FamilyDef<'static>; 1] = [FamilyDef {
+pub(super) static UNKNOWN_PEERS: [FamilyDef<'static>; 1] = [FamilyDef {
     object: "Event Listener",
     item: "Refused Connections",
     kind: Kind::Counter,
@@ -228,7 +228,7 @@ pub(super) static STRANGERS: [FamilyDef<'static>; 1] = [FamilyDef {
 
 /// Objects and items that only events tell, and that only polls tell, for the question which settings collect a family.
 pub(super) fn is_of_events(object: &str, item: &str) -> bool {
-    let families = PROCESS.iter().chain(&EVENTS).chain(&REFUSED_EVENTS).chain(&STRANGERS);
+    let families = PROCESS.iter().chain(&EVENTS).chain(&REFUSED_EVENTS).chain(&UNKNOWN_PEERS);
     let infos = [&APPLICATION_INFO, &COMPONENT_INFO, &PROCESS_INFO];
     let is_it = |family: &FamilyDef<'_>| (family.object, family.item) == (object, item);
     families.chain(infos.into_iter().flatten()).any(is_it)

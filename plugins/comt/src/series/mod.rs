@@ -14,7 +14,7 @@ pub(crate) use self::families::NAMESPACE;
 
 use self::families::{
     APPLICATION, APPLICATION_INFO, COMPONENT, COMPONENT_INFO, EVENTS, LEFT_OUT, PROCESS, PROCESS_APPLICATION,
-    PROCESS_INFO, REFUSED_EVENTS, STRANGERS,
+    PROCESS_INFO, REFUSED_EVENTS, UNKNOWN_PEERS,
 };
 use self::table::{AnyTable, Figure, Key, Table};
 use super::model::AboutApplication;
@@ -50,7 +50,7 @@ impl Default for HostSeries {
             left_out: Table::new(&LEFT_OUT),
             events: Table::new(&EVENTS),
             refused_events: Table::new(&REFUSED_EVENTS),
-            unknown_peers: Table::new(&STRANGERS),
+            unknown_peers: Table::new(&UNKNOWN_PEERS),
         }
     }
 }

@@ -253,7 +253,7 @@ const WIDTH: usize = 120;
 
 /// The metric names of each counter, by the rules of the target's first module, or by the general rules if there is
 /// none. Empty if the exporter does not provide names.
-pub(super) fn names_of(run: &Run, counterset: &Counterset) -> BTreeMap<CounterId, Vec<String>> {
+fn names_of(run: &Run, counterset: &Counterset) -> BTreeMap<CounterId, Vec<String>> {
     let infos: Vec<CounterRegInfo> = counterset.counters.iter().map(|counter| counter.info).collect();
     let name_of = |id| {
         let counter = counterset.counters.iter().find(|counter| counter.info.counter_id == id);

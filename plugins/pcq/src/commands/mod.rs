@@ -101,6 +101,8 @@ fn explain_path(problem: &PathProblem) -> CommandError {
     CommandError::failed(problem.to_string(), next_step)
 }
 
+// Samples as JSON.
+
 /// One JSON object per line: the host, the clocks of the reply, and the raw and displayed form of each value, so
 /// that other clients can be compared.
 #[derive(Debug)]

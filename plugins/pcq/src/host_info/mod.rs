@@ -271,7 +271,7 @@ impl BootTime {
     /// The start of the host in seconds since 1970, by a reply's clocks. It is another one if the performance clock began
     /// again, or if the wall clock was set since the last reply.
     #[expect(clippy::cast_precision_loss, reason = "seconds are floating-point by nature")]
-    pub(crate) fn observe(&mut self, clocks: RawClocks) -> Option<f64> {
+    fn observe(&mut self, clocks: RawClocks) -> Option<f64> {
         let inferred_ns = boot_time(clocks.perf_time, clocks.perf_freq, clocks.time_100ns)?;
         let kept = self.last.filter(|last| {
             clocks.perf_time >= last.perf_time && last.inferred_ns.abs_diff(inferred_ns) < STEP_MIN_NS

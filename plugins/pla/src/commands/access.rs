@@ -134,7 +134,7 @@ pub(super) const RELEASE_MAX: Duration = Duration::from_secs(2);
 const OF_SOURCE: usize = reasons::REASONS.len();
 
 /// Those of the source, and after them those of commands.
-pub(super) const SET_REASONS: [DeclaredReason; OF_SOURCE + OF_COMMANDS.len()] = {
+const SET_REASONS: [DeclaredReason; OF_SOURCE + OF_COMMANDS.len()] = {
     let mut all = [OF_COMMANDS[0]; OF_SOURCE + OF_COMMANDS.len()];
     let mut index = 0;
     while index < all.len() {

@@ -173,7 +173,7 @@ fn refuse(key: &str, message: &str) -> Refusal {
 }
 
 /// What of the settings of a set belongs to sets that are not the host's.
-pub(super) fn has_own_content(set: &SetSettings) -> bool {
+fn has_own_content(set: &SetSettings) -> bool {
     let SetSettings { file, name, alerts, counters, log_format, database, time_zone, optional, .. } = set;
     let is_own = file.is_some() || name.is_some() || alerts.is_some() || optional.is_some();
     let is_logged = counters.is_some() || log_format.is_some() || database.is_some() || time_zone.is_some();
@@ -196,7 +196,7 @@ fn key_of_logs(set: &SetSettings) -> Option<&'static str> {
 }
 
 /// Keys that do not belong together.
-pub(super) fn check_sets(set: &SetSettings) -> Result<(), Refusal> {
+fn check_sets(set: &SetSettings) -> Result<(), Refusal> {
     let SetSettings { file, name, start, alerts, counters, category, refresh, schedules, .. } = set;
     if category.is_some() || refresh.is_some() {
         return Err(refuse("", "`category` and `refresh` belong to sets of the host: write `host`, too"));
@@ -227,11 +227,7 @@ pub(super) fn check_sets(set: &SetSettings) -> Result<(), Refusal> {
 }
 
 /// A set in a file that a host exported.
-pub(super) fn sets_of_file(
-    settings: &Settings,
-    set: &SetSettings,
-    path: &Path,
-) -> Result<SetSource, Refusal> {
+fn sets_of_file(settings: &Settings, set: &SetSettings, path: &Path) -> Result<SetSource, Refusal> {
     if !path.is_absolute() {
         return Err(("/file".to_owned(), format!("write an absolute path, not `{}`", path.display())));
     }
@@ -248,7 +244,7 @@ pub(super) fn sets_of_file(
 }
 
 /// A set that is written in the configuration.
-pub(super) fn sets_written_here(
+fn sets_written_here(
     settings: &Settings,
     set: &SetSettings,
     alerts: Vec<Alert>,

@@ -308,7 +308,7 @@ impl LocalTime {
         if is_young || self.backoff.begin(now).is_err() {
             return;
         }
-        match ask(open, collection, deadline).await {
+        match ask_offset(open, collection, deadline).await {
             Ok(west_min) => {
                 (self.west_min, self.read) = (Some(west_min), Some(now));
                 self.backoff.succeeded();
@@ -343,10 +343,10 @@ impl LocalTime {
     }
 }
 
-async fn ask(open: &mut Open, collection: &Collection, deadline: Instant) -> Result<i32, Failure> {
+async fn ask_offset(open: &mut Open, collection: &Collection, deadline: Instant) -> Result<i32, Failure> {
     let pipe = open.side_pipe(REGISTRY, collection, deadline).await?;
     let mut client = registry(pipe.association, deadline);
-    let asked = value(&mut client).await;
+    let asked = time_zone_bias(&mut client).await;
     let failed = |text: String| Failure::new(Stage::Query, GeneralReason::Other, text);
     let value = asked.map_err(|error| {
         let error = error_of_registry(open.session().target(), &error);
@@ -360,7 +360,7 @@ async fn ask(open: &mut Open, collection: &Collection, deadline: Instant) -> Res
     }
 }
 
-async fn value(
+async fn time_zone_bias(
     client: &mut RegistryClient<PipeChannel<'_>>,
 ) -> Result<RegistryValue, counters::rrp::Error<host_session::rpc_client::Error>> {
     let root = client.open_local_machine().await?;

@@ -43,7 +43,7 @@ fn raw_sample(counter_type: CounterType, reading: &Reading) -> RawSample {
     let Reading { value, base, clocks } = reading;
     let first = value.cast_signed();
     let Some(row) = properties(counter_type) else { return RawSample { first, second: 0, multi_count: 1 } };
-    let second = if row.needs.base { base.unwrap_or_default() } else { time(row, clocks) };
+    let second = if row.needs.base { base.unwrap_or_default() } else { clock_of(row, clocks) };
     let multi_count = if row.needs.multi {
         base.and_then(|things| u32::try_from(things).ok()).unwrap_or_default()
     } else {
@@ -62,7 +62,7 @@ fn time_base(counter_type: CounterType, clocks: &RawClocks) -> u64 {
     }
 }
 
-fn time(row: &Properties, clocks: &RawClocks) -> u64 {
+fn clock_of(row: &Properties, clocks: &RawClocks) -> u64 {
     let has_time =
         row.formula.needs_two() && row.formula != Formula::Delta || row.formula == Formula::Elapsed;
     match row.clock {

@@ -1,4 +1,4 @@
-//! Where logs go: the folder of the target.
+//! Where logs go: the folder of the target, and the memory for records that wait.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -198,10 +198,11 @@ impl LibrarySettings for LibraryOptions {
 }
 
 /// What all logs of the process share.
-pub(super) fn log_memory() -> Arc<MemoryPool> {
+fn log_memory() -> Arc<MemoryPool> {
     let make = || {
         let configured = OPTIONS.get().and_then(|options| options.log_memory);
-        let bytes = configured.map_or_else(|| part_of(limit(Path::new("/"))), |size| u64::from(size.0) << 20);
+        let bytes =
+            configured.map_or_else(|| part_of(memory_limit(Path::new("/"))), |size| u64::from(size.0) << 20);
         Arc::new(MemoryPool::new(usize::try_from(bytes).unwrap_or(usize::MAX)))
     };
     Arc::clone(POOL.get_or_init(make))
@@ -213,7 +214,7 @@ fn part_of(limit: Option<u64>) -> u64 {
 }
 
 /// The memory that this process may have: that of the machine, or of a control group that it is in.
-fn limit(root: &Path) -> Option<u64> {
+fn memory_limit(root: &Path) -> Option<u64> {
     let read = |path: &Path| fs::read_to_string(root.join(path)).unwrap_or_default();
     let meminfo = read(Path::new("proc/meminfo"));
     let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:")?.strip_suffix("kB"));
@@ -285,9 +286,9 @@ mod tests {
             write("proc/meminfo", "MemTotal:        8388608 kB\nMemFree:  1 kB\n");
             write("proc/self/cgroup", groups);
             files.iter().for_each(|(path, text)| write(&format!("sys/fs/cgroup/{path}"), text));
-            assert_eq!(limit(root.path()), expected, "{groups}");
+            assert_eq!(memory_limit(root.path()), expected, "{groups}");
         }
-        assert_eq!(limit(Path::new("/nowhere")), None);
+        assert_eq!(memory_limit(Path::new("/nowhere")), None);
         let parts = [None, Some(8 << 20), Some(512 << 20), Some(64 << 30)].map(part_of);
         assert_eq!(parts, [256 << 20, 16 << 20, 128 << 20, 1 << 30]);
     }

@@ -8,7 +8,7 @@ use plugin_sdk::{Failure, GeneralReason, Stage};
 use rpc_cells::{Error, FileSnapshot, Problem, Problems, ReadLimits, Snapshot, read_files};
 
 use super::report::Report;
-use super::{Tally, is_missing, of_directory, of_files, warn_of_missing};
+use super::{Tally, failure_of_directory, failure_of_files, is_missing, warn_of_missing};
 
 /// The files that were there.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Reading<'_> {
         let mut failures = Vec::new();
         for directory in self.directories {
             if let Err(error) = self.read_directory(directory, report, &mut counts, is_cancelled) {
-                let failure = of_directory(&error, self.is_default);
+                let failure = failure_of_directory(&error, self.is_default);
                 if !(self.may_be_missing && is_missing(&failure)) {
                     failures.push(failure);
                 } else if self.known_failed.insert(directory.clone()) {
@@ -73,7 +73,7 @@ impl Reading<'_> {
             Some(failure) => Ok((counts, Some(failure))),
             None => {
                 let failure =
-                    counts.first_failed.as_deref().map(|first| of_files(counts.failed.sum(), first));
+                    counts.first_failed.as_deref().map(|first| failure_of_files(counts.failed.sum(), first));
                 Ok((counts, failure))
             }
         }

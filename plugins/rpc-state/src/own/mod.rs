@@ -200,6 +200,8 @@ impl Settings {
 const DIRECTORIES_MAX: usize = 32;
 const ROWS_MAX: u32 = 16_384;
 
+// Failures of this source.
+
 /// The reasons that the source declares, each at its index.
 const REASONS: &[DeclaredReason] = &[
     DeclaredReason {
@@ -233,7 +235,7 @@ fn no_default_directory() -> Failure {
 }
 
 /// A directory cannot be read.
-fn of_directory(error: &Error, is_default: bool) -> Failure {
+fn failure_of_directory(error: &Error, is_default: bool) -> Failure {
     let index = match error {
         Error::Directory { error, .. } if error.kind() == std::io::ErrorKind::NotFound => MISSING,
         _ => REFUSED,
@@ -264,7 +266,7 @@ fn warn_of_missing(failure: &Failure) {
 }
 
 /// Some files cannot be read, this among them.
-fn of_files(count: u64, first: &str) -> Failure {
+fn failure_of_files(count: u64, first: &str) -> Failure {
     match count {
         1 => failure(UNREADABLE, first),
         _ => failure(UNREADABLE, format_args!("{count} files, one of them: {first}")),
@@ -335,12 +337,12 @@ mod tests {
             (directory(ErrorKind::PermissionDenied), "run_directory_refused"),
             (Error::Refused { path: path(), reason: "it is a link".to_owned() }, "run_directory_refused"),
         ] {
-            let failure = of_directory(&error, false);
+            let failure = failure_of_directory(&error, false);
             assert_eq!((word(&failure), &failure.message), (expected, &error.to_string()));
             let hint = "if `rpc_state.directory` of the configuration is set";
-            assert!(of_directory(&error, true).message.contains(hint));
+            assert!(failure_of_directory(&error, true).message.contains(hint));
         }
         assert_eq!(word(&no_default_directory()), "run_directory_missing");
-        assert_eq!(word(&of_files(2, "a.cells: cut short")), "state_files_unreadable");
+        assert_eq!(word(&failure_of_files(2, "a.cells: cut short")), "state_files_unreadable");
     }
 }

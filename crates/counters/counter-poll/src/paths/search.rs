@@ -6,8 +6,7 @@ use wire::Guid;
 
 use super::plan::{OpenPath, PathPlan, compiled, pick};
 use super::problem::{FindError, PathProblem};
-use crate::registration::{self, Name, Trouble};
-use crate::registration::{Client, Error, HostChannel};
+use crate::registration::{self, Client, Error, HostChannel, Name, Trouble};
 use crate::stalls::{self, Stalls};
 use crate::{classic, survey};
 

@@ -315,6 +315,8 @@ impl<I: SeriesIds> CountersetPoller<I> {
 
 const TEXT_LABEL: &str = "text";
 
+// Where series and values go.
+
 /// What a caller calls families, series, and why it may not know all countersets of a host.
 pub trait SeriesIds: Debug + 'static {
     /// A family that the sink took.

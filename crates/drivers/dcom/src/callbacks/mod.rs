@@ -230,7 +230,7 @@ struct Resolver {
 }
 
 impl Resolver {
-    pub(crate) const fn new(table: Arc<Table>) -> Self {
+    const fn new(table: Arc<Table>) -> Self {
         Self { table }
     }
 }

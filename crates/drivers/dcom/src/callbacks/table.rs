@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use com::dcom::types::{Oid, Oxid, ReferenceFlags, SetId, StdObjref};
 use com::dcom::wire::Objref;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rpc::orpc::{IUnknown, ObjectInterface};
 use wire::Guid;
-
-use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{AdvertisedAddress, ExportedObject, NoRandomness};
 use crate::rpc_server::Refusal;
@@ -121,7 +120,7 @@ impl Table {
         self.read().interfaces.get(&ipid).cloned()
     }
 
-    /// Tells the objects of a peer that its connection was refused; one of no object is a stranger.
+    /// Tells the objects of a peer that its connection was refused; one of no object is counted as unknown.
     pub(crate) fn refused(&self, peer: IpAddr, reason: Refusal, error: Option<&dcerpc::Error>) {
         if reason == Refusal::Address {
             let mut unknown_peers = self.unknown_peers.lock();

@@ -69,11 +69,11 @@ enum Usability {
 }
 
 impl Usability {
-    pub(crate) const fn is_free(self) -> bool {
+    const fn is_free(self) -> bool {
         matches!(self, Self::Free)
     }
 
-    pub(crate) fn begin(&mut self, operation: Operation, what: &'static str) -> Result<(), Error> {
+    fn begin(&mut self, operation: Operation, what: &'static str) -> Result<(), Error> {
         match *self {
             Self::Free => {
                 *self = Self::Busy;
@@ -85,7 +85,7 @@ impl Usability {
     }
 
     /// The end of an operation that began, if what it used has not ended meanwhile.
-    pub(crate) fn end<T>(&mut self, outcome: Result<T, Error>) -> Result<T, Error> {
+    fn end<T>(&mut self, outcome: Result<T, Error>) -> Result<T, Error> {
         match &outcome {
             Ok(_) if *self == Self::Busy => *self = Self::Free,
             Ok(_) => {}
@@ -157,7 +157,7 @@ const fn of_rpc(error: &dcerpc::Error) -> ErrorKind {
     }
 }
 
-const WHAT: &str = "the stream";
+const STREAM: &str = "the stream";
 
 /// RPC directly over a stream, `ncacn_ip_tcp`.
 pub struct TcpTransport {
@@ -197,7 +197,7 @@ impl TcpTransport {
 
 impl Transport for TcpTransport {
     async fn send(&mut self, pdu: &[u8], operation: Operation, deadline: Instant) -> Result<(), Error> {
-        self.usability.begin(operation, WHAT)?;
+        self.usability.begin(operation, STREAM)?;
         let outcome = timeout_at(deadline, self.write(pdu)).await;
         self.end(operation, outcome)
     }
@@ -213,7 +213,7 @@ impl Transport for TcpTransport {
     }
 
     async fn receive(&mut self, operation: Operation, deadline: Instant) -> Result<Vec<u8>, Error> {
-        self.usability.begin(operation, WHAT)?;
+        self.usability.begin(operation, STREAM)?;
         let outcome = timeout_at(deadline, self.read()).await;
         self.end(operation, outcome)
     }

@@ -247,7 +247,7 @@ impl Stored for ObjectCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Operation {
     pub opnum: u16,
-    /// The cell of its [`Interface`](Interface).
+    /// The cell of its [`Interface`].
     pub interface: CellId,
     /// The front of its name in the IDL.
     pub name: Name<47>,

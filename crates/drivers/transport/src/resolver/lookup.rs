@@ -154,7 +154,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Sorts addresses by RFC 6724, best first: reachable ones before others, then by the precedence of their networks.
 /// Equal ones keep their order.
-pub(crate) fn sort_addresses(addresses: &mut [IpAddr]) {
+fn sort_addresses(addresses: &mut [IpAddr]) {
     addresses.sort_by_cached_key(|address| (!has_route(*address), precedence(*address)));
 }
 

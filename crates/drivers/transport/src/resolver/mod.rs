@@ -128,7 +128,7 @@ struct Answer {
 
 impl Answers {
     /// The addresses of a name, as long as the name server allowed to keep them.
-    pub(crate) fn fresh(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
+    fn fresh(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
         self.0
             .lock()
             .get(name)
@@ -137,12 +137,12 @@ impl Answers {
     }
 
     /// The last good addresses of a name, used while no name server answers.
-    pub(crate) fn last_good(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
+    fn last_good(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
         self.0.lock().get(name).filter(|answer| answer.is_usable(now)).map(|answer| answer.addresses.clone())
     }
 
     /// Caches an answer for its `time_to_live`.
-    pub(crate) fn keep(&self, name: &str, addresses: &[IpAddr], time_to_live: Duration, now: Instant) {
+    fn keep(&self, name: &str, addresses: &[IpAddr], time_to_live: Duration, now: Instant) {
         let mut answers = self.0.lock();
         if answers.len() >= NAMES_MAX && !answers.contains_key(name) {
             answers.retain(|_, answer| now < answer.fresh_until);
@@ -156,12 +156,12 @@ impl Answers {
     }
 
     /// Removes a name that has no address any more.
-    pub(crate) fn forget(&self, name: &str) {
+    fn forget(&self, name: &str) {
         self.0.lock().remove(name);
     }
 
     /// Marks every answer as stale, because the name servers have changed.
-    pub(crate) fn expire(&self, now: Instant) {
+    fn expire(&self, now: Instant) {
         self.0.lock().values_mut().for_each(|answer| answer.fresh_until = answer.fresh_until.min(now));
     }
 }

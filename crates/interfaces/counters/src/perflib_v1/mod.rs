@@ -216,6 +216,8 @@ fn index_of(text: WideStr<'_>) -> Option<u32> {
     Some(index)
 }
 
+// One object of a block.
+
 /// `PERF_OBJECT_TYPE` of winperf.h: an object with its counters, instances and values.
 ///
 /// INVARIANT: all structures in it were checked once, so reading them cannot fail.

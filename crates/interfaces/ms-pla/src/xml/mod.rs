@@ -178,18 +178,18 @@ impl Element {
 /// When a name or a text has characters that XML does not have.
 fn write_document(root: &Element) -> Result<String, Error> {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-16\"?>\r\n");
-    write(root, 0, &mut text)?;
+    write_element(root, 0, &mut text)?;
     Ok(text)
 }
 
 /// A model is not deep, and what was read is no deeper than its limit.
-fn write(element: &Element, depth: usize, text: &mut String) -> Result<(), Error> {
-    check(element, &element.name)?;
+fn write_element(element: &Element, depth: usize, text: &mut String) -> Result<(), Error> {
+    check_chars(element, &element.name)?;
     indent(depth, text);
     text.push('<');
     text.push_str(&element.name);
     for attribute in &element.attributes {
-        check(element, &attribute.value)?;
+        check_chars(element, &attribute.value)?;
         text.push(' ');
         text.push_str(&attribute.name);
         text.push_str("=\"");
@@ -209,15 +209,15 @@ fn write(element: &Element, depth: usize, text: &mut String) -> Result<(), Error
     for node in &element.nodes {
         match node {
             Node::Text(part) => {
-                check(element, part)?;
+                check_chars(element, part)?;
                 push_escaped(part, false, text);
             }
             Node::Element(inner) if is_mixed => {
                 let mut part = String::new();
-                write(inner, 0, &mut part)?;
+                write_element(inner, 0, &mut part)?;
                 text.push_str(part.strip_suffix("\r\n").unwrap_or(&part));
             }
-            Node::Element(inner) => write(inner, depth + 1, text)?,
+            Node::Element(inner) => write_element(inner, depth + 1, text)?,
         }
     }
     if !is_mixed {
@@ -256,7 +256,7 @@ pub const fn is_char(char: char) -> bool {
     matches!(char, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
 
-fn check(element: &Element, text: &str) -> Result<(), Error> {
+fn check_chars(element: &Element, text: &str) -> Result<(), Error> {
     if text.chars().all(is_char) {
         Ok(())
     } else {

@@ -1,6 +1,6 @@
 //! How the records of the schema are declared.
 
-/// Values that cannot be read of which a document reports: more than anybody lists.
+/// Values that cannot be read and are reported of one document: more than anybody lists.
 pub(super) const UNREAD_MAX: usize = 10_000;
 
 /// A structure for an element with elements: of `one` kind there is one or none, of `many` any number.

@@ -114,22 +114,22 @@ struct FreeDisk {
     before: u64,
     measured: u64,
     /// Bytes of the disk that were given back since.
-    pub(crate) freed: u64,
+    freed: u64,
 }
 
 impl FreeDisk {
-    pub(crate) fn of(root: BorrowedFd<'_>) -> Result<Self> {
+    fn of(root: BorrowedFd<'_>) -> Result<Self> {
         let before = free_bytes(root)?;
         Ok(Self { before, measured: before, freed: 0 })
     }
 
-    pub(crate) fn measure(&mut self, root: BorrowedFd<'_>) -> Result<()> {
+    fn measure(&mut self, root: BorrowedFd<'_>) -> Result<()> {
         self.measured = free_bytes(root)?;
         Ok(())
     }
 
     /// Bytes that are free, or will be: some file systems give space back a while after a file is deleted.
-    pub(crate) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.measured.max(self.before.saturating_add(self.freed))
     }
 }
@@ -161,6 +161,8 @@ fn check_before_running(limits: &FolderLimits, count: u64, root: BorrowedFd<'_>)
     }
     Ok(())
 }
+
+// The data manager of one set, and what a run of it did.
 
 /// Failures that are kept of a run; further ones are only counted.
 const FAILURES_MAX: usize = 1000;

@@ -116,20 +116,20 @@ impl fmt::Debug for DataSetId {
 
 #[derive(Debug)]
 struct Table {
-    pub(crate) name: &'static str,
-    pub(crate) columns: &'static [TableColumn],
+    name: &'static str,
+    columns: &'static [TableColumn],
     /// What follows the columns.
-    pub(crate) keys: &'static str,
+    keys: &'static str,
     /// An index on this column, for our own look-ups.
-    pub(crate) index: Option<&'static str>,
+    index: Option<&'static str>,
 }
 
 /// A column of a table.
 #[derive(Debug)]
 struct TableColumn {
-    pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) is_required: bool,
+    name: &'static str,
+    kind: Kind,
+    is_required: bool,
 }
 
 /// What a column holds.
@@ -209,7 +209,7 @@ const SELECT_COUNTERS: &str = "SELECT CounterID, MachineName, ObjectName, Counte
 
 impl Table {
     /// The statements that make the table; `type_of` says what a dialect calls its types, `ending` what it wants after it.
-    pub(crate) fn create(&self, type_of: fn(Kind) -> String, ending: &str) -> String {
+    fn create(&self, type_of: fn(Kind) -> String, ending: &str) -> String {
         let column = |column: &TableColumn| {
             let null = if column.is_required { " NOT NULL" } else { "" };
             format!("{} {}{null}", column.name, type_of(column.kind))
@@ -225,7 +225,7 @@ impl Table {
     }
 
     /// The names of its columns.
-    pub(crate) fn column_names(&self) -> String {
+    fn column_names(&self) -> String {
         self.columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ")
     }
 }
@@ -238,15 +238,17 @@ const fn optional(name: &'static str, kind: Kind) -> TableColumn {
     TableColumn { name, kind, is_required: false }
 }
 
+// What one transaction adds, and what it comes to.
+
 /// Some records of a batch, which one transaction adds.
 #[derive(Clone, Debug)]
 struct Chunk {
     /// Which records of the batch.
-    pub(crate) records: Range<usize>,
+    records: Range<usize>,
     /// How many records of the log there are before these.
-    pub(crate) before: u32,
+    before: u32,
     /// Whether the first of them is the first of the writer.
-    pub(crate) is_first: bool,
+    is_first: bool,
 }
 
 /// How many values a transaction has at most, if a single record does not have more.
@@ -254,7 +256,7 @@ const VALUES_MAX: usize = 50_000;
 
 impl Chunk {
     /// The records from `start` that go into the next transaction, which begins with this.
-    pub(crate) fn next(progress: &mut Progress, batch: &Batch, start: usize, columns: usize) -> Self {
+    fn next(progress: &mut Progress, batch: &Batch, start: usize, columns: usize) -> Self {
         let records_max = (VALUES_MAX / columns.max(1)).max(1);
         let records = start..batch.len().min(start + records_max);
         let is_first = progress.is_at_start();
@@ -262,15 +264,12 @@ impl Chunk {
         Self { records, before, is_first }
     }
 
-    pub(crate) fn rows<'a>(&self, batch: &'a Batch) -> impl Iterator<Item = Row<'a>> + use<'a> {
+    fn rows<'a>(&self, batch: &'a Batch) -> impl Iterator<Item = Row<'a>> + use<'a> {
         batch.rows().skip(self.records.start).take(self.records.len())
     }
 
     /// `RecordIndex` of each record, whether it is the first of the writer, and the record. PDH counts from 1.
-    pub(crate) fn numbered<'a>(
-        &self,
-        batch: &'a Batch,
-    ) -> impl Iterator<Item = (i32, bool, Row<'a>)> + use<'a> {
+    fn numbered<'a>(&self, batch: &'a Batch) -> impl Iterator<Item = (i32, bool, Row<'a>)> + use<'a> {
         let (before, is_first) = (self.before, self.is_first);
         self.rows(batch).zip(1_u32..).map(move |(row, count)| {
             let index = before.saturating_add(count).min(RECORDS_MAX).cast_signed();
@@ -279,7 +278,7 @@ impl Chunk {
     }
 
     /// How many records there are with these.
-    pub(crate) fn after(&self, log: &Log) -> Result<u32, SinkError> {
+    fn after(&self, log: &Log) -> Result<u32, SinkError> {
         let more = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         let after = self.before.saturating_add(more);
         if after <= RECORDS_MAX {

@@ -254,7 +254,7 @@ pub(super) fn schema() -> Result<TypePtr, ParquetError> {
 }
 
 /// How it is written. Pages are of version 1 and encodings are the oldest ones, which every reader knows.
-pub(super) fn properties() -> Result<WriterPropertiesPtr, ParquetError> {
+fn properties() -> Result<WriterPropertiesPtr, ParquetError> {
     let properties = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
         .set_created_by("perfmon-exporter".to_owned())

@@ -101,7 +101,7 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02X}")).collect()
     }
 
-    // Both vectors stand in the appendix of Microsoft's "SMB 2 and SMB 3 security in Windows 10: the anatomy of
+    // Both vectors are in the appendix of Microsoft's "SMB 2 and SMB 3 security in Windows 10: the anatomy of
     // signing and cryptographic keys" (Open Specifications blog): the master channels of 3.0 and of 3.1.1.
     #[test]
     fn keys_of_3_0_are_those_that_microsoft_published() {

@@ -116,6 +116,8 @@ fn coding(header: &str) {
     }
 }
 
+// What receivers of alerts answer.
+
 /// The fields that mean something, and one that does not.
 const FIELDS: [&str; 3] = ["retry-after", "location", "content-type"];
 const STATUSES: [u16; 16] = [200, 204, 299, 300, 302, 308, 400, 401, 403, 404, 408, 413, 429, 500, 503, 999];
@@ -156,6 +158,8 @@ pub fn alerts_answer(bytes: &[u8]) {
     assert!(!message.contains(char::is_control), "{message:?}");
     assert_eq!(parsers::verdict(status, &fields, body, now).as_ref(), Some(&verdict));
 }
+
+// Expressions in rules.
 
 /// What `keep` and `drop` make of a value by an expression: it is compiled, or refused for a reason; one of the two
 /// actions takes a series and the other one does not; the whole value is compared; and where an expression means the

@@ -140,7 +140,7 @@ const MIDDLE_END: u64 = 3 << 30;
 const HIGH_START: u64 = 4 << 30;
 
 /// A `CM_RESOURCE_LIST` of wdm.h whose memory adds up to `bytes`.
-pub(super) fn physical_memory(bytes: u64) -> RegistryValue {
+fn physical_memory(bytes: u64) -> RegistryValue {
     let low = bytes.min(LOW);
     let middle = (bytes - low).min(MIDDLE_END - MIDDLE_START);
     let parts = [(LOW_START, low), (MIDDLE_START, middle), (HIGH_START, bytes - low - middle)];

@@ -255,11 +255,7 @@ fn accept(
 
 /// The answer to a message that binds a service which refuses it. `None` for other messages: the association answers
 /// those.
-pub(super) fn refuse_bind(
-    services: &[Arc<dyn Service>],
-    behaviour: &Behaviour,
-    message: &[u8],
-) -> Option<Reply> {
+fn refuse_bind(services: &[Arc<dyn Service>], behaviour: &Behaviour, message: &[u8]) -> Option<Reply> {
     let pdu = Pdu::decode(message).ok()?;
     let request = match pdu.header.packet_type {
         PacketType::BIND => BindRequest::Bind,

@@ -238,7 +238,7 @@ fn step(host: &WindowsHost, logon: &mut Logon, token: &[u8]) -> AuthReply {
     };
     match result {
         Ok(Step::Continue(token)) => AuthReply::Continue(token),
-        // Who knows its password learns the state of an account; that it is locked, everybody.
+        // Whoever knows its password learns the state of an account; everybody learns that it is locked.
         Ok(Step::Done(token)) if status == NtStatus::STATUS_SUCCESS => match context.session_key() {
             Ok(key) => {
                 AuthReply::Done { token: token.unwrap_or_default(), session_key: key.as_bytes().to_vec() }

@@ -1,14 +1,13 @@
 //! What goes back to the client: answers, refusals, and the interim ones of what takes its time.
 
-use tracing::debug;
-use wire::{Encode, NtStatus};
-
-use super::Request;
-use super::Waiting;
-use super::connection::ServerConnection;
 use ms_smb2::Error;
 use ms_smb2::packet::{Packet, Stamp};
 use ms_smb2::wire::{ErrorResponse, Flags, Header, Owner};
+use tracing::debug;
+use wire::{Encode, NtStatus};
+
+use super::connection::ServerConnection;
+use super::{Request, Waiting};
 
 impl ServerConnection {
     pub(super) fn answer(&mut self, request: &Request, body: &impl Encode) -> Result<(), Error> {

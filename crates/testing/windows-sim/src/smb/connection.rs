@@ -1,15 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use tracing::{debug, trace};
-use wire::{Decode as _, Guid, NtStatus, ReadCursor};
-
-use super::{File, FileId, Request, RequestId, ServerConfig, ServerEvent, Session};
 use ms_smb2::crypto::PreauthHash;
 use ms_smb2::packet::{Deframer, split_compound};
 use ms_smb2::wire::{
     Capabilities, Command, EmptyBody, Flags, Header, Owner, SecurityMode, Smb1Negotiate, TransformHeader,
 };
 use ms_smb2::{Cipher, Dialect, DialectRevision, Error, SigningAlgorithm};
+use tracing::{debug, trace};
+use wire::{Decode as _, Guid, NtStatus, ReadCursor};
+
+use super::{File, FileId, Request, RequestId, ServerConfig, ServerEvent, Session};
 
 /// A server's connection to one client, with any number of sessions.
 ///

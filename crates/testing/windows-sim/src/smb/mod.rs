@@ -33,6 +33,7 @@
 //! client.tree_connect(r"\\server\IPC$")?; // and so on, with pipes
 //! # Ok::<(), ms_smb2::Error>(())
 //! ```
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod answers;
 mod connection;
@@ -43,19 +44,18 @@ mod session;
 use core::fmt;
 use std::collections::VecDeque;
 
+use ms_smb2::crypto::{Opener, PreauthHash};
+use ms_smb2::packet::Keys;
+use ms_smb2::wire::{
+    Command, EmptyBody, FileInfoClass, Header, QueryInfoRequest, QueryInfoResponse, ShareType,
+    TreeConnectRequest, TreeConnectResponse,
+};
+use ms_smb2::{Cipher, Dialect, Error, SigningAlgorithm};
 use wire::{Decode as _, FileTime, Guid, NtStatus, ReadCursor};
 
 pub use self::connection::ServerConnection;
 
 use self::pipe::body;
-use ms_smb2::crypto::{Opener, PreauthHash};
-use ms_smb2::packet::Keys;
-use ms_smb2::wire::Command;
-use ms_smb2::wire::{
-    EmptyBody, FileInfoClass, Header, QueryInfoRequest, QueryInfoResponse, ShareType, TreeConnectRequest,
-    TreeConnectResponse,
-};
-use ms_smb2::{Cipher, Dialect, Error, SigningAlgorithm};
 
 /// What a response needs to know of its request.
 #[derive(Clone, Copy, Debug)]

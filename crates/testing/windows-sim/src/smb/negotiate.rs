@@ -1,9 +1,3 @@
-use tracing::debug;
-use wire::{Decode as _, NtStatus, ReadCursor};
-
-use super::Request;
-use super::connection::{Agreement, ServerConnection};
-use super::{Encryption, ServerConfig};
 use ms_smb2::packet::{Packet, Stamp};
 use ms_smb2::wire::{
     Capabilities, Command, ControlCode, Flags, HASH_SHA512, Header, IoctlRequest, IoctlResponse,
@@ -11,6 +5,11 @@ use ms_smb2::wire::{
     ValidateNegotiateRequest, ValidateNegotiateResponse,
 };
 use ms_smb2::{Cipher, Dialect, DialectRevision, Error, SigningAlgorithm};
+use tracing::debug;
+use wire::{Decode as _, NtStatus, ReadCursor};
+
+use super::connection::{Agreement, ServerConnection};
+use super::{Encryption, Request, ServerConfig};
 
 impl ServerConnection {
     /// [MS-SMB2] 3.3.5.3.1: an old greeting that also names SMB 2 is answered in SMB 2 with "go on there".

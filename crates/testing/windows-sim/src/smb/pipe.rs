@@ -1,17 +1,15 @@
 use std::collections::VecDeque;
 
 use ::wire::{Decode, NtStatus, ReadCursor};
-
-use super::Request;
-use super::connection::ServerConnection;
-use super::{File, Waiting};
-use super::{FileId, RequestId, ServerEvent, SessionId};
 use ms_smb2::Error;
 use ms_smb2::packet::credit_charge;
 use ms_smb2::wire::{
     self, CloseRequest, CloseResponse, ControlCode, CreateRequest, CreateResponse, Header, IoctlRequest,
     IoctlResponse, Owner, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
 };
+
+use super::connection::ServerConnection;
+use super::{File, FileId, Request, RequestId, ServerEvent, SessionId, Waiting};
 
 impl ServerConnection {
     pub(super) fn handle_create(&mut self, request: &Request, message: &[u8]) -> Result<(), Error> {

@@ -1,16 +1,13 @@
-use tracing::debug;
-use wire::{Decode as _, NtStatus, ReadCursor};
-use zeroize::Zeroizing;
-
-use super::Encryption;
-use super::Request;
-use super::connection::ServerConnection;
-use super::{AuthReply, ServerEvent, SessionId};
-use super::{Session, State};
 use ms_smb2::Error;
 use ms_smb2::crypto::{KeyMaterial, Side};
 use ms_smb2::packet::Keys;
 use ms_smb2::wire::{Command, EmptyBody, Header, SessionFlags, SessionSetupRequest, SessionSetupResponse};
+use tracing::debug;
+use wire::{Decode as _, NtStatus, ReadCursor};
+use zeroize::Zeroizing;
+
+use super::connection::ServerConnection;
+use super::{AuthReply, Encryption, Request, ServerEvent, Session, SessionId, State};
 
 impl ServerConnection {
     pub(super) fn handle_session_setup(

@@ -121,10 +121,12 @@ fn check_powershell(command: &str) -> Result<()> {
         let mut words = part.split_whitespace();
         let name = words.next().unwrap_or_default();
         let Some((_, parameters)) = COMMANDS.iter().find(|(known, _)| *known == name) else {
-            return Err(format!("`{name}` is not in the list of windows.rs").into());
+            return Err(format!("`{name}` is not in `COMMANDS` of conformance/documents/mod.rs").into());
         };
         if let Some(unknown) = words.find(|word| word.starts_with('-') && !parameters.contains(word)) {
-            return Err(format!("`{name}` has no `{unknown}` in the list of windows.rs").into());
+            return Err(
+                format!("`{name}` has no `{unknown}` in `COMMANDS` of conformance/documents/mod.rs").into()
+            );
         }
     }
     Ok(())

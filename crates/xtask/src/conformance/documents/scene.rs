@@ -286,7 +286,7 @@ fn loaded_credentials(unit: &str) -> impl Iterator<Item = (&str, &str)> {
 // Commands for developers: whether they exist, without running them.
 
 /// Whether cargo, or this tool, would take the command.
-pub(super) fn check_command(workspace: &Workspace, command: &str) -> Result<()> {
+fn check_command(workspace: &Workspace, command: &str) -> Result<()> {
     let words = words(command)?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
@@ -306,7 +306,10 @@ pub(super) fn check_command(workspace: &Workspace, command: &str) -> Result<()> 
             Ok(())
         }
         ["cargo", "fuzz", ..] | ["cp", ..] => Ok(()),
-        _ => Err(format!("`{command}`: there is no check for it; see developer.rs").into()),
+        _ => Err(format!(
+            "`{command}`: there is no check for it; see `check_command` of conformance/documents/scene.rs"
+        )
+        .into()),
     }
 }
 

@@ -323,7 +323,7 @@ impl Registry {
 // Converts a plugin's family to the model.
 
 /// A family under another name.
-pub(super) fn moved(origin: &Family, sample_name: &str) -> Family {
+fn moved(origin: &Family, sample_name: &str) -> Family {
     let (name, kind) = family_of(sample_name, origin.kind);
     let keeps_unit = !origin.unit.is_empty() && name.ends_with(&format!("_{}", origin.unit));
     let unit = if keeps_unit && kind != Kind::Info { origin.unit.clone() } else { String::new() };

@@ -3,7 +3,7 @@
 //! Rules are compiled once, when the configuration is read, and applied when a series is registered; a sample never
 //! pays for them. What they see is what Prometheus would: `__name__` is the name on the sample, with `_total` where
 //! there is one, `target` and the labels of the configuration are there. What depends on nothing but the name is
-//! decided once for a whole family ([`Plan`]), so that a plugin leaves it at once.
+//! decided once for a whole family ([`Plan`]), so that a plugin leaves it out from the beginning.
 //!
 //! Where our rules end differently than on a Prometheus server:
 //!

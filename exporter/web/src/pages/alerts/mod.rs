@@ -194,18 +194,18 @@ fn receivers_table(html: &mut Html, receivers: &[Arc<Counts>], now: SystemTime) 
         let last = receiver.last();
         html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><strong>").name(receiver.name());
         html.ours("</strong><span class=\"sub\">").ours(receiver.kind().as_str()).ours("</span></th>");
-        state(html, &last);
+        receiver_state(html, &last);
         cell(html, "Last success", last.success.map_or("–".to_owned(), |time| ago(now, time)));
-        number(html, "Sent", receiver.sent());
-        number(html, "To be sent", receiver.waiting());
-        number(html, "Not delivered", receiver.dropped().iter().map(|(_, count)| count).sum());
-        failure(html, &last, now);
+        receiver_number(html, "Sent", receiver.sent());
+        receiver_number(html, "To be sent", receiver.waiting());
+        receiver_number(html, "Not delivered", receiver.dropped().iter().map(|(_, count)| count).sum());
+        receiver_failure(html, &last, now);
         html.ours("</tr>\n");
     }
     html.ours("</tbody></table>");
 }
 
-fn state(html: &mut Html, last: &Last) {
+fn receiver_state(html: &mut Html, last: &Last) {
     let (class, sign, word) = match last.is_up() {
         Some(true) => ("up", "✓", "up"),
         Some(false) => ("down", "✕", "failing"),
@@ -215,12 +215,12 @@ fn state(html: &mut Html, last: &Last) {
     html.ours("\"><span aria-hidden=\"true\">").ours(sign).ours("</span> ").ours(word).ours("</span></td>");
 }
 
-fn number(html: &mut Html, name: &'static str, number: u64) {
+fn receiver_number(html: &mut Html, name: &'static str, number: u64) {
     html.ours("<td role=\"cell\" class=\"number\"").attr("data-label", name).ours(">");
     html.text(count(number)).ours("</td>");
 }
 
-fn failure(html: &mut Html, last: &Last, now: SystemTime) {
+fn receiver_failure(html: &mut Html, last: &Last, now: SystemTime) {
     let Some((time, trouble, message)) = &last.failure else {
         html.ours("<td role=\"cell\"></td>");
         return;

@@ -223,7 +223,7 @@ fn sets_table(html: &mut Html, sets: &[Set], now: SystemTime) {
             ("Failures", "near"),
         ];
         head(html, "Sets that log counters", columns.into_iter());
-        sets.iter().take(SETS_MAX).for_each(|set| write(html, set, now));
+        sets.iter().take(SETS_MAX).for_each(|set| set_row(html, set, now));
         html.ours("</tbody></table>");
         if let Some(more @ 1..) = sets.len().checked_sub(SETS_MAX) {
             html.ours("<p class=\"note\">").text(count(more as u64)).ours(" more sets are not shown.</p>");
@@ -231,16 +231,16 @@ fn sets_table(html: &mut Html, sets: &[Set], now: SystemTime) {
     });
 }
 
-fn write(html: &mut Html, set: &Set, now: SystemTime) {
+fn set_row(html: &mut Html, set: &Set, now: SystemTime) {
     html.ours("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\"><strong>").name(&set.name);
     html.ours("</strong><span class=\"sub\"><a").href(&Url::of("targets").step(&set.target)).ours(">");
     html.name(&set.target).ours("</a> · ").name(&set.module).ours("</span></th>");
     html.ours("<td role=\"cell\" class=\"near\" data-label=\"Status\"><div>");
     if set.is_failing {
-        status(html, "failing");
+        set_status(html, "failing");
         html.ours("<span class=\"sub\">records are not written: the log of the exporter says why</span>");
     } else {
-        status(html, &set.status);
+        set_status(html, &set.status);
     }
     html.ours("</div></td>");
     cell(html, "Serial", figure(set.serial_number));
@@ -248,7 +248,7 @@ fn write(html: &mut Html, set: &Set, now: SystemTime) {
     match set.next_start {
         Some(at) => {
             html.text(moment(at));
-            if let Some(left) = left(at, now) {
+            if let Some(left) = time_left(at, now) {
                 html.ours("<span class=\"sub\">in ").text(span(left)).ours("</span>");
             }
         }
@@ -263,7 +263,7 @@ fn write(html: &mut Html, set: &Set, now: SystemTime) {
     html.ours("</tr>\n");
 }
 
-fn status(html: &mut Html, status: &str) {
+fn set_status(html: &mut Html, status: &str) {
     let (class, sign) = match status {
         "running" => ("up", "✓"),
         "" => {
@@ -281,7 +281,7 @@ fn figure(value: Option<f64>) -> String {
     value.map_or("–".to_owned(), number)
 }
 
-fn left(at: f64, now: SystemTime) -> Option<Duration> {
+fn time_left(at: f64, now: SystemTime) -> Option<Duration> {
     let at = SystemTime::UNIX_EPOCH.checked_add(Duration::try_from_secs_f64(at).ok()?)?;
     at.duration_since(now).ok()
 }

@@ -98,7 +98,7 @@ fn random<const LEN: usize>() -> [u8; LEN] {
     bytes
 }
 
-const OPERATION: Operation = Operation::Authenticate;
+const AUTHENTICATE: Operation = Operation::Authenticate;
 
 impl SmbConnection {
     /// Authenticates to the server by SPNEGO. One attempt: a wrong password is sent once.
@@ -109,12 +109,12 @@ impl SmbConnection {
     /// # Errors [`Error::Status`] with the server's reason if it refuses; the connection is then unusable.
     pub async fn authenticate(&mut self, credentials: Credentials, deadline: Instant) -> Result<(), Error> {
         if self.state != State::Negotiated {
-            return Err(self.unusable(OPERATION));
+            return Err(self.unusable(AUTHENTICATE));
         }
         self.credentials = Some(credentials);
         match timeout_at(deadline, self.exchange_tokens()).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(self.timed_out(OPERATION)),
+            Err(_) => Err(self.timed_out(AUTHENTICATE)),
         }
     }
 
@@ -139,8 +139,8 @@ impl SmbConnection {
     }
 
     async fn run_context(&mut self) -> Result<(), Error> {
-        let security_failed = |source| Error::Security { operation: OPERATION, source };
-        let smb_failed = |source| Error::Smb { operation: OPERATION, source };
+        let security_failed = |source| Error::Security { operation: AUTHENTICATE, source };
+        let smb_failed = |source| Error::Smb { operation: AUTHENTICATE, source };
         let mut context = self.new_context()?;
         let mut token = Vec::new();
         for _leg in 0..self.options.auth_legs_max {
@@ -167,18 +167,19 @@ impl SmbConnection {
     fn new_context(&self) -> Result<Box<dyn SecurityContext>, Error> {
         let credentials = self.credentials.as_ref().ok_or(protocol("there are no credentials"))?;
         let options = ClientOptions::new(Mechanism::Negotiate, self.target_name.as_str(), Usage::Smb);
-        ssp::client(credentials, options).map_err(|source| Error::Security { operation: OPERATION, source })
+        ssp::client(credentials, options)
+            .map_err(|source| Error::Security { operation: AUTHENTICATE, source })
     }
 
     /// The server's token, and whether it expects another one from us.
     async fn answer(&mut self) -> Result<(Vec<u8>, bool), Error> {
         loop {
-            match self.event(OPERATION).await? {
+            match self.event(AUTHENTICATE).await? {
                 Event::SessionSetup { token, more } => return Ok((token, more)),
                 Event::SessionRefused { status } => return Err(self.refused(status)),
                 // Answers to requests that were in flight when the session expired.
                 Event::Pending { .. } | Event::Completed { .. } | Event::SessionExpired { .. } => {}
-                _ => return Err(unexpected(OPERATION)),
+                _ => return Err(unexpected(AUTHENTICATE)),
             }
         }
     }
@@ -188,9 +189,9 @@ impl SmbConnection {
     fn refused(&self, status: NtStatus) -> Error {
         let has_encryption = self.negotiated().is_some_and(|negotiated| negotiated.cipher.is_some());
         if status == NtStatus::STATUS_ACCESS_DENIED && !has_encryption {
-            Error::Smb { operation: OPERATION, source: ms_smb2::Error::EncryptionDisabled }
+            Error::Smb { operation: AUTHENTICATE, source: ms_smb2::Error::EncryptionDisabled }
         } else {
-            Error::Status { operation: OPERATION, status }
+            Error::Status { operation: AUTHENTICATE, status }
         }
     }
 }
@@ -203,12 +204,12 @@ fn finish(context: &mut dyn SecurityContext, token: &[u8]) -> Result<(), Error> 
     match context.step(token) {
         Ok(Step::Done(None)) => Ok(()),
         Ok(_) => Err(protocol("the server admitted us before the exchange of tokens was over")),
-        Err(source) => Err(Error::Security { operation: OPERATION, source }),
+        Err(source) => Err(Error::Security { operation: AUTHENTICATE, source }),
     }
 }
 
 const fn protocol(reason: &'static str) -> Error {
-    Error::Protocol { operation: OPERATION, reason }
+    Error::Protocol { operation: AUTHENTICATE, reason }
 }
 
 // READs of pipes, of which several may be in flight.

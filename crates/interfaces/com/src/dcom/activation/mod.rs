@@ -33,7 +33,7 @@ pub struct ObjectExporter {
     pub version: ComVersion,
 }
 
-/// What a client gets for an [`ActivationRequest`](ActivationRequest).
+/// What a client gets for an [`ActivationRequest`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activation {
     /// The program that has the object.

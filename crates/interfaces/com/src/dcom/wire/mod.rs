@@ -124,6 +124,8 @@ impl<'de> Decode<'de> for StdObjref {
     }
 }
 
+// Where an object is used.
+
 const VERSION: (u16, u16) = (1, 1);
 const CTXMSHLFLAGS_BYVAL: u32 = 2;
 
@@ -208,6 +210,8 @@ impl<'de> Decode<'de> for Context<'de> {
         Ok(Self { id, count, properties: Cow::Borrowed(src.read_slice(src.len())) })
     }
 }
+
+// What an object says about a failure.
 
 /// UTF-16 code units of a text, with its NUL: it is shown to people, and Windows' are a few hundred long.
 pub const TEXT_UNITS_MAX: u32 = 4096;

@@ -122,32 +122,32 @@ impl Set<'_> {
 
 /// One action with one folder. Its steps can be repeated: each looks what is done already.
 struct Job<'a, 'm> {
-    pub(crate) folder: BorrowedFd<'a>,
-    pub(crate) name: &'a str,
-    pub(crate) action: &'a FolderAction,
-    pub(crate) settings: &'a ManagerSettings,
-    pub(crate) request: &'a Request<'a>,
-    pub(crate) scan_limits: &'a ScanLimits,
-    pub(crate) record: Record,
-    pub(crate) managed: &'m mut Managed,
+    folder: BorrowedFd<'a>,
+    name: &'a str,
+    action: &'a FolderAction,
+    settings: &'a ManagerSettings,
+    request: &'a Request<'a>,
+    scan_limits: &'a ScanLimits,
+    record: Record,
+    managed: &'m mut Managed,
 }
 
 impl Job<'_, '_> {
-    pub(crate) fn has(&self, step: FolderActionSteps) -> bool {
+    fn has(&self, step: FolderActionSteps) -> bool {
         self.action.steps.contains(step)
     }
 
-    pub(crate) fn checkpoint(&self) -> Result<()> {
+    fn checkpoint(&self) -> Result<()> {
         if (self.request.stop)() { Err(Error::Stopped) } else { Ok(()) }
     }
 
-    pub(crate) fn done(&mut self, step: FolderActionSteps, files: u64, bytes: u64) {
+    fn done(&mut self, step: FolderActionSteps, files: u64, bytes: u64) {
         if files > 0 {
             self.managed.actions.push(ActionDone { folder: self.name.to_owned(), step, files, bytes });
         }
     }
 
-    pub(crate) fn fail(&mut self, error: Error) {
+    fn fail(&mut self, error: Error) {
         self.managed.fail(Some(self.name), error);
     }
 
@@ -203,7 +203,7 @@ impl Job<'_, '_> {
     }
 
     /// The files that are in a cabinet file, each with the index of one.
-    pub(crate) fn covered(&self) -> HashMap<Packed, usize> {
+    fn covered(&self) -> HashMap<Packed, usize> {
         let cabinets = self.record.cabinets.iter().enumerate();
         cabinets.flat_map(|(at, cabinet)| cabinet.files.iter().map(move |file| (file.clone(), at))).collect()
     }
@@ -234,7 +234,7 @@ impl Job<'_, '_> {
     ///
     /// # Errors
     /// The folder or its record cannot be read or written; [`Error::Stopped`]. Other failures are noted.
-    pub(crate) fn run(&mut self) -> Result<()> {
+    fn run(&mut self) -> Result<()> {
         let mut files = self.files()?;
         for error in std::mem::take(&mut files.failures) {
             self.managed.fail(Some(self.name), error);

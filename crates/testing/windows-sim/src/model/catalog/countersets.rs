@@ -1,8 +1,9 @@
 //! Reads `catalogue/version2.csv`: what is registered of the countersets of Windows, each followed by its counters.
 //!
-//! A line has nine fields between semicolons, which the head of the file names; the last one may have semicolons. The instances
-//! of a counterset are `single`, `multiple` or `multiple-aggregate`. The flags of a counter are `hidden`, `hexadecimal`, `aggregate=total`, and `base=ID`,
-//! `time=ID` and `frequency=ID`, which name counters of the same set, see [`Counter`].
+//! A line has nine fields between semicolons, which the head of the file names; the last one may have semicolons. The
+//! instances of a counterset are `single`, `multiple` or `multiple-aggregate`. The flags of a counter are `hidden`,
+//! `hexadecimal`, `aggregate=total`, and `base=ID`, `time=ID` and `frequency=ID`, which name counters of the same set, see
+//! [`Counter`].
 
 use std::sync::LazyLock;
 

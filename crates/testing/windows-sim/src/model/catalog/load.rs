@@ -1,4 +1,4 @@
-//! Reads the files of `catalogue/`: objects of version 1, each followed by its counters.
+//! Reads the files of `catalogue/` but `version2.csv`: objects of version 1, each followed by its counters.
 //!
 //! A line has nine fields between semicolons: `object`, `counter` or `base`; index; counter type; detail level; of an object its
 //! default counter, of a counter the power of ten of its scale; flags; name; German name; explanation. The flags of an object

@@ -1,4 +1,5 @@
-//! The countersets of a simulated host, one file for each subject: what is registered, and the formulas.
+//! The countersets of a simulated host: formulas, one file for each subject. What is registered of Windows's own is in
+//! `catalogue/version2.csv`, which `countersets` reads, and of ours beside the formulas.
 
 pub mod aggregates;
 pub mod counter_types;

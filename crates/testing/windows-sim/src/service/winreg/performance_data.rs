@@ -157,13 +157,13 @@ const NAME_LENGTH: usize = 20;
 
 /// Makes one length of the object with this index wrong. Does nothing to an object that has not such a length.
 pub(super) fn corrupt(block: &mut [u8], name_index: u32, how: ObjectCorruption) {
-    let Some(object) = find(block, name_index) else { return };
-    let total = read(block, object).unwrap_or(0);
-    let definition = read(block, object + DEFINITION_LENGTH).unwrap_or(0);
-    let instances = read(block, object + INSTANCE_COUNT).unwrap_or(0).cast_signed();
+    let Some(object) = find_object(block, name_index) else { return };
+    let total = read_u32(block, object).unwrap_or(0);
+    let definition = read_u32(block, object + DEFINITION_LENGTH).unwrap_or(0);
+    let instances = read_u32(block, object + INSTANCE_COUNT).unwrap_or(0).cast_signed();
     let data = object + as_offset(definition);
     let first_block = match instances {
-        1.. => data + as_offset(read(block, data).unwrap_or(0)),
+        1.. => data + as_offset(read_u32(block, data).unwrap_or(0)),
         _ => data,
     };
     match how {
@@ -183,13 +183,13 @@ pub(super) fn corrupt(block: &mut [u8], name_index: u32, how: ObjectCorruption) 
 }
 
 /// Where the object is.
-fn find(block: &[u8], name_index: u32) -> Option<usize> {
-    let mut at = as_offset(read(block, HEADER_LENGTH)?);
+fn find_object(block: &[u8], name_index: u32) -> Option<usize> {
+    let mut at = as_offset(read_u32(block, HEADER_LENGTH)?);
     loop {
-        if read(block, at + OBJECT_NAME)? == name_index {
+        if read_u32(block, at + OBJECT_NAME)? == name_index {
             return Some(at);
         }
-        at += as_offset(read(block, at)?);
+        at += as_offset(read_u32(block, at)?);
     }
 }
 
@@ -197,7 +197,7 @@ fn as_offset(length: u32) -> usize {
     usize::try_from(length).unwrap_or(usize::MAX / 4)
 }
 
-fn read(bytes: &[u8], at: usize) -> Option<u32> {
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 

@@ -43,7 +43,7 @@ impl Rules {
         Self::read(&Element::read(bytes, &ms_pla::xml::Limits::default())?, limits)
     }
 
-    /// Applies the rules to a report. What fails is reported, in the report, too, and the rest goes on; work above `limits` ends it.
+    /// Applies the rules to a report. What fails is answered and noted in the report, and the rest goes on; work above `limits` ends it.
     pub fn apply(&self, report: &mut Report, documents: &mut dyn Documents, limits: &Limits) -> Applied {
         let mut run = Run::new(self, &mut report.tree, documents, limits);
         run.groups(&self.groups);

@@ -242,7 +242,7 @@ impl Writer {
                 let number = to_number(text);
                 if number.is_nan() {
                     return Err(format!(
-                        "the variable `{name}` is a text of the report, which is in quotes: write '{{{name}}}'"
+                        "the variable `{name}` is a text of the report, which is written in quotes: write '{{{name}}}'"
                     ));
                 }
                 self.whole.push(&operand(number))

@@ -147,7 +147,7 @@ fn variables_that_cannot_stand_where_they_stand_are_refused_by_name() {
     };
     assert_eq!(
         check("{who} = 1"),
-        "group `g`, rule `r`: step 1: `expression` of `When`: the variable `who` is a text of the report, which stands in \
+        "group `g`, rule `r`: step 1: `expression` of `When`: the variable `who` is a text of the report, which is written in \
          quotes: write '{who}'"
     );
     assert_eq!(

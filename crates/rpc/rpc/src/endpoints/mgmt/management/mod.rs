@@ -71,6 +71,8 @@ impl InqPrincNameRequest {
     }
 }
 
+// A client.
+
 /// Interfaces, and bytes of a name, that a client takes; a server has a few dozen.
 const ELEMENTS_MAX: u32 = 4096;
 

@@ -1,4 +1,4 @@
-//! The objects of version 1: their names and counters are in the files of `catalogue/`, their formulas here, one module each.
+//! The objects of version 1: their names and counters are in [`FILES`] of `catalogue/`, their formulas here, one module each.
 //!
 //! Indexes up to [`crate::model::BASE_INDEX_LAST`] are those that every Windows has; names that are not among them have an index above,
 //! as if an installer had added them. Explanations are ours.
@@ -51,7 +51,7 @@ macro_rules! files {
     };
 }
 
-/// The files of the catalogue, one for each family of objects.
+/// The files of the catalogue with objects of version 1, one for each family of objects.
 pub(super) const FILES: [(&str, &str); 6] =
     files!["disks.csv" "files.csv" "memory.csv" "network.csv" "processes.csv" "system.csv"];
 
