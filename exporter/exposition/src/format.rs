@@ -1,6 +1,6 @@
 //! Content negotiation.
 //!
-//! A new [`Format`]: what the compiler asks for, each comparison with one format in this crate, and `FORMATS` in `scrapes.rs` of
+//! A new [`Format`]: `Representation::of_range`, without which nobody gets it, what the compiler asks for, each comparison with one format in this crate, and `FORMATS` in `scrapes.rs` of
 //! `web`, without which its pages are not timed.
 
 use series::model::Escaping;

@@ -1,7 +1,10 @@
 //! The table of counter types, [`ALL`].
 //!
 //! A new type: its number in [`CounterType`], a row here, its arithmetic in `tests/it/cooking.rs`, and `EXPECTED` in
-//! `series/display.rs` of `plugin-pcq`. A new [`Formula`] goes into `cook`, too, whose last arms take any formula.
+//! `series/display.rs` of `plugin-pcq`. Three lists name single types: `base_width` in `cook` (a base has 32 bits otherwise),
+//! `is_precision_timer` in `aggregate`, and `AVERAGE_TIMER` in `exposition`. A new [`Formula`] goes into `cook`, whose last arms take
+//! any formula, into `Formula::needs_two`, and into `base` in `series/help.rs` of `plugin-pcq`. For a proof by programs of others:
+//! `model/catalog/counter_types.rs` of `windows-sim`, and `conformance/counter_types.rs` of `xtask`.
 
 use counters::pcq::types::CounterType;
 

@@ -1,5 +1,5 @@
-//! Stages and reasons of failures at one host, with advice. The words are those of `reason.rs` of `plugin-abi`; `classify` says
-//! which status becomes which.
+//! Stages and reasons of failures at one host, with advice, which only the text of `SessionError` has: logs and pages show
+//! `next_step` of `plugin-abi`, whose words these are. `classify` says which status becomes which, `error` the same of connecting.
 
 use core::fmt;
 

@@ -13,8 +13,9 @@
 //! | `counts` | what became of all that |
 //!
 //! A new action: `Action` in `counts`, [`Actions::judge`] and `Actions::watch` here; `Alert` in `model`; `WatchedAlert` in
-//! `alert_table`, whose `acts` has to know it or it never fires; `AlertSettings` and `SHOWN` in `config`; `model/exported.rs` and
-//! `model/links.rs`; HELP in `series/families.rs`; the table in `docs/pla.md`.
+//! `alert_table/alert.rs`, both in `new` and in `with`, and its `acts`, or it never fires; `AlertSettings` and `SHOWN` in
+//! `config`; `model/exported.rs` and `model/links.rs`; `to_rules/translate.rs`, which says what rules do not do; HELP in
+//! `series/families.rs`; the table in `docs/pla.md`.
 
 mod arguments;
 mod counts;

@@ -1,8 +1,9 @@
 //! What documents leave open, or say in two ways: a host of ours may do each of them.
 //!
-//! One `question!` an enumeration, and a field of the struct of its subject; what reads it is in `service/`. A question is tried
-//! where tests list it: `each_alone` of events and logs, `COUNTS` and `choices` in `plugins/pcq/tests/it/choices.rs`, and
-//! `tests/it/choices.rs` here.
+//! One `question!` an enumeration, and a field of the struct of its subject ([`Choices`] for counters of version 2); what reads it
+//! is in `service/`, of events and call-backs in `server/publish/`. A question is tried where tests list it: `each_alone` of events
+//! and logs, `COUNTS` and `choices` in `plugins/pcq/tests/it/choices.rs`, and `tests/it/choices.rs` here. Those of COM+ and of the
+//! registry's performance data, which are in this file, each have a test of their own.
 //!
 //! The first variant is the default: what perflib.h and the documentation of its functions say, since those are about the program
 //! that answers; [MS-PCQ] says the other now and then. A client has to show the same values whatever a host chooses.
