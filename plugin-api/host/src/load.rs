@@ -20,6 +20,7 @@ use plugin_abi::raw::{
     struct_size,
 };
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use rustix::io::Errno;
 use tracing::warn;
 
 use crate::calls::{MESSAGE_BYTES_MAX, message, status_name};
@@ -201,12 +202,21 @@ fn sealed_copy(file: &Path, bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut writer = File::from(copy);
     writer.write_all(bytes)?;
     let copy = OwnedFd::from(writer);
-    fcntl_add_seals(&copy, SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL)?;
+    let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
+    let mut attempts = 1;
+    while let Err(error) = fcntl_add_seals(&copy, seals) {
+        if error != Errno::BUSY || attempts == SEAL_ATTEMPTS_MAX {
+            return Err(error.into());
+        }
+        attempts += 1;
+    }
     // Without /proc it has no path.
     std::fs::metadata(format!("/proc/self/fd/{}", copy.as_raw_fd()))?;
     Ok(copy)
 }
 
+/// Linux waits a while for others that hold a page of the file, as its own reclaim of memory does, and then answers EBUSY.
+const SEAL_ATTEMPTS_MAX: u32 = 5;
 /// Maximum size of a library; one with all its debug information has a tenth of it.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 /// A name may have 249 bytes.

@@ -162,7 +162,7 @@ pub trait Program {
 /// An interface of the objects of a class.
 #[derive(Clone, Copy)]
 pub struct ComInterface {
-    /// The name in rules, counts and recordings, as that of a [`Service`](crate::service::Service).
+    /// The name in rules, counts and recordings, as that of a [`Service`].
     pub name: &'static str,
     /// What clients bind; its UUID is the IID.
     pub syntax_id: SyntaxId,
