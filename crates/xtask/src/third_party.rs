@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::Outcome;
 use crate::Result;
 use crate::peers::{self, Peer};
-use crate::workspace::{Workspace, capture, run};
+use crate::workspace::{Workspace, capture, cargo, run};
 
 pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     if let Some(skipped) = peers::missing(workspace, &[Peer::CargoDeny]) {
@@ -19,6 +19,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
         deny.current_dir(&workspace.root).args(arguments);
         deny
     };
+    // Packages for all systems are looked at; a build has fetched those for this one.
+    run(cargo().current_dir(&workspace.root).args(["fetch", "--locked", "--quiet"]))?;
     run(&mut deny(&["--offline", "check", "bans", "licenses", "sources"]))?;
     if capture(&mut deny(&["fetch", "db"])).is_err() {
         let found =
