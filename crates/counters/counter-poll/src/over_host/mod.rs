@@ -1,4 +1,4 @@
-//! The performance counters of a Windows host over a [`Session`](host_session::Session): the calls that `counter-poll` needs.
+//! The performance counters of a Windows host over a [`Session`]: the calls that `counter-poll` needs.
 //!
 //! Counters of version 2 come from PerflibV2 of [MS-PCQ]; classic ones, and the list of all countersets, from the registry of
 //! [MS-RRP]. Both interfaces are behind the pipe of the remote registry service, [`WINREG`], and each association has one of

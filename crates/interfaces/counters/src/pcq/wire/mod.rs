@@ -268,7 +268,7 @@ impl fmt::Display for DataHeader {
 ///
 /// The document and perflib.h leave open whether an odd number of ids is padded to 8 and whether `dwSize` counts the
 /// padding. What follows begins where `dwSize` says, or after padding that it does not count:
-/// [`Layout`](crate::pcq::wire::Layout) decides. What is written here counts the padding.
+/// [`Layout`] decides. What is written here counts the padding.
 #[doc(alias = "PERF_MULTI_COUNTERS")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MultiCounters<'a> {
