@@ -34,7 +34,7 @@ pub(super) struct Engine {
     event_router: Option<Arc<EventRouter>>,
     alerts: Option<Arc<Registry>>,
     targets: HashMap<String, ActiveTarget>,
-    /// Told of all changes.
+    /// Gets all changes.
     probes: Option<Arc<Probes>>,
     ids: u64,
 }

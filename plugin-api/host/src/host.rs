@@ -22,7 +22,7 @@ use crate::options::HostOptions;
 use crate::run::{self, RunningCommand};
 use crate::state::{InstanceConfig, InstanceState};
 use crate::violation::Violations;
-use crate::{declared, load, table};
+use crate::{declared, load, table, tokens};
 
 /// The process's plugin host. Clones are the same host.
 #[derive(Clone)]
@@ -100,7 +100,7 @@ impl Host {
         name: &Path,
     ) -> Result<LibraryShared, LoadError> {
         let options = &self.0.options;
-        let api = table::leak(super::tokens::new_token(number), options);
+        let api = table::leak(tokens::new_token(number), options);
         let calls = Calls(load::enter(entry, name, api)?);
         let info = declared::read(&calls.0, file, name, options.abi_minor, &options.limits)?;
         Ok(LibraryShared::new(number, calls, info, &self.0))

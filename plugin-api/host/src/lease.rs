@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use plugin_abi::{CredentialAnswer, CredentialRequest, CredentialVerdict, GeneralReason, Lease, Waiter};
 
-use super::tokens::Tokens;
+use super::tokens::{self, Tokens};
 use crate::library::LibraryShared;
 use crate::violation::Violation;
 
@@ -57,7 +57,7 @@ pub(crate) fn acquire(
     *leases.denied.lock() = None;
     match library.host.options.broker.acquire(request, &waiter) {
         CredentialAnswer::Lease(lease) => {
-            let token = super::tokens::new_token(library.number);
+            let token = tokens::new_token(library.number);
             let lease =
                 Arc::new(LeaseShared { library: Arc::clone(library), lease, owner: Arc::clone(leases) });
             leases.held.lock().push(token);

@@ -9,15 +9,15 @@ use plugin_abi::Level;
 use plugin_abi::raw::{End, PANICKED, struct_size};
 use serde_json::Value;
 
-use super::options::Limits;
 use crate::calls::Calls;
 use crate::cells::LibraryCells;
 use crate::error::ConfigureError;
 use crate::info::PluginInfo;
 use crate::log_budget::{Admitted, LogBudget};
-use crate::options::HostOptions;
+use crate::options::{HostOptions, Limits};
 use crate::state::InstanceState;
 use crate::thread_pool::{Job, Limit, ThreadPool};
+use crate::tokens;
 use crate::violation::{Violation, Violations};
 
 pub(crate) struct LibraryShared {
@@ -281,6 +281,6 @@ pub(crate) fn add(make: impl FnOnce(u16) -> Option<Arc<LibraryShared>>) -> Optio
 
 /// The library of a token, even if the token has expired.
 pub(crate) fn of_token(token: u64) -> Option<Arc<LibraryShared>> {
-    let number = usize::try_from(super::tokens::library_number(token)).ok()?;
+    let number = usize::try_from(tokens::library_number(token)).ok()?;
     LIBRARIES.read().get(number.checked_sub(1)?).cloned().flatten()
 }

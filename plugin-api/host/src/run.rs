@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
 use super::command::{CommandCancel, CommandOutput, CommandRequest, MetricNames};
-use super::tokens::Tokens;
+use super::tokens::{self, Tokens};
 use crate::error::ConfigureError;
 use crate::lease::Leases;
 use crate::library::LibraryShared;
@@ -81,7 +81,7 @@ pub(crate) fn start(
     };
     let modules = request.configured.iter();
     let sources = modules.map(|module| library.source(&module.source)).collect::<Result<Vec<u32>, _>>()?;
-    let token = super::tokens::new_token(library.number);
+    let token = tokens::new_token(library.number);
     let run = Arc::new(RunShared {
         library: Arc::clone(library),
         leases: Arc::default(),

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use transport::Connector as _;
 use wire::Guid;
 
-use super::lease::{leased_credentials, report_verdict};
+use super::lease::{lease, leased_credentials, report_verdict};
 use crate::failure::{add_stages, failure_of};
 use crate::{AttemptError, KeptConnection, Retry, TransportSettings, connector};
 
@@ -196,10 +196,9 @@ impl ObjectConnection {
         let reached = reached.map_err(|error| not_made(collection, &error, ObjectStep::Connect))?;
         // Not before: a host that does not answer must not delay others that wait for the verdict.
         let address = self.connector.reached();
-        let credential =
-            super::lease::lease(collection, address, deadline).await.inspect_err(|_withheld| {
-                add_stages(collection, reached.stages());
-            })?;
+        let credential = lease(collection, address, deadline).await.inspect_err(|_withheld| {
+            add_stages(collection, reached.stages());
+        })?;
         let connector = Arc::new(connector::pinned_to(address, &self.transport));
         let resolver = match reached.log_on(leased_credentials(&credential), &*connector, deadline).await {
             Ok(resolver) => {

@@ -8,7 +8,7 @@ use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use ssp::Credentials;
 use tokio::time::Instant;
 
-use super::lease::SessionLease;
+use super::lease::{self, SessionLease, leased_credentials};
 use crate::attempt::Retry;
 use crate::failure::failure_of;
 use crate::{AttemptError, Service};
@@ -83,8 +83,8 @@ impl<H> OpenSession<H> {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<SessionLease, Failure> {
-        let credential = super::lease::lease(collection, self.address, deadline).await?;
-        if super::lease::leased_credentials(&credential) == self.credentials {
+        let credential = lease::lease(collection, self.address, deadline).await?;
+        if leased_credentials(&credential) == self.credentials {
             return Ok(SessionLease(credential));
         }
         let message = "the secret is another one since the host was logged on to";

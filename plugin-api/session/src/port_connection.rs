@@ -4,7 +4,7 @@ use host_session::{PinnedConnector, Recovery, SessionError, Target, TcpReached, 
 use plugin_sdk::{Collection, Stage};
 use tokio::time::Instant;
 
-use super::lease::{leased_credentials, report_verdict};
+use super::lease::{lease, leased_credentials, report_verdict};
 use crate::failure::{add_stages, failure_of};
 use crate::{AttemptError, KeptConnection, PortService, ReachedHost, Retry, TransportSettings, connector};
 
@@ -93,10 +93,9 @@ impl PortConnection {
         let reached = reached.map_err(|error| not_made(&error))?;
         // Not before: a host that does not answer must not delay others that wait for the verdict.
         let address = self.connector.reached();
-        let credential =
-            super::lease::lease(collection, address, deadline).await.inspect_err(|_withheld| {
-                add_stages(collection, reached.stages());
-            })?;
+        let credential = lease(collection, address, deadline).await.inspect_err(|_withheld| {
+            add_stages(collection, reached.stages());
+        })?;
         let credentials = leased_credentials(&credential);
         let PortService { service, interfaces, .. } = self.service;
         let connector = connector::pinned_to(address, &self.transport);

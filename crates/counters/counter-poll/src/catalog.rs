@@ -12,8 +12,7 @@ use counters::pcq::types::{InstanceType, Lcid};
 use parking_lot::Mutex;
 use wire::Guid;
 
-use super::registration::{Client, Error, HostChannel};
-use crate::registration::{self, Counter, Languages, Name, Pieces, Trouble};
+use crate::registration::{self, Client, Counter, Error, HostChannel, Languages, Name, Pieces, Trouble};
 use crate::stalls::Stalls;
 
 /// The countersets that were looked at so far.

@@ -4,11 +4,12 @@ use counters::pcq::types::{Attrib, CounterId, InstanceType, Lcid};
 use counters::pcq::wire::{CounterRegInfo, InstanceInfo};
 use wire::Guid;
 
-use super::registration::{Client, Error, HostChannel};
 use crate::Provider;
 use crate::poller::labels::numbers_of;
 use crate::reading::Numbers;
-use crate::registration::{self, Answer, Counter, Languages, Name, Pieces, Registration, own};
+use crate::registration::{
+    self, Answer, Client, Counter, Error, HostChannel, Languages, Name, Pieces, Registration, own,
+};
 
 /// A counterset with all that is known of it.
 #[derive(Clone, Debug)]

@@ -6,10 +6,9 @@ use md5::Md5;
 use wire::{DecodeResult, encode_utf16};
 use zeroize::Zeroizing;
 
-use super::message::{AuthenticateMessage, MIC_SIZE};
 use super::{Error, SessionKey};
 use crate::Secret;
-use crate::message::{AvPair, AvPairs};
+use crate::message::{AuthenticateMessage, AvPair, AvPairs, MIC_SIZE};
 
 /// HMAC-MD5 of all `parts` after one another.
 pub(crate) fn hmac_md5(key: &[u8; 16], parts: &[&[u8]]) -> Zeroizing<[u8; 16]> {

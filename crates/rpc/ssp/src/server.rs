@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::crypto::{self, Before};
-use crate::crypto::{NtlmV2Response, is_response_genuine};
+use crate::crypto::{self, Before, NtlmV2Response, is_response_genuine};
 use crate::established::{Context, Exchange};
 use crate::message::{AuthenticateMessage, ChallengeMessage, NEGOTIATE_MESSAGE_TYPE, message_type};
 use crate::package::{Answer, Package};

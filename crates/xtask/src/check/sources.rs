@@ -73,8 +73,8 @@ fn check_file(name: &str, text: &str, problems: &mut Vec<String>) {
 
 /// Rows of the tables of modules in `//!` whose module is not declared in the same file.
 fn check_module_table(name: &str, text: &str, problems: &mut Vec<String>) {
-    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
-    for row in rows.skip_while(|row| !row.starts_with("module |")) {
+    let table = text.lines().skip_while(|line| !line.starts_with("//! | module |"));
+    for row in table.map_while(|line| line.strip_prefix("//! | ")) {
         let first = row.split(" | ").next().unwrap_or_default();
         for module in first.split('`').skip(1).step_by(2) {
             if !text.lines().any(|line| line.trim_end().ends_with(&format!("mod {module};"))) {
@@ -128,6 +128,9 @@ mod tests {
         let table = "//! | module | job |\n//! | --- | --- |\n//! | `a`, [`b`] | both |\n\nmod a;\n";
         assert_eq!(check(&format!("{table}pub mod b;\n")), [""; 0]);
         assert_eq!(check(table), ["src/lib.rs: the table of modules has `b`, which is not declared here"]);
+        let another = "//!\n//! | key | value |\n//! | --- | --- |\n//! | `c` | no module |\n";
+        let both = table.replace("\n\n", &format!("\n{another}\n"));
+        assert_eq!(check(&format!("{both}pub mod b;\n")), [""; 0]);
         assert_eq!(check("//! | key | value |\n//! | --- | --- |\n//! | `c` | other tables |\n"), [""; 0]);
     }
 }

@@ -53,8 +53,7 @@ pub use self::pusher::{Ended, EventRouter, Pusher};
 pub use self::records::{About, Records};
 pub use self::reply::Verdict;
 
-use super::encode::{Resource, Scope};
-use crate::encode::{Templates, Temporality};
+use crate::encode::{Resource, Scope, Templates, Temporality};
 use crate::push::reply::GRPC_HEAD_BYTES;
 
 /// What the endpoints have in common.

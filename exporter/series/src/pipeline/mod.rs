@@ -64,8 +64,7 @@ pub use self::rules::{ACTIONS, BadRule, RelabelConfig, Rule, Rules};
 pub use self::scope::Scope;
 pub use self::store::Store;
 
-use super::model::{Layout, Size, Target, Values};
-use crate::model::{Bounds, Kind, Snapshot, ValueKind};
+use crate::model::{Bounds, Kind, Layout, Size, Snapshot, Target, ValueKind, Values};
 use crate::pipeline::registry::Registry;
 use crate::pipeline::rules::Plan;
 

@@ -15,13 +15,14 @@ use crate::configure;
 use crate::error::CollectError;
 use crate::state::QuarantineCause;
 use crate::thread_pool::{Job, Limit};
+use crate::tokens;
 use crate::violation::Violation;
 
 impl InstanceShared {
     pub(crate) fn collect(&self, deadline_ns: u64) -> Result<CollectionId, CollectError> {
         let library = &self.library;
         let now_ns = library.now_ns();
-        let collection = crate::tokens::new_token(library.number);
+        let collection = tokens::new_token(library.number);
         {
             let mut state = self.state.lock();
             if state.stopped || library.host.is_stopping() {
@@ -135,7 +136,7 @@ impl InstanceShared {
         let (size, now_ns) = (struct_size::<End>(), self.library.now_ns());
         self.library.calls.end(&End { size, reason, instance: old, now_ns, deadline_ns });
         self.leases.end_all();
-        let token = crate::tokens::new_token(self.library.number);
+        let token = tokens::new_token(self.library.number);
         {
             let mut data = self.data.lock();
             *data = Data::default();

@@ -17,7 +17,7 @@ use plugin_abi::{CollectionId, Completion, Failure, GeneralReason, Outcome, Sink
 use self::data::Data;
 use super::configure;
 use super::error::CollectError;
-use super::tokens::Tokens;
+use super::tokens::{self, Tokens};
 use crate::calls::SettingsCall;
 use crate::checks::Checks;
 use crate::error::ConfigureError;
@@ -105,7 +105,7 @@ impl InstanceShared {
                 limit: limit.into(),
             });
         }
-        let token = super::tokens::new_token(library.number);
+        let token = tokens::new_token(library.number);
         let instance = Arc::new_cyclic(|me| Self {
             library: Arc::clone(library),
             sinks,

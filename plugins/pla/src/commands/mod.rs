@@ -235,7 +235,7 @@ impl Command for Validate {
 
 fn validate(run: &Run, arguments: &ValidateArguments) -> Result<Exit, CommandError> {
     let mut is_wrong = false;
-    let mut said: Vec<Said> = Vec::new();
+    let mut remarks: Vec<Remark> = Vec::new();
     for (index, path) in arguments.files.iter().enumerate() {
         let read = files::document(path);
         let next_step = "export the set again: logman export -n NAME -xml FILE";
@@ -243,18 +243,18 @@ fn validate(run: &Run, arguments: &ValidateArguments) -> Result<Exit, CommandErr
         let (items, has_mistake) = items(path, &document, arguments.log_format);
         is_wrong |= has_mistake;
         for text in items {
-            match said.iter_mut().find(|said| said.text == text) {
-                Some(said) => said.files.push(index),
-                None => said.push(Said { text, files: vec![index] }),
+            match remarks.iter_mut().find(|remark| remark.text == text) {
+                Some(remark) => remark.files.push(index),
+                None => remarks.push(Remark { text, files: vec![index] }),
             }
         }
     }
-    run.out(&printed(&arguments.files, &said));
+    run.out(&printed(&arguments.files, &remarks));
     Ok(if is_wrong { Exit::Failure } else { Exit::Success })
 }
 
 /// A line, and the files that it is about.
-struct Said {
+struct Remark {
     text: String,
     files: Vec<usize>,
 }
@@ -282,25 +282,25 @@ fn items(path: &Path, document: &DataCollectorSet, format: Option<LogFormat>) ->
 }
 
 /// What is said of several files is there once.
-fn printed(files: &[PathBuf], said: &[Said]) -> String {
+fn printed(files: &[PathBuf], remarks: &[Remark]) -> String {
     let mut text = String::new();
-    let lines = |text: &mut String, of: &dyn Fn(&Said) -> bool| {
-        for said in said.iter().filter(|said| of(said)) {
+    let lines = |text: &mut String, of: &dyn Fn(&Remark) -> bool| {
+        for remark in remarks.iter().filter(|remark| of(remark)) {
             // Writing to a string does not fail.
-            let _ = writeln!(text, "  {}", said.text);
+            let _ = writeln!(text, "  {}", remark.text);
         }
     };
     for (index, path) in files.iter().enumerate() {
         let path = one_line(&path.display().to_string());
-        if said.iter().any(|said| said.files == [index]) {
+        if remarks.iter().any(|remark| remark.files == [index]) {
             let _ = writeln!(text, "{path}:");
-            lines(&mut text, &|said| said.files == [index]);
-        } else if !said.iter().any(|said| said.files.contains(&index)) {
+            lines(&mut text, &|remark| remark.files == [index]);
+        } else if !remarks.iter().any(|remark| remark.files.contains(&index)) {
             let _ = writeln!(text, "{path}:\n  nothing is ignored, and nothing is in conflict");
         }
     }
     let mut shared: Vec<&[usize]> =
-        said.iter().map(|said| &said.files[..]).filter(|files| files.len() > 1).collect();
+        remarks.iter().map(|remark| &remark.files[..]).filter(|files| files.len() > 1).collect();
     shared.sort_unstable();
     shared.dedup();
     for group in shared {
@@ -312,7 +312,7 @@ fn printed(files: &[PathBuf], said: &[Said]) -> String {
         let more = group.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let _ = writeln!(text, "{}{more}:", names.join(", "));
-        lines(&mut text, &|said| said.files == group);
+        lines(&mut text, &|remark| remark.files == group);
     }
     text
 }

@@ -61,15 +61,15 @@ impl Compiled {
         if let Some(host) = &set.host {
             return self.add_host(place, set, host);
         }
-        if let Err((key, message)) = check_sets(set) {
+        if let Err((key, message)) = check_set(set) {
             return self.refuse(format!("{place}{key}"), message);
         }
         let source = match &set.file {
-            Some(path) => sets_of_file(settings, set, path),
+            Some(path) => set_of_file(settings, set, path),
             None => {
                 let is_optional = set.optional.unwrap_or_default();
                 let alerts = set.alerts.as_ref().map(|alerts| self.alerts(place, alerts, is_optional));
-                sets_written_here(settings, set, alerts.unwrap_or_default())
+                set_written_here(settings, set, alerts.unwrap_or_default())
             }
         };
         let source = match source {
@@ -196,7 +196,7 @@ fn key_of_logs(set: &SetSettings) -> Option<&'static str> {
 }
 
 /// Keys that do not belong together.
-fn check_sets(set: &SetSettings) -> Result<(), Refusal> {
+fn check_set(set: &SetSettings) -> Result<(), Refusal> {
     let SetSettings { file, name, start, alerts, counters, category, refresh, schedules, .. } = set;
     if category.is_some() || refresh.is_some() {
         return Err(refuse("", "`category` and `refresh` belong to sets of the host: write `host`, too"));
@@ -227,7 +227,7 @@ fn check_sets(set: &SetSettings) -> Result<(), Refusal> {
 }
 
 /// A set in a file that a host exported.
-fn sets_of_file(settings: &Settings, set: &SetSettings, path: &Path) -> Result<SetSource, Refusal> {
+fn set_of_file(settings: &Settings, set: &SetSettings, path: &Path) -> Result<SetSource, Refusal> {
     if !path.is_absolute() {
         return Err(("/file".to_owned(), format!("write an absolute path, not `{}`", path.display())));
     }
@@ -244,7 +244,7 @@ fn sets_of_file(settings: &Settings, set: &SetSettings, path: &Path) -> Result<S
 }
 
 /// A set that is written in the configuration.
-fn sets_written_here(
+fn set_written_here(
     settings: &Settings,
     set: &SetSettings,
     alerts: Vec<Alert>,

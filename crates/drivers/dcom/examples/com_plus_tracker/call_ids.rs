@@ -46,16 +46,6 @@ impl Transport for OwnCallIds {
         self.transport.send(pdu, operation, deadline).await
     }
 
-    async fn exchange(
-        &mut self,
-        pdu: &[u8],
-        operation: Operation,
-        deadline: Instant,
-    ) -> Result<Vec<u8>, Error> {
-        self.send(pdu, operation, deadline).await?;
-        self.receive(operation, deadline).await
-    }
-
     async fn receive(&mut self, operation: Operation, deadline: Instant) -> Result<Vec<u8>, Error> {
         loop {
             let received = self.transport.receive(operation, deadline).await?;

@@ -8,10 +8,9 @@ use dcerpc::{AuthService, FaultStatus, Observers, SyntaxId};
 use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
 use tracing::debug;
 
-use super::{AdvertisedAddress, NoRandomness, Resolver};
 use crate::callbacks::remote_unknown::RemUnknown;
 use crate::callbacks::table::{Role, Table, UnknownPeers};
-use crate::callbacks::{Export, ExportedObject};
+use crate::callbacks::{AdvertisedAddress, Export, ExportedObject, NoRandomness, Resolver};
 use crate::rpc_server::{Call, Deadlines, Interface, Limits, Options, RefusalObserver, Server};
 
 /// A program with objects, and the resolver that finds it. Clones are the same one.

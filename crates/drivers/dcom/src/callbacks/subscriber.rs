@@ -18,10 +18,9 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use wire::{Guid, HResult};
 
-use super::{AdvertisedAddress, NoRandomness};
 use crate::callbacks::exporter::Exporter;
 use crate::callbacks::table::UnknownPeers;
-use crate::callbacks::{Export, ExportedObject};
+use crate::callbacks::{AdvertisedAddress, Export, ExportedObject, NoRandomness};
 use crate::rpc_server::{Call, Refusal};
 
 /// How much of events is kept.

@@ -202,16 +202,6 @@ impl Transport for TcpTransport {
         self.end(operation, outcome)
     }
 
-    async fn exchange(
-        &mut self,
-        pdu: &[u8],
-        operation: Operation,
-        deadline: Instant,
-    ) -> Result<Vec<u8>, Error> {
-        self.send(pdu, operation, deadline).await?;
-        self.receive(operation, deadline).await
-    }
-
     async fn receive(&mut self, operation: Operation, deadline: Instant) -> Result<Vec<u8>, Error> {
         self.usability.begin(operation, STREAM)?;
         let outcome = timeout_at(deadline, self.read()).await;

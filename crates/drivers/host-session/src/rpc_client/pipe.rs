@@ -26,13 +26,18 @@ pub trait Transport: Send {
         deadline: Instant,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Sends one PDU and receives the beginning of its answer.
+    /// Sends one PDU and receives the beginning of its answer; a transport may do so in one round trip.
     fn exchange(
         &mut self,
         pdu: &[u8],
         operation: Operation,
         deadline: Instant,
-    ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send;
+    ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send {
+        async move {
+            self.send(pdu, operation, deadline).await?;
+            self.receive(operation, deadline).await
+        }
+    }
 
     fn receive(
         &mut self,

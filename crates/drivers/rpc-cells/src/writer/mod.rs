@@ -9,14 +9,13 @@ use parking_lot::Mutex;
 
 pub use self::handle::{CellHandle, ClientCallHandle};
 
-use super::header::{CallOrigin, Level};
 use crate::Memory;
 use crate::cell::{
     CallTarget, ClientCall, Connection, ConnectionTotals, CopyWords, Endpoint, Interface, Kind, Object,
     ObjectCall, Operation, ServerCall, Thread,
 };
 use crate::error::Error;
-use crate::header::{FileHeader, HIDDEN_WORD, SECTIONS_WORD};
+use crate::header::{CallOrigin, FileHeader, HIDDEN_WORD, Level, SECTIONS_WORD};
 use crate::layout::{CELL_WORDS, COPY_WORDS, Capacity, CellId};
 use crate::sequence::Latch;
 

@@ -6,9 +6,8 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::{FAILURES_MAX, Failure};
 use crate::data_manager::tree::{self, ENTRIES_PER_STEP, Measure, ScanLimits};
-use crate::data_manager::{Error, Result};
+use crate::data_manager::{Error, FAILURES_MAX, Failure, Result};
 
 /// Names of folders that are being deleted begin with it.
 pub(crate) const REMOVING: &str = ".removing-";

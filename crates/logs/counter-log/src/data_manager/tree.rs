@@ -14,8 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use safe_files::is_file_name;
 
-use super::{FAILURES_MAX, Failure};
-use crate::data_manager::{Error, Result};
+use crate::data_manager::{Error, FAILURES_MAX, Failure, Result};
 
 /// Bytes for the entries that one call of the system returns.
 const ENTRIES_BYTES: usize = 32 * 1024;

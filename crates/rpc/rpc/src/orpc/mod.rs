@@ -69,9 +69,8 @@ pub use self::interface::{
 };
 
 use self::interface::stub;
-use super::ndr::{Conformant, EnumForm, Limits, Reader, Reserved};
 use super::{Error, FromStub, Reply, Request, Status, StatusOf};
-use crate::ndr::{NdrDecode, NdrEncode};
+use crate::ndr::{Conformant, EnumForm, Limits, NdrDecode, NdrEncode, Reader, Reserved};
 
 /// [MS-DCOM] 2.2.11 `COMVERSION`: a version of DCOM.
 #[doc(alias = "COMVERSION")]

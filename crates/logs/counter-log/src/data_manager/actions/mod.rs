@@ -17,10 +17,9 @@ use rustix::io::Errno;
 use self::files::{Files, Reader, is_cabinet_of};
 use self::record::{CabinetRecord, Packed, Record, sync_folder};
 use super::cabinet::{Cabinet, ExtractLimits, cabinet_seconds};
-use super::{ActionDone, MB};
 use crate::data_manager::folders::{self, Folder};
 use crate::data_manager::{
-    Error, FolderAction, Folders, Managed, ManagerSettings, Request, Result, ScanLimits, tree,
+    ActionDone, Error, FolderAction, Folders, MB, Managed, ManagerSettings, Request, Result, ScanLimits, tree,
 };
 
 const HOURS_PER_DAY: i64 = 24;

@@ -183,8 +183,8 @@ impl PostgresSettings {
 enum Failed {
     /// What was being done, and what tokio-postgres says.
     Request(&'static str, Error),
-    /// It is clear already.
-    Told(SinkError),
+    /// What the log is to hear, as it is.
+    Sink(SinkError),
 }
 
 impl From<(&'static str, Error)> for Failed {

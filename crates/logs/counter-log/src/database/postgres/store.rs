@@ -11,13 +11,12 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 use tokio_postgres::{Client, Error, Row, Transaction};
 
-use super::super::{COUNTER_DATA, Chunk, Outcome};
 use super::connection::Connection;
 use super::{Failed, PostgresSettings, tables, unavailable};
 use crate::database::log::Log;
 use crate::database::progress::Counted;
 use crate::database::record::{time_text, values, zone_fields};
-use crate::database::{DataSetId, failure};
+use crate::database::{COUNTER_DATA, Chunk, DataSetId, Outcome, failure};
 use crate::{Batch, SinkError, SinkErrorKind};
 
 /// An open connection, with the data set of one log.
@@ -46,7 +45,7 @@ impl Store {
             Ok(Ok((id, counters, found))) => {
                 Ok(Self { connection, settings: Arc::clone(settings), id, counters, found })
             }
-            Ok(Err(Failed::Told(error))) => Err(error),
+            Ok(Err(Failed::Sink(error))) => Err(error),
             Ok(Err(Failed::Request(doing, error))) => Err(connection.failed(settings, doing, &error).await),
             Err(_) => Err(unavailable(settings, "no answer in time")),
         }
@@ -64,7 +63,7 @@ impl Store {
         let time = self.settings.statement_timeout;
         match timeout(time, self.transact(batch, chunk, after)).await {
             Ok(Ok(outcome)) => Ok((self, outcome)),
-            Ok(Err(Failed::Told(error))) => Err(error),
+            Ok(Err(Failed::Sink(error))) => Err(error),
             Ok(Err(Failed::Request(doing, error))) => {
                 Err(self.connection.failed(&self.settings, doing, &error).await)
             }
@@ -83,7 +82,7 @@ impl Store {
         let updated = transaction.execute(sql, &[&records, &time_text(last), &self.id, &before]).await;
         if updated.map_err(doing("count the records"))? != 1 {
             let found = counted(&transaction, self.id).await.map_err(doing("count the records"))?;
-            return found.map(Outcome::Moved).ok_or_else(|| Failed::Told(gone(&self.settings)));
+            return found.map(Outcome::Moved).ok_or_else(|| Failed::Sink(gone(&self.settings)));
         }
         let (rows, bytes) = copy(&transaction, self.id, &self.counters, batch, chunk)
             .await
@@ -92,7 +91,7 @@ impl Store {
             let text =
                 format!("{} of {} rows were taken; look for triggers of CounterData", rows.taken, rows.sent);
             let message = format!("{}: {text}", self.settings.name());
-            return Err(Failed::Told(failure(SinkErrorKind::Refused, message)));
+            return Err(Failed::Sink(failure(SinkErrorKind::Refused, message)));
         }
         transaction.commit().await.map_err(doing("commit"))?;
         Ok(Outcome::Done { records: after, bytes })
@@ -153,7 +152,7 @@ async fn data_set(
         }
     }
     let no_random = || failure(SinkErrorKind::Other, "the system has no random bytes for the id of a log");
-    let id = DataSetId::random().ok_or_else(|| Failed::Told(no_random()))?;
+    let id = DataSetId::random().ok_or_else(|| Failed::Sink(no_random()))?;
     let (minutes, zone) = zone_fields(&log.zone, first);
     let start = time_text(first);
     let sql = "INSERT INTO DisplayToID (GUID, RunID, DisplayString, LogStartTime, LogStopTime, NumberOfRecords, \

@@ -20,7 +20,7 @@ pub(super) async fn prepare(transaction: &Transaction<'_>, database: &str) -> Re
             let made = transaction.batch_execute(&table.create(type_of, "")).await;
             made.map_err(|error| ("make the tables", error))?;
         } else {
-            check(database, table, &columns).map_err(Failed::Told)?;
+            check(database, table, &columns).map_err(Failed::Sink)?;
         }
     }
     Ok(())

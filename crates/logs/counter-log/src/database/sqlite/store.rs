@@ -10,12 +10,11 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Statement, TransactionBehavior, params};
 
-use super::super::{COUNTER_DATA, Chunk, Outcome};
 use super::{SqliteFile, failed, tables};
 use crate::database::log::Log;
 use crate::database::progress::Counted;
 use crate::database::record::{Value, time_text, values, zone_fields};
-use crate::database::{DataSetId, failure};
+use crate::database::{COUNTER_DATA, Chunk, DataSetId, Outcome, failure};
 use crate::{Batch, SinkError, SinkErrorKind};
 
 /// An open file, with the data set of one log.

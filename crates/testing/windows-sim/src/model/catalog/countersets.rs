@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use counters::pcq::types::{AggregateFunc, InstanceType};
 use wire::Guid;
 
-use super::load::{counter_type, level, number, scale};
+use super::load::{counter_type, fields, level, lines, number, scale};
 use super::{COUNTERS_PROVIDER, SIM_PROVIDER};
 use crate::model::schema::{Counter, Counterset};
 
@@ -27,20 +27,12 @@ pub(super) fn counterset(name: &str) -> &'static Counterset {
 /// The countersets of a file, or its first mistake with the line. What is read lives as long as the process.
 fn read(text: &'static str) -> Result<Vec<Counterset>, String> {
     let mut sets: Vec<(Counterset, Vec<Counter>)> = Vec::new();
-    for (line, number) in text.lines().zip(1..) {
-        if !line.is_empty() && !line.starts_with('#') {
-            read_line(line, &mut sets)
-                .map_err(|reason| format!("catalogue/version2.csv:{number}: {reason}"))?;
-        }
-    }
+    lines("version2.csv", text, |line| read_line(line, &mut sets))?;
     Ok(sets.into_iter().map(|(set, counters)| Counterset { counters: counters.leak(), ..set }).collect())
 }
 
 fn read_line(line: &'static str, sets: &mut Vec<(Counterset, Vec<Counter>)>) -> Result<(), String> {
-    let fields: Vec<&'static str> = line.splitn(9, ';').map(str::trim).collect();
-    let [what, id, kind, detail, display, flags, name, german, explain] = fields[..] else {
-        return Err(format!("{} fields: write nine, separated by semicolons", fields.len()));
-    };
+    let [what, id, kind, detail, display, flags, name, german, explain] = fields(line.splitn(9, ';'))?;
     let german = (!german.is_empty()).then_some(german);
     if what == "counterset" {
         let providers = [&COUNTERS_PROVIDER, &SIM_PROVIDER];

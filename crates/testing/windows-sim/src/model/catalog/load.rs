@@ -54,14 +54,28 @@ impl Draft {
 pub(super) fn objects(file: &str, text: &'static str) -> Result<Vec<&'static PerfObject>, String> {
     let mut done = Vec::new();
     let mut open = None;
-    for (number, line) in (1..).zip(text.lines()) {
-        if !line.is_empty() && !line.starts_with('#') {
-            read_line(line, &mut open, &mut done)
-                .map_err(|reason| format!("catalogue/{file}:{number}: {reason}"))?;
-        }
-    }
+    lines(file, text, |line| read_line(line, &mut open, &mut done))?;
     done.extend(open.map(Draft::finish));
     Ok(done)
+}
+
+/// Passes on the lines of a file that say something, up to the first mistake, which gets file and line.
+pub(super) fn lines(
+    file: &str,
+    text: &'static str,
+    mut read: impl FnMut(&'static str) -> Result<(), String>,
+) -> Result<(), String> {
+    let says_something = |(_, line): &(usize, &str)| !line.is_empty() && !line.starts_with('#');
+    (1..).zip(text.lines()).filter(says_something).try_for_each(|(number, line)| {
+        read(line).map_err(|reason| format!("catalogue/{file}:{number}: {reason}"))
+    })
+}
+
+/// The fields that a line was split into.
+pub(super) fn fields(split: impl Iterator<Item = &'static str>) -> Result<[&'static str; 9], String> {
+    let fields: Vec<_> = split.map(str::trim).collect();
+    let count = fields.len();
+    fields.try_into().map_err(|_| format!("{count} fields: write nine, separated by semicolons"))
 }
 
 fn read_line(
@@ -69,10 +83,7 @@ fn read_line(
     open: &mut Option<Draft>,
     done: &mut Vec<&'static PerfObject>,
 ) -> Result<(), String> {
-    let fields: Vec<&'static str> = line.split(';').map(str::trim).collect();
-    let [what, index, kind, detail, display, flags, name, german, explain] = fields[..] else {
-        return Err(format!("{} fields: write nine, separated by semicolons", fields.len()));
-    };
+    let [what, index, kind, detail, display, flags, name, german, explain] = fields(line.split(';'))?;
     let index = number(index)?;
     let detail = level(detail)?;
     let display = scale(display)?;

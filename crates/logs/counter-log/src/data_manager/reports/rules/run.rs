@@ -4,9 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::template::{Names, Variable};
-use super::{Action, Group, Rule, SortType, Step};
-use super::{Applied, Documents, Failure, Limits};
-use super::{Rules, document};
+use super::{Action, Applied, Documents, Failure, Group, Limits, Rule, Rules, SortType, Step, document};
 use crate::data_manager::reports::report::schema::shown;
 use crate::data_manager::reports::tree::{Size, Tree};
 use crate::data_manager::reports::xpath::{Error, Expression, Place, Value, Work, to_number};
