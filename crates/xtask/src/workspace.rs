@@ -39,6 +39,10 @@ impl Profile {
     }
 }
 
+/// The exporter with its plugins, and a host to read.
+const PROGRAMS: [&str; 6] =
+    ["perfmon-exporter", "plugin-pcq", "plugin-comt", "plugin-rpc-state", "plugin-pla", "windows-sim"];
+
 /// One of our packages.
 pub(crate) struct Package {
     pub(crate) id: String,
@@ -116,16 +120,12 @@ impl Workspace {
 
     /// Builds the exporter, its plugins and the simulated host.
     pub(crate) fn build_programs(&self) -> Result<()> {
-        let packages = [
-            "perfmon-exporter",
-            "perfmon-tool",
-            "plugin-pcq",
-            "plugin-comt",
-            "plugin-rpc-state",
-            "plugin-pla",
-            "windows-sim",
-        ];
-        self.build(&packages.map(|package| ["-p", package]).concat())
+        let mut what = PROGRAMS.map(|package| ["-p", package]).concat();
+        match self.profile {
+            Profile::Release => what.extend(["-p", "perfmon-tool"]),
+            Profile::Demo => what.extend(["--no-default-features", "--features", "plugin-pla/logs"]),
+        }
+        self.build(&what)
     }
 
     /// Builds what the conformance checks run: the programs, the clients of a registry and of an endpoint map, the
