@@ -39,10 +39,6 @@ impl Profile {
     }
 }
 
-/// The exporter with its plugins, and a host to read.
-const PROGRAMS: [&str; 6] =
-    ["perfmon-exporter", "plugin-pcq", "plugin-comt", "plugin-rpc-state", "plugin-pla", "windows-sim"];
-
 /// One of our packages.
 pub(crate) struct Package {
     pub(crate) id: String,
@@ -118,9 +114,17 @@ impl Workspace {
         self.target.join(self.profile.as_str()).join(name)
     }
 
-    /// Builds the exporter, its plugins and the simulated host.
+    /// Builds the exporter, its plugins and the simulated host; and what the demo does without, unless it is the demo.
     pub(crate) fn build_programs(&self) -> Result<()> {
-        let mut what = PROGRAMS.map(|package| ["-p", package]).concat();
+        let programs = [
+            "perfmon-exporter",
+            "plugin-pcq",
+            "plugin-comt",
+            "plugin-rpc-state",
+            "plugin-pla",
+            "windows-sim",
+        ];
+        let mut what = programs.map(|package| ["-p", package]).concat();
         match self.profile {
             Profile::Release => what.extend(["-p", "perfmon-tool"]),
             Profile::Demo => what.extend(["--no-default-features", "--features", "plugin-pla/logs"]),

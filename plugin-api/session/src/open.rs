@@ -8,7 +8,7 @@ use plugin_sdk::{Collection, Failure, GeneralReason, Stage};
 use ssp::Credentials;
 use tokio::time::Instant;
 
-use super::lease::{self, SessionLease, leased_credentials};
+use super::lease::{SessionLease, lease, leased_credentials};
 use crate::attempt::Retry;
 use crate::failure::failure_of;
 use crate::{AttemptError, Service};
@@ -83,7 +83,7 @@ impl<H> OpenSession<H> {
         collection: &Collection,
         deadline: Instant,
     ) -> Result<SessionLease, Failure> {
-        let credential = lease::lease(collection, self.address, deadline).await?;
+        let credential = lease(collection, self.address, deadline).await?;
         if leased_credentials(&credential) == self.credentials {
             return Ok(SessionLease(credential));
         }
