@@ -70,11 +70,12 @@ pub(crate) enum Peer {
     Cabinets,
     Xmllint,
     CargoDeny,
+    Kdc,
     /// Of no check: `cargo xtask test --quick` alone runs it.
     Nextest,
 }
 
-const ALL: [Peer; 24] = [
+const ALL: [Peer; 25] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -99,6 +100,7 @@ const ALL: [Peer; 24] = [
     Peer::Cabinets,
     Peer::Xmllint,
     Peer::CargoDeny,
+    Peer::Kdc,
 ];
 
 impl Peer {
@@ -128,6 +130,7 @@ impl Peer {
             Self::Cabinets => "cabextract with gcab",
             Self::Xmllint => "xmllint",
             Self::CargoDeny => "cargo-deny",
+            Self::Kdc => "a KDC of MIT Kerberos",
             Self::Nextest => "cargo-nextest",
         }
     }
@@ -152,6 +155,7 @@ impl Peer {
             Self::Sqlite => &["sqlite3"],
             Self::Cabinets => &["cabextract", "gcab"],
             Self::Xmllint => &["libxml2-utils"],
+            Self::Kdc => &["krb5-kdc", "krb5-admin-server", "krb5-user"],
             Self::Otelcol | Self::Prometheus3 | Self::VictoriaMetrics | Self::GoMsrpc => &[],
         }
     }
@@ -180,6 +184,7 @@ impl Peer {
             Self::Sqlite => has("sqlite3"),
             Self::Cabinets => has("cabextract") && has("gcab"),
             Self::Xmllint => has("xmllint"),
+            Self::Kdc => has("krb5kdc") && has("kadmin.local") && has("kinit"),
             Self::CargoDeny => cargo_deny(workspace).is_file(),
             Self::Nextest => nextest(workspace).is_some(),
             Self::GrafanaSchema => {

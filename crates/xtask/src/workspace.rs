@@ -139,6 +139,7 @@ impl Workspace {
         self.build_programs()?;
         self.build(&["-p", "host-session", "--example", "winreg_probe"])?;
         self.build(&["-p", "host-session", "--example", "endpoint_map"])?;
+        self.build(&["-p", "ssp", "--example", "kerberos"])?;
         self.build(&["-p", "dcom", "--example", "subscriber"])?;
         self.build(&["-p", "counter-log", "--example", "invented_tables"])?;
         self.build(&["-p", "dcom", "--example", "com_plus_tracker"])

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! winreg_probe --server 127.0.0.1:445 --user 'DOMAIN\user' --password-file FILE
+//! winreg_probe --server host:445 --ccache FILE:/tmp/cache
 //!              [--encryption required] [--mechanism ntlm] [--calls 1000] [--pcap FILE] [--json]
 //! ```
 //!
@@ -23,7 +24,8 @@ use dcerpc::{Channel, SyntaxId};
 use host_session::rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
 use ms_smb2::client::Encryption;
 use rpc::ndr::{ContextHandle, Reader, Writer};
-use ssp::{Credentials, Mechanism, Secret};
+use ssp::kerberos::{Cache, EncryptionType, Kerberos, Origin};
+use ssp::{Credentials, Mechanism, Secret, Tickets};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use transport::{BoxStream, Connector, Counted, Endpoint, PcapFile, TcpConnector};
@@ -36,11 +38,14 @@ struct Arguments {
     #[arg(long)]
     server: Endpoint,
     /// The account, as DOMAIN\user or user.
-    #[arg(long)]
-    user: String,
+    #[arg(long, required_unless_present = "ccache", requires = "password_file")]
+    user: Option<String>,
     /// A file with the password; one newline at its end is not part of it.
     #[arg(long)]
-    password_file: PathBuf,
+    password_file: Option<PathBuf>,
+    /// A credential cache as krb5.conf names it, for Kerberos instead of NTLM.
+    #[arg(long, conflicts_with = "user")]
+    ccache: Option<String>,
     /// SMB encryption.
     #[arg(long, value_enum, default_value_t = EncryptionArgument::Preferred)]
     encryption: EncryptionArgument,
@@ -99,7 +104,8 @@ async fn main() -> ExitCode {
 
 async fn probe(arguments: &Arguments) -> Result<serde_json::Value, Box<dyn Error>> {
     let deadline = Instant::now() + Duration::from_secs(arguments.deadline_s);
-    let credentials = credentials(arguments)?;
+    // The cache ends with the probe.
+    let (credentials, _cache) = credentials(arguments)?;
     let host = &arguments.server.host;
     let stream = Counted::new(connect(arguments, deadline).await?);
     let bytes = stream.counter();
@@ -200,11 +206,21 @@ async fn connect(arguments: &Arguments, deadline: Instant) -> Result<BoxStream, 
     }
 }
 
-fn credentials(arguments: &Arguments) -> Result<Credentials, Box<dyn Error>> {
-    let text = fs::read_to_string(&arguments.password_file)?;
+fn credentials(arguments: &Arguments) -> Result<(Credentials, Option<Cache>), Box<dyn Error>> {
+    if let Some(name) = &arguments.ccache {
+        let types = EncryptionType::STRONG;
+        let (cache, _) =
+            Cache::obtain(Kerberos::of_the_system()?, "winreg_probe", Origin::Cache { name }, &types)?;
+        let tickets = Tickets { cache: cache.name().to_owned(), encryption_types: types.to_vec() };
+        return Ok((Credentials::Tickets(tickets), Some(cache)));
+    }
+    let (Some(user), Some(password_file)) = (&arguments.user, &arguments.password_file) else {
+        return Err("neither an account with its password nor a cache is given".into());
+    };
+    let text = fs::read_to_string(password_file)?;
     let password = Secret::new(text.strip_suffix('\n').unwrap_or(&text));
-    let (domain, user) = arguments.user.split_once('\\').unwrap_or(("", &arguments.user));
-    Ok(Credentials::new(domain, user, password))
+    let (domain, user) = user.split_once('\\').unwrap_or(("", user));
+    Ok((Credentials::new(domain, user, password), None))
 }
 
 const fn encryption(argument: EncryptionArgument) -> Encryption {

@@ -26,7 +26,7 @@ impl Protector {
     /// What a PDU needs beside header and stub data, padding not counted.
     pub(crate) fn overhead(&self) -> usize {
         match self.auth.level.protection() {
-            Some(_) => SecTrailer::FIXED_PART_SIZE + self.context.signature_len(),
+            Some(protection) => SecTrailer::FIXED_PART_SIZE + self.context.signature_len(protection),
             None => 0,
         }
     }
@@ -48,7 +48,7 @@ impl Protector {
         let Some(protection) = self.auth.level.protection() else {
             return finish_lengths(pdu, 0);
         };
-        let signature_len = self.context.signature_len();
+        let signature_len = self.context.signature_len(protection);
         let body_end = stub_start + (pdu.len() - stub_start).next_multiple_of(STUB_ALIGNMENT);
         let padding = body_end - pdu.len();
         let mut dst = WriteCursor::new(pdu);

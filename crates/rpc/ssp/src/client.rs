@@ -14,54 +14,41 @@ use crate::message::{
 use crate::package::{Answer, Package};
 use crate::spnego::{NegState, NegTokenResp};
 use crate::{
-    Credentials, Error, ImpersonationLevel, Mechanism, Peer, SecurityContext, ServerInfo, Step, Usage,
+    AccountPassword, ClientOptions, Credentials, Error, ImpersonationLevel, Mechanism, Peer, SecurityContext,
+    ServerInfo, Step, Usage, kerberos,
 };
 
-/// How a client authenticates.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ClientOptions {
-    /// NTLM as it is, or within SPNEGO.
-    pub mechanism: Mechanism,
-    /// The service that is asked for, as `cifs/host`; the server can refuse a response meant for another.
-    pub target_name: String,
-    pub usage: Usage,
-    /// What the server may do in the name of the account.
-    pub impersonation: ImpersonationLevel,
-}
-
-impl ClientOptions {
-    /// Puts the three together. The server may impersonate the account.
-    #[must_use]
-    pub fn new(mechanism: Mechanism, target_name: impl Into<String>, usage: Usage) -> Self {
-        Self {
-            mechanism,
-            target_name: target_name.into(),
-            usage,
-            impersonation: ImpersonationLevel::default(),
-        }
-    }
-}
-
-/// Begins an authentication as a client.
+/// Begins an authentication as a client. With tickets this may wait for a KDC, however long; no step waits then.
 ///
 /// # Errors
-/// When the credentials cannot be used.
+/// When the credentials cannot be used, or are not for the mechanism.
 pub fn client(credentials: &Credentials, options: ClientOptions) -> Result<Box<dyn SecurityContext>, Error> {
-    if credentials.username.is_empty() {
+    match credentials {
+        Credentials::Password(account) => ntlm_client(account, options),
+        Credentials::Tickets(tickets) => kerberos::client(tickets, &options),
+    }
+}
+
+fn ntlm_client(account: &AccountPassword, options: ClientOptions) -> Result<Box<dyn SecurityContext>, Error> {
+    if account.username.is_empty() {
         return Err(Error::InvalidCredentials { field: "username", reason: "it is empty" });
     }
-    if credentials.password.expose().starts_with(sspi::NTLM_HASH_PREFIX) {
+    if account.password.expose().starts_with(sspi::NTLM_HASH_PREFIX) {
         let reason = "it begins like a hash, and would be taken for one";
         return Err(Error::InvalidCredentials { field: "password", reason });
     }
-    let package = match options.mechanism {
-        Mechanism::Ntlm => Package::ntlm(),
-        Mechanism::Negotiate => Package::negotiate_client()?,
+    let (package, is_wrapped) = match options.mechanism {
+        Mechanism::Ntlm => (Package::ntlm(), false),
+        Mechanism::Negotiate => (Package::negotiate_client()?, true),
+        Mechanism::Kerberos => {
+            let reason = "Kerberos takes tickets";
+            return Err(Error::InvalidCredentials { field: "password", reason });
+        }
     };
     let client = Client {
-        credentials: credentials.clone(),
+        account: account.clone(),
         options,
+        is_wrapped,
         progress: Progress::Start,
         negotiate: Vec::new(),
         server: None,
@@ -70,8 +57,10 @@ pub fn client(credentials: &Credentials, options: ClientOptions) -> Result<Box<d
 }
 
 struct Client {
-    credentials: Credentials,
+    account: AccountPassword,
     options: ClientOptions,
+    /// Whether tokens are in SPNEGO.
+    is_wrapped: bool,
     progress: Progress,
     /// Our first message, which the message integrity code covers.
     negotiate: Vec<u8>,
@@ -116,10 +105,7 @@ impl Client {
 
     /// Answers the server's challenge, or the SPNEGO message before it.
     fn answer(&mut self, package: &mut Package, token: &[u8]) -> Result<Step, Error> {
-        let wrapper = match self.options.mechanism {
-            Mechanism::Ntlm => None,
-            Mechanism::Negotiate => Some(NegTokenResp::decode(token)?),
-        };
+        let wrapper = if self.is_wrapped { Some(NegTokenResp::decode(token)?) } else { None };
         let challenge = match &wrapper {
             None => token,
             Some(wrapper) => wrapper.response_token.unwrap_or_default(),
@@ -174,19 +160,18 @@ impl Client {
 
     fn initialize(&self, package: &mut Package, token: &[u8]) -> Result<Answer, Error> {
         let ClientOptions { usage, target_name, .. } = &self.options;
-        package.initialize(&self.credentials, *usage, target_name, token)
+        package.initialize(&self.account, *usage, target_name, token)
     }
 
     /// Finishes the package's last message, wherever it is in the token.
     fn seal(&self, package: &Package, challenge: &[u8], token: &mut [u8]) -> Result<(), Error> {
         let session_key = package.session_key()?;
-        let (start, length) = match self.options.mechanism {
-            Mechanism::Ntlm => (0, token.len()),
-            Mechanism::Negotiate => {
-                let message = NegTokenResp::decode(token)?.response_token.unwrap_or_default();
-                let start = token.windows(message.len().max(1)).position(|window| window == message);
-                (start.unwrap_or_default(), message.len())
-            }
+        let (start, length) = if self.is_wrapped {
+            let message = NegTokenResp::decode(token)?.response_token.unwrap_or_default();
+            let start = token.windows(message.len().max(1)).position(|window| window == message);
+            (start.unwrap_or_default(), message.len())
+        } else {
+            (0, token.len())
         };
         let message = &mut token[start..start + length];
         self.limit_impersonation(message, AuthenticateMessage::NEGOTIATE_FLAGS_RANGE);

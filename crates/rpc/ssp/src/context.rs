@@ -18,8 +18,8 @@ pub trait SecurityContext: Send {
     /// Before [`Step::Done`].
     fn session_key(&self) -> Result<SessionKey, Error>;
 
-    /// Bytes of a signature, for building a header that contains this length.
-    fn signature_len(&self) -> usize;
+    /// Bytes of a signature, for building a header that contains this length. Known after [`Step::Done`].
+    fn signature_len(&self, protection: Protection) -> usize;
 
     /// Protects an outgoing message: fills the signature and, for privacy, encrypts the body in place.
     ///
@@ -81,8 +81,10 @@ impl Message<'_> {
 pub enum Mechanism {
     /// NTLM without a wrapper.
     Ntlm,
-    /// SPNEGO, which selects NTLM.
+    /// SPNEGO, which selects what the credentials are for.
     Negotiate,
+    /// Kerberos without a wrapper.
+    Kerberos,
 }
 
 /// What the context is for.
@@ -103,6 +105,32 @@ pub enum ImpersonationLevel {
     /// otherwise.
     #[default]
     Impersonate,
+}
+
+/// How a client authenticates.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ClientOptions {
+    /// One that the credentials are for.
+    pub mechanism: Mechanism,
+    /// The service that is asked for, as `cifs/host`; the server can refuse a response meant for another.
+    pub target_name: String,
+    pub usage: Usage,
+    /// What the server may do in the name of the account.
+    pub impersonation: ImpersonationLevel,
+}
+
+impl ClientOptions {
+    /// Puts the three together. The server may impersonate the account.
+    #[must_use]
+    pub fn new(mechanism: Mechanism, target_name: impl Into<String>, usage: Usage) -> Self {
+        Self {
+            mechanism,
+            target_name: target_name.into(),
+            usage,
+            impersonation: ImpersonationLevel::default(),
+        }
+    }
 }
 
 /// What one side knows of the other.

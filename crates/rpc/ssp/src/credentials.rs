@@ -1,6 +1,9 @@
 use core::fmt;
 
+use gssapi::EncryptionType;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::Error;
 
 /// A password. Erased when dropped; prints as `***`.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,49 +29,81 @@ impl fmt::Debug for Secret {
     }
 }
 
-#[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
+/// What a client proves itself with: a password by NTLM, tickets by Kerberos.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Credentials {
+    Password(AccountPassword),
+    Tickets(Tickets),
+}
+
+impl Credentials {
+    /// An account and its password.
+    #[must_use]
+    pub fn new(domain: impl Into<String>, username: impl Into<String>, password: Secret) -> Self {
+        Self::Password(AccountPassword { domain: domain.into(), username: username.into(), password })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountPassword {
     /// The NetBIOS or DNS name of the domain; empty for a local account or a name in the form `user@domain`.
     pub domain: String,
     pub username: String,
     pub password: Secret,
 }
 
-impl Credentials {
-    /// Puts the three together.
-    #[must_use]
-    pub fn new(domain: impl Into<String>, username: impl Into<String>, password: Secret) -> Self {
-        Self { domain: domain.into(), username: username.into(), password }
-    }
+/// Tickets of a cache in the memory of this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tickets {
+    /// The cache's name, `MEMORY:` and more.
+    pub cache: String,
+    /// What may protect a session, the preferred first.
+    pub encryption_types: Vec<EncryptionType>,
 }
 
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials")
-            .field("domain", &self.domain)
-            .field("username", &self.username)
-            .field("password", &self.password)
-            .finish()
-    }
-}
-
-/// The key of one authentication. Erased when dropped; prints as `***`.
+/// The key of one authentication, of 16 to 32 bytes. Erased when dropped; prints as `***`.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
-pub struct SessionKey([u8; Self::LEN]);
+pub struct SessionKey {
+    bytes: [u8; Self::LEN_MAX],
+    len: usize,
+}
 
 impl SessionKey {
-    /// Bytes in a key.
+    /// Bytes that every key has, and that NTLM's has.
     pub const LEN: usize = 16;
+    /// Bytes of the longest key, which Kerberos has.
+    const LEN_MAX: usize = 32;
 
-    /// Takes the key over.
+    /// Takes a key of NTLM over.
     #[must_use]
-    pub const fn new(bytes: [u8; Self::LEN]) -> Self {
-        Self(bytes)
+    pub const fn new(key: [u8; Self::LEN]) -> Self {
+        let mut bytes = [0; Self::LEN_MAX];
+        bytes.split_at_mut(Self::LEN).0.copy_from_slice(&key);
+        Self { bytes, len: Self::LEN }
     }
 
+    pub(crate) fn from_slice(key: &[u8]) -> Result<Self, Error> {
+        if !(Self::LEN..=Self::LEN_MAX).contains(&key.len()) {
+            return Err(Error::UnexpectedToken { reason: "the session's key is too short or too long" });
+        }
+        let mut bytes = [0; Self::LEN_MAX];
+        bytes[..key.len()].copy_from_slice(key);
+        Ok(Self { bytes, len: key.len() })
+    }
+
+    /// The first 16 bytes, which is what most of [MS-SMB2] takes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
-        &self.0
+        match self.bytes.first_chunk() {
+            Some(bytes) => bytes,
+            None => unreachable!(),
+        }
+    }
+
+    /// [MS-SMB2] 3.2.1.3 `Session.FullSessionKey`: all of it, for ciphers with keys of 256 bits.
+    #[must_use]
+    pub fn full(&self) -> &[u8] {
+        &self.bytes[..self.len]
     }
 }
 
@@ -86,6 +121,9 @@ mod tests {
     fn nothing_secret_is_printed() {
         let credentials = Credentials::new("CORP", "svc", Secret::new("hunter2"));
         let printed = format!("{credentials:?} {:?}", SessionKey::new(*b"0123456789abcdef"));
-        assert_eq!(printed, r#"Credentials { domain: "CORP", username: "svc", password: *** } ***"#);
+        assert_eq!(
+            printed,
+            r#"Password(AccountPassword { domain: "CORP", username: "svc", password: *** }) ***"#
+        );
     }
 }

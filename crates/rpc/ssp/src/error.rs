@@ -82,6 +82,18 @@ pub enum Error {
     /// A signature buffer of the wrong length.
     #[error("a signature has {expected} bytes, not {actual}")]
     SignatureLength { expected: usize, actual: usize },
+    /// Kerberos of the system cannot be had.
+    #[error("no Kerberos")]
+    NoKerberos(#[from] gssapi::LoadError),
+    /// What a KDC or the library of the system says.
+    #[error("Kerberos")]
+    Kerberos(#[from] gssapi::Error),
+    /// A session whose key is of a type that is not spoken here.
+    #[error("the session's key is of type {name}, which is not spoken here")]
+    EncryptionType {
+        /// As krb5.conf calls it.
+        name: String,
+    },
     /// Credentials that no package takes.
     #[error("invalid `{field}` in credentials: {reason}")]
     InvalidCredentials {

@@ -1,5 +1,5 @@
 use crate::package::{Package, SIGNATURE_LEN};
-use crate::{Error, Message, Peer, SecurityContext, SessionKey, Step};
+use crate::{Error, Message, Peer, Protection, SecurityContext, SessionKey, Step};
 
 /// One side's part of an authentication, until both agree.
 pub(crate) trait Exchange: Send {
@@ -58,7 +58,7 @@ impl<E: Exchange> SecurityContext for Context<E> {
         self.established()?.session_key()
     }
 
-    fn signature_len(&self) -> usize {
+    fn signature_len(&self, _: Protection) -> usize {
         SIGNATURE_LEN
     }
 

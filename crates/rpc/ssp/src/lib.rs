@@ -46,6 +46,7 @@ mod credentials;
 mod crypto;
 mod error;
 mod established;
+pub mod kerberos;
 mod message;
 mod package;
 mod server;
@@ -53,12 +54,12 @@ mod session;
 mod spnego;
 
 pub use self::accounts::{Accounts, Outcome};
-pub use self::client::{ClientOptions, client};
+pub use self::client::client;
 pub use self::context::{
-    Account, ImpersonationLevel, Mechanism, Message, OsVersion, Peer, Protection, SecurityContext,
-    ServerInfo, Step, Usage,
+    Account, ClientOptions, ImpersonationLevel, Mechanism, Message, OsVersion, Peer, Protection,
+    SecurityContext, ServerInfo, Step, Usage,
 };
-pub use self::credentials::{Credentials, Secret, SessionKey};
+pub use self::credentials::{AccountPassword, Credentials, Secret, SessionKey, Tickets};
 pub use self::error::Error;
 pub use self::message::NegotiateFlags;
 pub use self::server::{ServerOptions, server, server_of_anybody};

@@ -13,7 +13,7 @@ use tracing::Dispatch;
 use tracing::dispatcher::with_default;
 
 use crate::session::Session;
-use crate::{Account, Credentials, Error, Message, Protection, SessionKey, Usage};
+use crate::{Account, AccountPassword, Error, Message, Protection, SessionKey, Usage};
 
 /// One authentication of `sspi`, by either of its packages.
 pub(crate) struct Package {
@@ -81,12 +81,12 @@ impl Package {
 
     pub(crate) fn initialize(
         &mut self,
-        credentials: &Credentials,
+        account: &AccountPassword,
         usage: Usage,
         target_name: &str,
         token: &[u8],
     ) -> Result<Answer, Error> {
-        let identity = identity(credentials);
+        let identity = identity(account);
         quietly(|| match &mut self.inner {
             Inner::Ntlm(ntlm) => initialize(&mut **ntlm, Some(identity), usage, target_name, token),
             Inner::Negotiate(negotiate) => {
@@ -101,7 +101,7 @@ impl Package {
     /// A server's step. `account` is whom the client claims to be, with the password that it has to have.
     pub(crate) fn accept(
         &mut self,
-        account: Option<&Credentials>,
+        account: Option<&AccountPassword>,
         usage: Usage,
         token: &[u8],
     ) -> Result<Answer, Error> {
@@ -239,8 +239,8 @@ fn failed(doing: &'static str, error: sspi::Error) -> Error {
     Error::Package { doing, source: error.into() }
 }
 
-fn identity(credentials: &Credentials) -> AuthIdentityBuffers {
-    AuthIdentityBuffers::from_utf8(&credentials.username, &credentials.domain, credentials.password.expose())
+fn identity(account: &AccountPassword) -> AuthIdentityBuffers {
+    AuthIdentityBuffers::from_utf8(&account.username, &account.domain, account.password.expose())
 }
 
 /// A placeholder for the account that is not known yet. No logon uses it.

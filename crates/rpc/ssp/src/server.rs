@@ -8,10 +8,12 @@ use crate::message::{AuthenticateMessage, ChallengeMessage, NEGOTIATE_MESSAGE_TY
 use crate::package::{Answer, Package};
 use crate::session::{Session, Side};
 use crate::spnego::{NegState, NegTokenInit, NegTokenResp};
-use crate::{Account, Accounts, Credentials, Error, Mechanism, Outcome, Peer, SecurityContext, Step, Usage};
+use crate::{
+    Account, AccountPassword, Accounts, Error, Mechanism, Outcome, Peer, SecurityContext, Step, Usage,
+};
 
 /// How a server authenticates its clients.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ServerOptions {
     /// NTLM as it is, or within SPNEGO.
@@ -53,19 +55,25 @@ fn begin(
     accounts: Option<Arc<dyn Accounts>>,
     options: ServerOptions,
 ) -> Result<Box<dyn SecurityContext>, Error> {
-    let package = match options.mechanism {
-        Mechanism::Ntlm => Package::ntlm_server(),
-        Mechanism::Negotiate => Package::negotiate_server()?,
+    let (package, is_wrapped) = match options.mechanism {
+        Mechanism::Ntlm => (Package::ntlm_server(), false),
+        Mechanism::Negotiate => (Package::negotiate_server()?, true),
+        Mechanism::Kerberos => {
+            return Err(Error::InvalidCredentials { field: "mechanism", reason: "Kerberos takes a keytab" });
+        }
     };
     let (negotiate, mech_list) = (Vec::new(), Vec::new());
-    let server = Server { accounts, options, mech_list, negotiate, challenge: None, account: None };
+    let usage = options.usage;
+    let server = Server { accounts, usage, is_wrapped, mech_list, negotiate, challenge: None, account: None };
     Ok(Box::new(Context::new(package, server)))
 }
 
 struct Server {
     /// With `None`, everybody is taken.
     accounts: Option<Arc<dyn Accounts>>,
-    options: ServerOptions,
+    usage: Usage,
+    /// Whether tokens are in SPNEGO.
+    is_wrapped: bool,
     /// The mechanisms that the client offers, as it wrote them.
     mech_list: Vec<u8>,
     /// The client's first message, which the message integrity code covers.
@@ -82,15 +90,15 @@ struct Challenge {
 
 impl Exchange for Server {
     fn advance(&mut self, package: &mut Package, token: &[u8]) -> Result<Step, Error> {
-        let answer = match self.options.mechanism {
-            Mechanism::Ntlm if message_type(token) == Some(AuthenticateMessage::MESSAGE_TYPE) => {
+        let answer = match self.is_wrapped {
+            false if message_type(token) == Some(AuthenticateMessage::MESSAGE_TYPE) => {
                 return self.authenticate(package, token, None);
             }
-            Mechanism::Ntlm => {
+            false => {
                 self.note_negotiate(token);
-                package.accept(None, self.options.usage, token)?
+                package.accept(None, self.usage, token)?
             }
-            Mechanism::Negotiate if NegTokenResp::is(token) => {
+            true if NegTokenResp::is(token) => {
                 let wrapper = NegTokenResp::decode(token)?;
                 let message = wrapper.response_token.unwrap_or_default();
                 if message_type(message) == Some(AuthenticateMessage::MESSAGE_TYPE) {
@@ -99,14 +107,14 @@ impl Exchange for Server {
                 self.note_negotiate(message);
                 self.accept_wrapped(package, None, NegTokenResp { response_token: Some(message), ..wrapper })?
             }
-            Mechanism::Negotiate => {
+            true => {
                 let init = NegTokenInit::decode(token)?;
                 if let Some(offered) = init.offers_instead_of_ntlm() {
                     return Err(Error::NoCommonMechanism { offered });
                 }
                 self.mech_list = init.mech_list();
                 self.note_negotiate(init.mech_token.unwrap_or_default());
-                package.accept(None, self.options.usage, &init.encode())?
+                package.accept(None, self.usage, &init.encode())?
             }
         };
         if answer.is_done {
@@ -204,11 +212,11 @@ impl Server {
     fn complete(
         &self,
         package: &mut Package,
-        credentials: &Credentials,
+        credentials: &AccountPassword,
         message: &[u8],
         wrapper: Option<NegTokenResp<'_>>,
     ) -> Result<Step, Error> {
-        let usage = self.options.usage;
+        let usage = self.usage;
         let Some(wrapper) = wrapper else {
             package.accept(Some(credentials), usage, message)?;
             package.complete()?;
@@ -237,11 +245,11 @@ impl Server {
     fn accept_wrapped(
         &self,
         package: &mut Package,
-        credentials: Option<&Credentials>,
+        credentials: Option<&AccountPassword>,
         wrapper: NegTokenResp<'_>,
     ) -> Result<Answer, Error> {
         let wrapper = NegTokenResp { neg_state: Some(NegState::ACCEPT_INCOMPLETE), ..wrapper };
-        package.accept(credentials, self.options.usage, &wrapper.encode())
+        package.accept(credentials, self.usage, &wrapper.encode())
     }
 
     /// Remembers a client's first message, wherever in SPNEGO it comes.
@@ -253,9 +261,10 @@ impl Server {
 
     /// Remembers the challenge that goes out, if it does.
     fn note_challenge(&mut self, token: &[u8]) -> Result<(), Error> {
-        let message = match self.options.mechanism {
-            Mechanism::Ntlm => token,
-            Mechanism::Negotiate => NegTokenResp::decode(token)?.response_token.unwrap_or_default(),
+        let message = if self.is_wrapped {
+            NegTokenResp::decode(token)?.response_token.unwrap_or_default()
+        } else {
+            token
         };
         if !message.is_empty() {
             let server_challenge = wire::decode::<ChallengeMessage<'_>>(message)?.server_challenge;
@@ -271,7 +280,7 @@ fn judge(
     account: &Account,
     response: &NtlmV2Response<'_>,
     server_challenge: &[u8; 8],
-) -> Result<Credentials, Error> {
+) -> Result<AccountPassword, Error> {
     let Account { domain, user, .. } = account.clone();
     let Some(password) = accounts.password(&domain, &user) else {
         return Err(Error::UnknownAccount { domain, user });
@@ -279,7 +288,7 @@ fn judge(
     if !is_response_genuine(response, server_challenge, &password, &user, &domain) {
         return Err(Error::BadPassword { domain, user });
     }
-    Ok(Credentials { domain, username: user, password })
+    Ok(AccountPassword { domain, username: user, password })
 }
 
 /// SPNEGO's last token of a server.

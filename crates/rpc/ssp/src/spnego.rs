@@ -61,6 +61,16 @@ impl<'a> NegTokenInit<'a> {
         wrap(SEQUENCE, self.mech_types)
     }
 
+    /// A client's first token that offers Kerberos and nothing else.
+    pub(crate) const fn of_kerberos(token: &'a [u8]) -> Self {
+        Self { mech_types: KERBEROS_ELEMENT, mech_token: Some(token) }
+    }
+
+    /// Whether the token is one of Kerberos.
+    pub(crate) fn prefers_kerberos(&self) -> bool {
+        [KERBEROS, MS_KERBEROS].iter().any(|one| self.mech_types.starts_with(&wrap(OBJECT_IDENTIFIER, one)))
+    }
+
     /// What is offered where NTLM is not.
     pub(crate) fn offers_instead_of_ntlm(&self) -> Option<&'static str> {
         let has = |mechanism: &[u8]| {
@@ -126,6 +136,8 @@ pub const SERVER_HINT: &[u8] = &[
 
 impl<'a> NegTokenResp<'a> {
     const NAME: &'static str = "NegTokenResp";
+    /// The mechanism's object identifier.
+    pub(crate) const KERBEROS: &'static [u8] = KERBEROS;
 
     /// Whether a token looks like one, rather than like a first token.
     pub(crate) fn is(token: &[u8]) -> bool {
@@ -177,6 +189,7 @@ const SPNEGO: &[u8] = &[0x2b, 6, 1, 5, 5, 2];
 
 const NTLM: &[u8] = &[0x2b, 6, 1, 4, 1, 0x82, 0x37, 2, 2, 10];
 const KERBEROS: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 1, 2, 2];
+const KERBEROS_ELEMENT: &[u8] = &[OBJECT_IDENTIFIER, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 1, 2, 2];
 /// 1.2.840.48018.1.2.2, which Windows writes beside it.
 const MS_KERBEROS: &[u8] = &[0x2a, 0x86, 0x48, 0x82, 0xf7, 0x12, 1, 2, 2];
 

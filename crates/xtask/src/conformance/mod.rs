@@ -17,6 +17,8 @@ mod go_objects;
 mod go_performance_logs;
 mod grafana;
 mod impacket;
+mod kdc;
+mod kerberos;
 mod lockout;
 mod logs;
 mod memory;
@@ -53,7 +55,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 61] = [
+const CHECKS: [Check; 62] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -85,6 +87,11 @@ const CHECKS: [Check; 61] = [
         "our event system calls a subscriber that is Scapy's server",
         &[Peer::Scapy, Peer::Python],
         scapy::events,
+    ),
+    (
+        "MIT Kerberos takes our logons and messages, and Samba without NTLM",
+        &[Peer::Kdc, Peer::Samba],
+        kerberos::run,
     ),
     ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),
     ("impacket and our client read the same performance data", &[Peer::Python], performance_data::run),

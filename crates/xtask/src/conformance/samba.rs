@@ -11,6 +11,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
+use super::kdc::REALM;
 use crate::Result;
 use crate::process::{Running, free_port, poll};
 use crate::workspace::Workspace;
@@ -43,14 +44,27 @@ pub(crate) struct Samba {
 impl Samba {
     /// Starts smbd; `encryption` is what smb.conf takes for `server smb encrypt`.
     pub(crate) fn start(pipes: Pipes, encryption: &str) -> Result<Self> {
+        Self::start_with(pipes, encryption, "", &mut Command::new("smbd"))
+    }
+
+    /// Starts an smbd that takes Kerberos and no NTLM, and encrypts with one cipher.
+    pub(crate) fn with_kerberos(pipes: Pipes, krb5_conf: &Path, keytab: &Path, cipher: &str) -> Result<Self> {
+        let more = format!(
+            "ntlm auth = disabled\nrealm = {REALM}\nkerberos method = dedicated keytab\n\
+             dedicated keytab file = {}\nserver smb3 encryption algorithms = {cipher}\n",
+            keytab.display()
+        );
+        Self::start_with(pipes, "default", &more, Command::new("smbd").env("KRB5_CONFIG", krb5_conf))
+    }
+
+    fn start_with(pipes: Pipes, encryption: &str, more: &str, command: &mut Command) -> Result<Self> {
         let folder = folder()?;
         let port = free_port()?;
         let root = folder.path();
-        let configuration = prepare(root, |root| smb_conf(root, port, pipes, encryption))?;
-        let mut command = Command::new("smbd");
+        let configuration = prepare(root, |root| smb_conf(root, port, pipes, encryption) + more)?;
         command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command.args(["-F", "--no-process-group", "-s"]).arg(&configuration).arg("-l").arg(root.join("log"));
-        let mut smbd = Running::start("smbd", &mut command)?;
+        let mut smbd = Running::start("smbd", command)?;
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let started = poll("smbd listens", START_TIMEOUT, || Ok(TcpStream::connect(address).ok().map(drop)));
         started.map_err(|error| smbd.complaint(&error.to_string()))?;

@@ -4,18 +4,18 @@ use std::time::Duration;
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event, PresentationContext};
 use dcerpc::{Auth, AuthLevel, AuthService, Channel, ContextId, FaultStatus, Observer, SyntaxId};
 use ssp::{ClientOptions, Credentials, ImpersonationLevel, Mechanism, Usage};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use tracing::debug;
 use wire::Guid;
 
 use super::Usability;
-use crate::rpc_client::{Error, Operation, Transport};
+use crate::rpc_client::{Error, Operation, Transport, logon};
 
 /// How to authenticate to an RPC server, and how calls are protected.
 #[derive(Clone, Debug)]
 pub struct Security {
     pub credentials: Credentials,
-    /// NTLM alone, or within SPNEGO.
+    /// What a password goes by: NTLM alone, or within SPNEGO. Tickets go by Kerberos alone.
     pub mechanism: Mechanism,
     /// The service, as `cifs/host`.
     pub target_name: String,
@@ -80,7 +80,8 @@ impl<T: Transport> Association<T> {
         observer: Arc<dyn Observer>,
         deadline: Instant,
     ) -> Result<Self, Error> {
-        let mut rpc = new_machine(security, config)?;
+        let machine = timeout_at(deadline, new_machine(security, config)).await;
+        let mut rpc = machine.unwrap_or(Err(Error::Timeout { operation: Operation::Bind }))?;
         rpc.set_observer(observer);
         let mut association = Self {
             transport,
@@ -293,20 +294,26 @@ impl<T: Transport> Channel for Interface<'_, T> {
     }
 }
 
-fn new_machine(security: Option<&Security>, mut config: ClientConfig) -> Result<ClientAssociation, Error> {
+async fn new_machine(
+    security: Option<&Security>,
+    mut config: ClientConfig,
+) -> Result<ClientAssociation, Error> {
     let operation = Operation::Bind;
     let context = match security {
         None => None,
         Some(Security { credentials, mechanism, target_name, level, impersonation }) => {
-            let service = match mechanism {
-                Mechanism::Ntlm => AuthService::WINNT,
-                Mechanism::Negotiate => AuthService::GSS_NEGOTIATE,
+            let (service, mechanism) = match (credentials, mechanism) {
+                // Its third leg has no answer, which SPNEGO would wait for.
+                (Credentials::Tickets(_), _) => (AuthService::GSS_KERBEROS, Mechanism::Kerberos),
+                (_, Mechanism::Ntlm) => (AuthService::WINNT, Mechanism::Ntlm),
+                (_, Mechanism::Negotiate) => (AuthService::GSS_NEGOTIATE, Mechanism::Negotiate),
                 _ => return Err(Error::Protocol { operation, reason: "the mechanism is unknown to RPC" }),
             };
             config.auth = Some(Auth::new(*level, service));
-            let mut options = ClientOptions::new(*mechanism, target_name.as_str(), Usage::Rpc);
+            let mut options = ClientOptions::new(mechanism, target_name.as_str(), Usage::Rpc);
             options.impersonation = *impersonation;
-            Some(ssp::client(credentials, options).map_err(|source| Error::Security { operation, source })?)
+            let begun = logon::begin(credentials, options).await;
+            Some(begun.map_err(|source| Error::Security { operation, source })?)
         }
     };
     ClientAssociation::new(config, context).map_err(|source| Error::Rpc { operation, source })

@@ -37,6 +37,7 @@
 
 mod association;
 mod error;
+mod logon;
 mod pipe;
 mod read_ahead;
 mod smb;

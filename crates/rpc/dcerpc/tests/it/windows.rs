@@ -3,7 +3,9 @@
 use dcerpc::client::{CallRequest, ClientAssociation, ClientConfig, Event};
 use dcerpc::server::{ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{Auth, AuthLevel, AuthService, FaultStatus, SyntaxId};
-use ssp::{Error, Message, NegotiateFlags, Peer, SecurityContext, Session, SessionKey, Side, Step};
+use ssp::{
+    Error, Message, NegotiateFlags, Peer, Protection, SecurityContext, Session, SessionKey, Side, Step,
+};
 use wire::Guid;
 
 const CONVERSATION: &str = include_str!("../data/windows_sealed_ntlm.txt");
@@ -49,7 +51,7 @@ impl SecurityContext for Known {
         Ok(self.session.key().clone())
     }
 
-    fn signature_len(&self) -> usize {
+    fn signature_len(&self, _: Protection) -> usize {
         16
     }
 

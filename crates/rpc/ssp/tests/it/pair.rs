@@ -126,7 +126,7 @@ pub(crate) fn seal(sender: &mut dyn SecurityContext, protection: Protection, bod
         header: b"header of the PDU, 24 by".to_vec(),
         body: body.to_vec(),
         trailer: b"trailer.".to_vec(),
-        signature: vec![0; sender.signature_len()],
+        signature: vec![0; sender.signature_len(protection)],
     };
     sender.wrap(sealed.message()).unwrap();
     sealed

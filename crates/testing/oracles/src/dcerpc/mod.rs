@@ -101,7 +101,7 @@ impl SecurityContext for Seal {
         Ok(SessionKey::new(Self::SIGNATURE))
     }
 
-    fn signature_len(&self) -> usize {
+    fn signature_len(&self, _: Protection) -> usize {
         Self::SIGNATURE.len()
     }
 

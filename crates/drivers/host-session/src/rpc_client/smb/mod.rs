@@ -16,7 +16,7 @@ pub(crate) use self::connection::{DroppedPipes, unexpected};
 pub use self::connection::{SharedSmbConnection, SmbConnection};
 
 use self::connection::State;
-use super::{Error, Operation};
+use super::{Error, Operation, logon};
 
 /// What a call waits for.
 #[derive(Clone, Copy, Debug)]
@@ -141,7 +141,9 @@ impl SmbConnection {
     async fn run_context(&mut self) -> Result<(), Error> {
         let security_failed = |source| Error::Security { operation: AUTHENTICATE, source };
         let smb_failed = |source| Error::Smb { operation: AUTHENTICATE, source };
-        let mut context = self.new_context()?;
+        let credentials = self.credentials.clone().ok_or(protocol("there are no credentials"))?;
+        let options = ClientOptions::new(Mechanism::Negotiate, self.target_name.as_str(), Usage::Smb);
+        let mut context = logon::begin(&credentials, options).await.map_err(security_failed)?;
         let mut token = Vec::new();
         for _leg in 0..self.options.auth_legs_max {
             let (Step::Continue(ours) | Step::Done(Some(ours))) =
@@ -159,16 +161,9 @@ impl SmbConnection {
             }
             finish(&mut *context, &theirs)?;
             let key = context.session_key().map_err(security_failed)?;
-            return self.smb.complete_session(key.as_bytes()).map_err(smb_failed);
+            return self.smb.complete_session(key.full()).map_err(smb_failed);
         }
         Err(protocol("the exchange of tokens does not end"))
-    }
-
-    fn new_context(&self) -> Result<Box<dyn SecurityContext>, Error> {
-        let credentials = self.credentials.as_ref().ok_or(protocol("there are no credentials"))?;
-        let options = ClientOptions::new(Mechanism::Negotiate, self.target_name.as_str(), Usage::Smb);
-        ssp::client(credentials, options)
-            .map_err(|source| Error::Security { operation: AUTHENTICATE, source })
     }
 
     /// The server's token, and whether it expects another one from us.

@@ -2,8 +2,8 @@
 
 use dcerpc::{Auth, AuthLevel, AuthService};
 use ssp::{
-    ClientOptions, Credentials, Error, Mechanism, Message, NegotiateFlags, Peer, Secret, SecurityContext,
-    Session, SessionKey, Side, Step, Usage,
+    ClientOptions, Credentials, Error, Mechanism, Message, NegotiateFlags, Peer, Protection, Secret,
+    SecurityContext, Session, SessionKey, Side, Step, Usage,
 };
 
 use crate::choices::CallBackSecurity;
@@ -143,7 +143,7 @@ impl SecurityContext for Anonymous {
         self.session.as_ref().map(|session| session.key().clone()).ok_or(Error::NotEstablished)
     }
 
-    fn signature_len(&self) -> usize {
+    fn signature_len(&self, _: Protection) -> usize {
         16
     }
 
@@ -173,7 +173,7 @@ impl SecurityContext for Kerberos {
         Err(Error::NotEstablished)
     }
 
-    fn signature_len(&self) -> usize {
+    fn signature_len(&self, _: Protection) -> usize {
         16
     }
 

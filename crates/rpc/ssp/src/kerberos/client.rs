@@ -1,0 +1,115 @@
+use gssapi::{Initiator, Kerberos, Leg};
+
+use super::session::{Established, State};
+use crate::spnego::{NegState, NegTokenInit, NegTokenResp};
+use crate::{
+    ClientOptions, Error, ImpersonationLevel, Mechanism, Message, Peer, Protection, SecurityContext,
+    SessionKey, Side, Step, Tickets, Usage,
+};
+
+/// A client's side, after its first leg: that one may wait for a KDC, and no other does.
+pub(crate) fn client(tickets: &Tickets, options: &ClientOptions) -> Result<Box<dyn SecurityContext>, Error> {
+    let in_spnego = match options.mechanism {
+        Mechanism::Kerberos => false,
+        Mechanism::Negotiate => true,
+        Mechanism::Ntlm => {
+            return Err(Error::InvalidCredentials { field: "tickets", reason: "NTLM takes a password" });
+        }
+    };
+    let wanted = gssapi::Options {
+        dce_style: options.usage == Usage::Rpc,
+        identify: options.impersonation == ImpersonationLevel::Identify,
+    };
+    let library = Kerberos::of_the_system()?;
+    let types = &tickets.encryption_types;
+    let mut initiator = Initiator::new(library, &tickets.cache, &options.target_name, types, wanted)?;
+    let Leg::Continue(first) = initiator.step(&[])? else {
+        return Err(Error::UnexpectedToken { reason: "the context is established without its server" });
+    };
+    Ok(Box::new(Client { in_spnego, first: Some(first), state: State::Running(initiator) }))
+}
+
+struct Client {
+    in_spnego: bool,
+    /// The token that is sent first.
+    first: Option<Vec<u8>>,
+    state: State<Initiator>,
+}
+
+impl Client {
+    /// The token of Kerberos within SPNEGO's, and the server's signature of the list.
+    fn unwrapped<'a>(&self, token: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>), Error> {
+        if !self.in_spnego {
+            return Ok((token, None));
+        }
+        let response = NegTokenResp::decode(token)?;
+        match response.neg_state {
+            None | Some(NegState::ACCEPT_COMPLETED | NegState::ACCEPT_INCOMPLETE) => {
+                Ok((response.response_token.unwrap_or_default(), response.mech_list_mic))
+            }
+            Some(_) => {
+                Err(Error::UnexpectedToken { reason: "the server wants another mechanism than Kerberos" })
+            }
+        }
+    }
+
+    fn wrapped(&self, token: Vec<u8>) -> Vec<u8> {
+        if self.in_spnego {
+            NegTokenResp { response_token: Some(&token), ..NegTokenResp::default() }.encode()
+        } else {
+            token
+        }
+    }
+}
+
+impl SecurityContext for Client {
+    fn step(&mut self, token: &[u8]) -> Result<Step, Error> {
+        // If the step returns early, the context has failed.
+        let State::Running(mut initiator) = core::mem::replace(&mut self.state, State::Failed) else {
+            return Err(Error::Finished);
+        };
+        if let Some(first) = self.first.take() {
+            self.state = State::Running(initiator);
+            let token = if self.in_spnego { NegTokenInit::of_kerberos(&first).encode() } else { first };
+            return Ok(Step::Continue(token));
+        }
+        let (token, signature) = self.unwrapped(token)?;
+        match initiator.step(token)? {
+            Leg::Continue(token) => {
+                let token = self.wrapped(token);
+                self.state = State::Running(initiator);
+                Ok(Step::Continue(token))
+            }
+            Leg::Done(token) => {
+                let mut established = Established::new(&initiator.into_keys()?, Side::Client)?;
+                if let Some(signature) = signature {
+                    established
+                        .session()
+                        .check_mech_list(&NegTokenInit::of_kerberos(&[]).mech_list(), signature)?;
+                }
+                self.state = State::Done(Box::new(established));
+                Ok(Step::Done(token.map(|token| self.wrapped(token))))
+            }
+        }
+    }
+
+    fn session_key(&self) -> Result<SessionKey, Error> {
+        self.state.session_key()
+    }
+
+    fn signature_len(&self, protection: Protection) -> usize {
+        self.state.signature_len(protection)
+    }
+
+    fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        self.state.wrap(message)
+    }
+
+    fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        self.state.unwrap(message)
+    }
+
+    fn peer(&self) -> Peer {
+        Peer::default()
+    }
+}

@@ -1,0 +1,18 @@
+//! Kerberos by the library of the system, as it is or in SPNEGO. The library makes and takes the tokens; what it agreed on
+//! protects messages here.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `client` | a client's side, by the tickets of a cache |
+//! | `server` | a server's side, by the keys of a keytab |
+//! | `session` | protection of messages, RFC 4121 |
+//! | `cipher` | encryption types, RFC 3962 and RFC 8009 |
+
+mod cipher;
+mod client;
+mod server;
+mod session;
+
+pub(crate) use self::client::client;
+pub use self::server::server;
+pub use gssapi::{Cache, EncryptionType, Kerberos, Origin, Reason, Ticket};

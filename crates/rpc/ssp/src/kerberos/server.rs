@@ -1,0 +1,111 @@
+use std::path::Path;
+
+use gssapi::{Acceptor, Kerberos, Leg};
+
+use super::session::{Established, State};
+use crate::spnego::{NegState, NegTokenInit, NegTokenResp};
+use crate::{Account, Error, Message, Peer, Protection, SecurityContext, SessionKey, Side, Step};
+
+/// Begins an authentication as a server, which is every principal of a keytab. Kerberos is taken as it is or in SPNEGO.
+///
+/// # Errors
+/// If there is no library, or the keytab is absent or holds no key.
+pub fn server(keytab: &Path) -> Result<Box<dyn SecurityContext>, Error> {
+    let acceptor = Acceptor::new(Kerberos::of_the_system()?, keytab)?;
+    Ok(Box::new(Server { mech_list: None, account: None, state: State::Running(acceptor) }))
+}
+
+struct Server {
+    /// The client's list of mechanisms, where it speaks SPNEGO.
+    mech_list: Option<Vec<u8>>,
+    account: Option<Account>,
+    state: State<Acceptor>,
+}
+
+impl Server {
+    /// Kerberos' token within the client's.
+    fn unwrapped<'a>(&mut self, token: &'a [u8]) -> Result<&'a [u8], Error> {
+        if self.mech_list.is_some() {
+            return Ok(NegTokenResp::decode(token)?.response_token.unwrap_or_default());
+        }
+        let Ok(first) = NegTokenInit::decode(token) else { return Ok(token) };
+        if !first.prefers_kerberos() {
+            return Err(Error::UnexpectedToken {
+                reason: "the client prefers another mechanism than Kerberos",
+            });
+        }
+        self.mech_list = Some(first.mech_list());
+        Ok(first.mech_token.unwrap_or_default())
+    }
+
+    fn wrapped(
+        &self,
+        token: Option<Vec<u8>>,
+        neg_state: NegState,
+        signature: Option<&[u8]>,
+    ) -> Option<Vec<u8>> {
+        match self.mech_list {
+            None => token,
+            Some(_) => Some(
+                NegTokenResp {
+                    neg_state: Some(neg_state),
+                    supported_mech: Some(NegTokenResp::KERBEROS),
+                    response_token: token.as_deref(),
+                    mech_list_mic: signature,
+                }
+                .encode(),
+            ),
+        }
+    }
+}
+
+impl SecurityContext for Server {
+    fn step(&mut self, token: &[u8]) -> Result<Step, Error> {
+        // If the step returns early, the context has failed.
+        let State::Running(mut acceptor) = core::mem::replace(&mut self.state, State::Failed) else {
+            return Err(Error::Finished);
+        };
+        let token = self.unwrapped(token)?;
+        match acceptor.step(token)? {
+            Leg::Continue(token) => {
+                let token = self.wrapped(Some(token), NegState::ACCEPT_INCOMPLETE, None);
+                self.state = State::Running(acceptor);
+                Ok(Step::Continue(token.unwrap_or_default()))
+            }
+            Leg::Done(token) => {
+                self.account = acceptor.client().map(account);
+                let mut established = Established::new(&acceptor.into_keys()?, Side::Server)?;
+                let signature =
+                    self.mech_list.as_ref().map(|list| established.session().sign_mech_list(list));
+                self.state = State::Done(Box::new(established));
+                Ok(Step::Done(self.wrapped(token, NegState::ACCEPT_COMPLETED, signature.as_deref())))
+            }
+        }
+    }
+
+    fn session_key(&self) -> Result<SessionKey, Error> {
+        self.state.session_key()
+    }
+
+    fn signature_len(&self, protection: Protection) -> usize {
+        self.state.signature_len(protection)
+    }
+
+    fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        self.state.wrap(message)
+    }
+
+    fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        self.state.unwrap(message)
+    }
+
+    fn peer(&self) -> Peer {
+        Peer { server: None, account: self.account.clone() }
+    }
+}
+
+/// `user@REALM` in its parts.
+fn account(principal: &str) -> Account {
+    let (user, realm) = principal.rsplit_once('@').unwrap_or((principal, ""));
+    Account { domain: realm.to_owned(), user: user.to_owned(), ..Account::default() }
+}

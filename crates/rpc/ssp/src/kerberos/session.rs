@@ -1,0 +1,286 @@
+//! RFC 4121: protection of messages by keys of an established context, as DCE style has it ([MS-KILE] 3.4.5.4, MIT's and
+//! Samba's layout): header and trailer are signed in the clear, the body is sealed in place, and everything else stands in
+//! the signature.
+
+use gssapi::{Keys, Protocol};
+
+use super::cipher::{BLOCK, CHECKSUM_MAX, Code, Key, Purpose, Sealing, Text};
+use crate::crypto::is_same;
+use crate::{Error, Message, Protection, SessionKey, Side};
+
+/// Bytes of a token before its checksum (RFC 4121 4.2.6.1 and 4.2.6.2).
+const TOKEN: usize = 16;
+const MIC: [u8; 2] = [0x04, 0x04];
+const WRAP: [u8; 2] = [0x05, 0x04];
+
+const SENT_BY_ACCEPTOR: u8 = 0x01;
+const SEALED: u8 = 0x02;
+const ACCEPTOR_SUBKEY: u8 = 0x04;
+
+/// Bytes between body and copied token. MIT and Windows fill one block: there is no padding of a cipher that needs none, yet
+/// the field must not be zero in DCE style.
+const EXTRA: usize = BLOCK;
+
+/// Signatures and ciphers of both directions.
+pub(super) struct Session {
+    send: Direction,
+    receive: Direction,
+    checksum_len: usize,
+}
+
+/// INVARIANT: `sequence` is that of the next message.
+struct Direction {
+    sealing: Sealing,
+    signing: Code,
+    /// `SENT_BY_ACCEPTOR` and `ACCEPTOR_SUBKEY` of each message.
+    flags: u8,
+    sequence: u64,
+}
+
+impl Session {
+    pub(super) fn new(keys: &Keys, side: Side) -> Result<Self, Error> {
+        let Protocol::Rfc4121 { acceptor_subkey } = keys.protocol else {
+            return Err(Error::EncryptionType { name: keys.encryption_type.to_string() });
+        };
+        let key = Key::new(keys.encryption_type, &keys.key)?;
+        let subkey = if acceptor_subkey { ACCEPTOR_SUBKEY } else { 0 };
+        let of_initiator =
+            |sequence| Direction::new(&key, Purpose::InitiatorSeal, Purpose::InitiatorSign, subkey, sequence);
+        let of_acceptor = |sequence| {
+            let flags = subkey | SENT_BY_ACCEPTOR;
+            Direction::new(&key, Purpose::AcceptorSeal, Purpose::AcceptorSign, flags, sequence)
+        };
+        let (send, receive) = match side {
+            Side::Client => (of_initiator(keys.send_sequence)?, of_acceptor(keys.receive_sequence)?),
+            Side::Server => (of_acceptor(keys.send_sequence)?, of_initiator(keys.receive_sequence)?),
+        };
+        Ok(Self { send, receive, checksum_len: key.checksum_len() })
+    }
+
+    pub(super) const fn signature_len(&self, protection: Protection) -> usize {
+        match protection {
+            Protection::Integrity => TOKEN + self.checksum_len,
+            Protection::Privacy => TOKEN + EXTRA + TOKEN + self.checksum_len + BLOCK,
+        }
+    }
+
+    pub(super) fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        message.check_signature_len(self.signature_len(message.protection))?;
+        let Message { protection, header, body, trailer, signature } = message;
+        match protection {
+            Protection::Integrity => self.sign(&[header, body, trailer], signature),
+            Protection::Privacy => self.seal(header, body, trailer, signature)?,
+        }
+        self.send.advance();
+        Ok(())
+    }
+
+    /// Checks a message, and decrypts it.
+    pub(super) fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        message.check_signature_len(self.signature_len(message.protection))?;
+        let Message { protection, header, body, trailer, signature } = message;
+        match protection {
+            Protection::Integrity => self.verify(&[header, body, trailer], signature)?,
+            Protection::Privacy => self.unseal(header, body, trailer, signature)?,
+        }
+        self.receive.advance();
+        Ok(())
+    }
+
+    /// [MS-SPNG] 3.2.5.1: signs the list of mechanisms.
+    pub(super) fn sign_mech_list(&mut self, list: &[u8]) -> Vec<u8> {
+        let mut signature = vec![0; self.signature_len(Protection::Integrity)];
+        self.sign(&[list], &mut signature);
+        self.send.advance();
+        signature
+    }
+
+    /// Checks the other side's signature of the list.
+    pub(super) fn check_mech_list(&mut self, list: &[u8], signature: &[u8]) -> Result<(), Error> {
+        self.verify(&[list], signature)?;
+        self.receive.advance();
+        Ok(())
+    }
+
+    fn sign(&self, parts: &[&[u8]], signature: &mut [u8]) {
+        let token = self.send.mic_token();
+        let checksum = self.send.mic(parts, &token);
+        signature[..TOKEN].copy_from_slice(&token);
+        signature[TOKEN..].copy_from_slice(&checksum[..self.checksum_len]);
+    }
+
+    fn verify(&self, parts: &[&[u8]], signature: &[u8]) -> Result<(), Error> {
+        let token = self.receive.mic_token();
+        let checksum = self.receive.mic(parts, &token);
+        let Some((found, code)) = signature.split_at_checked(TOKEN) else {
+            return Err(altered("is cut short"));
+        };
+        self.receive.check(found, &token)?;
+        if is_same(code, &checksum[..self.checksum_len]) { Ok(()) } else { Err(altered("is another one")) }
+    }
+
+    /// The signature: the token; then, since the end of a message is turned to its front, the end of the plaintext, the
+    /// checksum, and the confounder.
+    fn seal(
+        &self,
+        header: &[u8],
+        body: &mut [u8],
+        trailer: &[u8],
+        signature: &mut [u8],
+    ) -> Result<(), Error> {
+        let token = self.send.wrap_token(self.rotation());
+        let mut confounder = [0; BLOCK];
+        getrandom::fill(&mut confounder)
+            .map_err(|error| Error::Package { doing: "random bytes of the system", source: error.into() })?;
+        let mut end = self.send.end();
+        let mut text = Text { confounder: &mut confounder, body, end: &mut end };
+        let checksum = self.send.sealing.seal(header, &mut text, trailer);
+        signature[..TOKEN].copy_from_slice(&token);
+        let rest = &mut signature[TOKEN..];
+        rest[..end.len()].copy_from_slice(&end);
+        rest[end.len()..][..self.checksum_len].copy_from_slice(&checksum[..self.checksum_len]);
+        rest[end.len() + self.checksum_len..].copy_from_slice(&confounder);
+        Ok(())
+    }
+
+    fn unseal(&self, header: &[u8], body: &mut [u8], trailer: &[u8], signature: &[u8]) -> Result<(), Error> {
+        let token = self.receive.wrap_token(self.rotation());
+        let (found, rest) = signature.split_at(TOKEN);
+        self.receive.check(found, &token)?;
+        let (end, rest) = rest.split_at(EXTRA + TOKEN);
+        let (code, confounder) = rest.split_at(self.checksum_len);
+        let (Ok(mut end), Ok(mut confounder)) = (end.try_into(), confounder.try_into()) else {
+            return Err(altered("is cut short"));
+        };
+        let mut text = Text { confounder: &mut confounder, body, end: &mut end };
+        let checksum = self.receive.sealing.unseal(header, &mut text, trailer);
+        // The filler is whatever the other side likes; the copied token is not.
+        let copy = &self.receive.end()[EXTRA..];
+        if is_same(code, &checksum[..self.checksum_len]) && is_same(&end[EXTRA..], copy) {
+            Ok(())
+        } else {
+            Err(altered("is another one"))
+        }
+    }
+
+    /// By how many bytes, less those of `EC`, the end is turned to the front.
+    const fn rotation(&self) -> usize {
+        TOKEN + self.checksum_len
+    }
+}
+
+impl Direction {
+    fn new(key: &Key<'_>, seal: Purpose, sign: Purpose, flags: u8, sequence: u64) -> Result<Self, Error> {
+        Ok(Self { sealing: key.sealing(seal)?, signing: key.signing(sign)?, flags, sequence })
+    }
+
+    const fn advance(&mut self) {
+        self.sequence = self.sequence.wrapping_add(1);
+    }
+
+    fn mic_token(&self) -> [u8; TOKEN] {
+        let mut token = [0xFF; TOKEN];
+        token[..2].copy_from_slice(&MIC);
+        token[2] = self.flags;
+        token[8..].copy_from_slice(&self.sequence.to_be_bytes());
+        token
+    }
+
+    fn wrap_token(&self, rotation: usize) -> [u8; TOKEN] {
+        let mut token = [0; TOKEN];
+        token[..2].copy_from_slice(&WRAP);
+        token[2] = self.flags | SEALED;
+        token[3] = 0xFF;
+        // Both are less than 256.
+        token[5] = u8::try_from(EXTRA).unwrap_or_default();
+        token[7] = u8::try_from(rotation).unwrap_or_default();
+        token[8..].copy_from_slice(&self.sequence.to_be_bytes());
+        token
+    }
+
+    /// What is sealed after the body: the filler, and the token as it is before anything is turned.
+    fn end(&self) -> [u8; EXTRA + TOKEN] {
+        let mut end = [0xFF; EXTRA + TOKEN];
+        end[EXTRA..].copy_from_slice(&self.wrap_token(0));
+        end
+    }
+
+    fn mic(&self, parts: &[&[u8]], token: &[u8; TOKEN]) -> [u8; CHECKSUM_MAX] {
+        let mut all = [&[][..]; 4];
+        all[..parts.len()].copy_from_slice(parts);
+        all[parts.len()] = token;
+        self.signing.of(&all)
+    }
+
+    /// Whether a token is the one that comes next.
+    fn check(&self, found: &[u8], expected: &[u8; TOKEN]) -> Result<(), Error> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(altered(match () {
+            () if found[..2] != expected[..2] => "is of another kind",
+            () if found[2] != expected[2] => "has other flags",
+            () if found[8..] != expected[8..] => "has another sequence number",
+            () => "has another layout",
+        }))
+    }
+}
+
+/// A context after its last token.
+pub(super) struct Established {
+    session: Session,
+    key: SessionKey,
+}
+
+impl Established {
+    pub(super) fn new(keys: &Keys, side: Side) -> Result<Self, Error> {
+        Ok(Self { session: Session::new(keys, side)?, key: SessionKey::from_slice(&keys.session_key)? })
+    }
+
+    pub(super) const fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+}
+
+/// Where a context is.
+pub(super) enum State<R> {
+    Running(R),
+    Done(Box<Established>),
+    Failed,
+}
+
+impl<R> State<R> {
+    pub(super) fn session_key(&self) -> Result<SessionKey, Error> {
+        match self {
+            Self::Done(established) => Ok(established.key.clone()),
+            Self::Running(_) | Self::Failed => Err(Error::NotEstablished),
+        }
+    }
+
+    pub(super) const fn signature_len(&self, protection: Protection) -> usize {
+        match self {
+            Self::Done(established) => established.session.signature_len(protection),
+            Self::Running(_) | Self::Failed => 0,
+        }
+    }
+
+    pub(super) fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        match self {
+            Self::Done(established) => established.session.wrap(message),
+            Self::Running(_) | Self::Failed => Err(Error::NotEstablished),
+        }
+    }
+
+    pub(super) fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        let Self::Done(established) = self else { return Err(Error::NotEstablished) };
+        let result = established.session.unwrap(message);
+        if result.is_err() {
+            *self = Self::Failed;
+        }
+        result
+    }
+}
+
+fn altered(what: &'static str) -> Error {
+    Error::MessageAltered { source: format!("its signature {what}").into() }
+}

@@ -1,0 +1,129 @@
+//! A KDC of MIT Kerberos on a loopback port, with all its state in one folder.
+
+use std::fs;
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::Result;
+use crate::process::{Running, free_port, poll};
+use crate::workspace::capture;
+
+pub(crate) const REALM: &str = "PEERS.EXAMPLE";
+/// Made up, for a KDC that lives as long as one check.
+pub(crate) const PASSWORD: &str = "Made-Up-Passw0rd-1";
+
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A running KDC. Dropping it ends it.
+pub(crate) struct Kdc {
+    folder: TempDir,
+    running: Option<Running>,
+}
+
+impl Kdc {
+    pub(crate) fn start() -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("kdc-").tempdir()?;
+        let root = folder.path();
+        let port = free_port()?;
+        fs::write(root.join("krb5.conf"), krb5_conf(port))?;
+        fs::write(root.join("kdc.conf"), kdc_conf(root, port))?;
+        let mut kdc = Self { folder, running: None };
+        capture(kdc.command("kdb5_util").args(["create", "-s", "-r", REALM, "-P", "Made-Up-Master-Key"]))?;
+        let mut running = Running::start("krb5kdc", kdc.command("krb5kdc").arg("-n"))?;
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let started =
+            poll("the KDC listens", START_TIMEOUT, || Ok(TcpStream::connect(address).ok().map(drop)));
+        started.map_err(|error| running.complaint(&error.to_string()))?;
+        kdc.running = Some(running);
+        Ok(kdc)
+    }
+
+    /// An account with [`PASSWORD`], and a keytab with its keys.
+    pub(crate) fn add_account(&self, name: &str) -> Result<PathBuf> {
+        self.administer(&["addprinc", "-pw", PASSWORD, name])?;
+        self.keytab(name)
+    }
+
+    /// A service with random keys, and a keytab with them.
+    pub(crate) fn add_service(&self, name: &str) -> Result<PathBuf> {
+        self.administer(&["addprinc", "-randkey", name])?;
+        self.keytab(name)
+    }
+
+    /// Fills a cache as an administrator would; answers with its name.
+    pub(crate) fn log_on(&self, name: &str, keytab: &Path) -> Result<String> {
+        let cache = format!("FILE:{}", self.folder.path().join(format!("{name}.cache")).display());
+        capture(self.command("kinit").args(["-c", &cache, "-k", "-t"]).arg(keytab).arg(name))?;
+        Ok(cache)
+    }
+
+    /// Where clients find the KDC.
+    pub(crate) fn krb5_conf(&self) -> PathBuf {
+        self.folder.path().join("krb5.conf")
+    }
+
+    /// Answers so far, by the kind of request.
+    pub(crate) fn answers(&self) -> Result<Answers> {
+        let log = fs::read_to_string(self.folder.path().join("kdc.log"))?;
+        let count =
+            |kind: &str| log.lines().filter(|line| line.contains(kind) && line.contains("ISSUE")).count();
+        Ok(Answers { ticket_granting: count("AS_REQ"), service: count("TGS_REQ") })
+    }
+
+    fn keytab(&self, name: &str) -> Result<PathBuf> {
+        let path = self.folder.path().join(format!("{}.keytab", name.replace('/', "-")));
+        let file = path.display().to_string();
+        self.administer(&["ktadd", "-norandkey", "-k", &file, name])?;
+        Ok(path)
+    }
+
+    fn administer(&self, words: &[&str]) -> Result<()> {
+        capture(self.command("kadmin.local").args(words)).map(drop)
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        command.env("KRB5_CONFIG", self.krb5_conf());
+        command.env("KRB5_KDC_PROFILE", self.folder.path().join("kdc.conf"));
+        command
+    }
+}
+
+/// Tickets that a KDC issued.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Answers {
+    pub(crate) ticket_granting: usize,
+    pub(crate) service: usize,
+}
+
+fn krb5_conf(port: u16) -> String {
+    format!(
+        "[libdefaults]\n\
+         default_realm = {REALM}\ndns_lookup_kdc = false\ndns_lookup_realm = false\nrdns = false\n\
+         dns_canonicalize_hostname = false\n\
+         [realms]\n\
+         {REALM} = {{\nkdc = 127.0.0.1:{port}\n}}\n"
+    )
+}
+
+fn kdc_conf(root: &Path, port: u16) -> String {
+    let root = root.display();
+    // Samba takes tickets with authorization data of a domain controller, or with none.
+    format!(
+        "[kdcdefaults]\n\
+         kdc_listen = 127.0.0.1:{port}\nkdc_tcp_listen = 127.0.0.1:{port}\n\
+         [realms]\n\
+         {REALM} = {{\n\
+         database_name = {root}/principal\nkey_stash_file = {root}/stash\nacl_file = {root}/acl\n\
+         max_life = 10h\ndisable_pac = true\ndefault_principal_flags = +preauth\n\
+         supported_enctypes = aes256-sha2:normal aes128-sha2:normal aes256-sha1:normal aes128-sha1:normal\n\
+         }}\n\
+         [logging]\n\
+         kdc = FILE:{root}/kdc.log\n"
+    )
+}
