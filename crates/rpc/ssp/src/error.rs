@@ -34,8 +34,8 @@ pub enum Error {
         user: String,
     },
     /// The client offers no mechanism that the server has.
-    #[error("the client offers no NTLM, but {offered}")]
-    NoCommonMechanism { offered: &'static str },
+    #[error("the client offers no {wanted}, but {offered}")]
+    NoCommonMechanism { wanted: &'static str, offered: &'static str },
     /// The other side does not give what was asked for to protect messages.
     #[error("the other side does not agree to {missing}")]
     WeakSession {

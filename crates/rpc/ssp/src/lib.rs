@@ -64,4 +64,4 @@ pub use self::error::Error;
 pub use self::message::NegotiateFlags;
 pub use self::server::{ServerOptions, server, server_of_anybody};
 pub use self::session::{Session, Side};
-pub use self::spnego::SERVER_HINT;
+pub use self::spnego::server_hint;

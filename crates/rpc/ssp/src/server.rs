@@ -110,7 +110,7 @@ impl Exchange for Server {
             true => {
                 let init = NegTokenInit::decode(token)?;
                 if let Some(offered) = init.offers_instead_of_ntlm() {
-                    return Err(Error::NoCommonMechanism { offered });
+                    return Err(Error::NoCommonMechanism { wanted: "NTLM", offered });
                 }
                 self.mech_list = init.mech_list();
                 self.note_negotiate(init.mech_token.unwrap_or_default());

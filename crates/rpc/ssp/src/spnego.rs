@@ -71,6 +71,14 @@ impl<'a> NegTokenInit<'a> {
         [KERBEROS, MS_KERBEROS].iter().any(|one| self.mech_types.starts_with(&wrap(OBJECT_IDENTIFIER, one)))
     }
 
+    /// RFC 2743 3.1: whether a token is not SPNEGO's, but one of Kerberos in a frame of its own.
+    pub(crate) fn is_framed_kerberos(token: &[u8]) -> bool {
+        let mut src = ReadCursor::new(token);
+        let mechanism = take(&mut src, Self::NAME, APPLICATION)
+            .and_then(|mut content| Ok(take(&mut content, "thisMech", OBJECT_IDENTIFIER)?.remaining()));
+        mechanism.is_ok_and(|mechanism| mechanism == KERBEROS || mechanism == MS_KERBEROS)
+    }
+
     /// What is offered where NTLM is not.
     pub(crate) fn offers_instead_of_ntlm(&self) -> Option<&'static str> {
         let has = |mechanism: &[u8]| {
@@ -98,41 +106,14 @@ impl<'a> NegTokenInit<'a> {
     }
 }
 
-/// The first token of a server that offers NTLM, for protocols such as SMB where the server speaks first.
-///
-/// [MS-SPNG] 2.2.1 `NegTokenInit2` with the object identifiers of SPNEGO and NTLM, and nothing else.
-pub const SERVER_HINT: &[u8] = &[
-    APPLICATION,
-    28,
-    OBJECT_IDENTIFIER,
-    6,
-    0x2b,
-    6,
-    1,
-    5,
-    5,
-    2,
-    CONTEXT,
-    18,
-    SEQUENCE,
-    16,
-    CONTEXT,
-    14,
-    SEQUENCE,
-    12,
-    OBJECT_IDENTIFIER,
-    10,
-    0x2b,
-    6,
-    1,
-    4,
-    1,
-    0x82,
-    0x37,
-    2,
-    2,
-    10,
-];
+/// The first token of a server, for protocols such as SMB where the server speaks first: which of Kerberos and NTLM it offers.
+#[must_use]
+pub fn server_hint(kerberos: bool, ntlm: bool) -> Vec<u8> {
+    let offered = [(kerberos, MS_KERBEROS), (kerberos, KERBEROS), (ntlm, NTLM)];
+    let offered = offered.iter().filter(|(is_offered, _)| *is_offered);
+    let mech_types: Vec<u8> = offered.flat_map(|(_, one)| wrap(OBJECT_IDENTIFIER, one)).collect();
+    NegTokenInit { mech_types: &mech_types, mech_token: None }.encode()
+}
 
 impl<'a> NegTokenResp<'a> {
     const NAME: &'static str = "NegTokenResp";
@@ -301,8 +282,13 @@ mod tests {
     }
 
     #[test]
-    fn the_hint_of_a_server_offers_ntlm() {
-        assert!(NegTokenInit::decode(SERVER_HINT).unwrap().mech_types.ends_with(&[0x82, 0x37, 2, 2, 10]));
+    fn the_hint_of_a_server_offers_what_it_takes() {
+        for (kerberos, ntlm) in [(false, true), (true, false), (true, true)] {
+            let hint = server_hint(kerberos, ntlm);
+            let offered = NegTokenInit::decode(&hint).unwrap();
+            assert_eq!(offered.prefers_kerberos(), kerberos);
+            assert_eq!(offered.mech_types.ends_with(&[0x82, 0x37, 2, 2, 10]), ntlm);
+        }
     }
 
     #[test]

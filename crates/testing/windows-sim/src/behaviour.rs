@@ -1,5 +1,6 @@
 //! How the simulated host behaves: values, and faults.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ms_smb2::Dialect;
@@ -39,6 +40,10 @@ pub struct Behaviour {
     pub object_bindings: ObjectBindings,
     /// How clients authenticate to its RPC servers.
     pub rpc_security: RpcSecurity,
+    /// The keys of the host's services, with which it takes Kerberos.
+    pub keytab: Option<PathBuf>,
+    /// Whether clients may log on by NTLM.
+    pub takes_ntlm: bool,
     /// Rules for single calls.
     pub rules: Vec<Rule>,
     /// What it does where the documents allow several behaviours.
@@ -61,6 +66,8 @@ impl Default for Behaviour {
             activation: ActivationMode::Open,
             object_bindings: ObjectBindings::Reachable,
             rpc_security: RpcSecurity::Both,
+            keytab: None,
+            takes_ntlm: true,
             rules: Vec::new(),
             choices: Choices::default(),
         }

@@ -74,6 +74,13 @@ pub(crate) struct Options {
     /// File with the account's password; one trailing newline is dropped. One for all accounts, or one for each.
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) password_file: Vec<PathBuf>,
+    /// Keytab with the keys of `cifs/HOST`, `RPCSS/HOST` and `host/HOST`: the hosts take Kerberos, by the library of the
+    /// system. The realm is the account's domain.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keytab: Option<PathBuf>,
+    /// NTLM is switched off.
+    #[arg(long, requires = "keytab")]
+    pub(crate) no_ntlm: bool,
     /// Decides everything that differs between hosts; host number i has this plus i.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

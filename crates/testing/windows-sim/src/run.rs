@@ -246,6 +246,8 @@ fn behaviour(options: &Options) -> Result<Behaviour, Error> {
         activation: faults.activation,
         object_bindings: faults.object_bindings,
         rpc_security: faults.rpc_security,
+        keytab: options.keytab.clone(),
+        takes_ntlm: !options.no_ntlm,
         rules: faults.fault.clone(),
         choices: options.choices.clone(),
     })

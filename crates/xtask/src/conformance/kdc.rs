@@ -54,11 +54,28 @@ impl Kdc {
         self.keytab(name)
     }
 
+    /// Another service, whose keys go into the keytab of a first one.
+    pub(crate) fn add_service_to(&self, keytab: &Path, name: &str) -> Result<()> {
+        self.administer(&["addprinc", "-randkey", name])?;
+        self.administer(&["ktadd", "-norandkey", "-k", &keytab.display().to_string(), name])
+    }
+
     /// Fills a cache as an administrator would; answers with its name.
     pub(crate) fn log_on(&self, name: &str, keytab: &Path) -> Result<String> {
-        let cache = format!("FILE:{}", self.folder.path().join(format!("{name}.cache")).display());
+        let number = fs::read_dir(self.folder.path())?.count();
+        let cache = format!("FILE:{}", self.folder.path().join(format!("{name}-{number}.cache")).display());
         capture(self.command("kinit").args(["-c", &cache, "-k", "-t"]).arg(keytab).arg(name))?;
         Ok(cache)
+    }
+
+    /// Adds the tickets of services to a cache, of types that impacket knows.
+    pub(crate) fn fetch(&self, cache: &str, services: &[&str]) -> Result<()> {
+        let path = self.folder.path().join("sha1.conf");
+        let limited = "[libdefaults]\npermitted_enctypes = aes256-cts-hmac-sha1-96\n";
+        fs::write(&path, limited)?;
+        let both = format!("{}:{}", path.display(), self.krb5_conf().display());
+        let mut command = self.command("kvno");
+        capture(command.env("KRB5_CONFIG", both).args(["-c", cache]).args(services)).map(drop)
     }
 
     /// Where clients find the KDC.

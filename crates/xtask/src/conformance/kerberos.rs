@@ -1,14 +1,19 @@
 //! Kerberos without a line of NTLM: MIT's KDC gives the tickets, MIT's library judges how we protect messages, and Samba's
 //! remote registry, which has NTLM switched off, takes our logon.
 
+use std::net::SocketAddr;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use super::kdc::{Answers, Kdc};
+use super::kdc::{Answers, Kdc, PASSWORD, REALM};
 use super::samba::{Pipes, Samba, USER};
 use crate::Outcome;
 use crate::Result;
+use crate::peers::python;
+use crate::process::Running;
+use crate::stage::START_TIMEOUT;
 use crate::workspace::{Workspace, capture};
 
 const SERVICE: &str = "cifs/localhost";
@@ -54,9 +59,57 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         }
         ciphers.push(cipher);
     }
+    let simulated = simulated_host(workspace, &kdc, &cache, &host)?;
     Ok(Outcome::Ran(format!(
         "{logons} logons of four encryption types; the library and we take {MESSAGES} messages of each other each way; \
-         Samba without NTLM: {}",
+         Samba without NTLM: {}; {simulated}",
         ciphers.join(", ")
     )))
+}
+
+/// A simulated host without NTLM, which our client and impacket log on to, and nobody by NTLM.
+fn simulated_host(workspace: &Workspace, kdc: &Kdc, cache: &str, keytab: &Path) -> Result<String> {
+    kdc.add_service_to(keytab, "host/localhost")?;
+    let folder = tempfile::tempdir()?;
+    let password_file = folder.path().join("password");
+    std::fs::write(&password_file, PASSWORD)?;
+    let mut command = Command::new(workspace.program("windows-sim"));
+    command.env("KRB5_CONFIG", kdc.krb5_conf());
+    command.args(["--seed", "1", "--smb-port", "0", "--account", &format!("{REALM}\\{USER}"), "--no-ntlm"]);
+    command.arg("--password-file").arg(&password_file).arg("--keytab").arg(keytab);
+    let mut simulator = Running::start("windows-sim", &mut command)?;
+    let address: SocketAddr = simulator.wait_for("listening address", START_TIMEOUT, |line| {
+        line.strip_prefix("listening on ")?.split_whitespace().next()?.parse().ok()
+    })?;
+    let port = address.port();
+
+    let server = format!("localhost:{port}");
+    let probe = || {
+        let mut probe = Command::new(workspace.program("examples/winreg_probe"));
+        probe.env("KRB5_CONFIG", kdc.krb5_conf()).args(["--server", &server, "--json"]);
+        probe
+    };
+    let found: Value = serde_json::from_str(&capture(probe().args(["--ccache", cache, "--calls", "100"]))?)?;
+    if found["performance_bytes"].as_u64().is_none_or(|bytes| bytes < 1000) {
+        return Err(format!("performance data by Kerberos: {found}").into());
+    }
+    let by_ntlm = probe().args(["--user", USER, "--password-file"]).arg(&password_file).output()?;
+    let complaint = String::from_utf8_lossy(&by_ntlm.stderr).into_owned();
+    if by_ntlm.status.success() || !complaint.contains("0xc0000418") {
+        return Err(format!("NTLM is switched off, yet: {complaint}").into());
+    }
+
+    let account = folder.path().join("cache");
+    let name = format!("FILE:{}", account.display());
+    std::fs::copy(cache.trim_start_matches("FILE:"), &account)?;
+    kdc.fetch(&name, &["cifs/localhost", "host/localhost"])?;
+    let mut impacket = Command::new(python(workspace));
+    impacket.env("KRB5CCNAME", &account).env("KRB5_CONFIG", kdc.krb5_conf());
+    impacket.arg(workspace.root.join("crates/xtask/peers/kerberos_registry.py"));
+    let versions = capture(impacket.args(["localhost", &port.to_string(), USER, REALM]))?;
+    if versions.trim() != "[5]" {
+        return Err(format!("impacket reads other versions of the registry: {versions}").into());
+    }
+    simulator.end()?;
+    Ok("windows-sim without NTLM: our client and impacket".to_owned())
 }

@@ -90,7 +90,7 @@ const CHECKS: [Check; 62] = [
     ),
     (
         "MIT Kerberos takes our logons and messages, and Samba without NTLM",
-        &[Peer::Kdc, Peer::Samba],
+        &[Peer::Kdc, Peer::Samba, Peer::Python],
         kerberos::run,
     ),
     ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),

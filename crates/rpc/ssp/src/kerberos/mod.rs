@@ -14,5 +14,5 @@ mod server;
 mod session;
 
 pub(crate) use self::client::client;
-pub use self::server::server;
+pub use self::server::{server, server_beside};
 pub use gssapi::{Cache, EncryptionType, Kerberos, Origin, Reason, Ticket};

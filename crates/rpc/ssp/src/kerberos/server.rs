@@ -15,6 +15,70 @@ pub fn server(keytab: &Path) -> Result<Box<dyn SecurityContext>, Error> {
     Ok(Box::new(Server { mech_list: None, account: None, state: State::Running(acceptor) }))
 }
 
+/// A server that takes Kerberos where the client begins with it, and leaves all other clients to `other`.
+///
+/// # Errors
+/// Those of [`server`].
+pub fn server_beside(
+    keytab: &Path,
+    other: Option<Box<dyn SecurityContext>>,
+) -> Result<Box<dyn SecurityContext>, Error> {
+    Ok(Box::new(Choice { kerberos: Some(server(keytab)?), chosen: other, has_begun: false }))
+}
+
+/// Which of two contexts it is, the client's first token decides.
+struct Choice {
+    kerberos: Option<Box<dyn SecurityContext>>,
+    chosen: Option<Box<dyn SecurityContext>>,
+    has_begun: bool,
+}
+
+impl Choice {
+    fn context(&self) -> Result<&dyn SecurityContext, Error> {
+        self.chosen.as_deref().ok_or(Error::NotEstablished)
+    }
+}
+
+impl SecurityContext for Choice {
+    fn step(&mut self, token: &[u8]) -> Result<Step, Error> {
+        if !core::mem::replace(&mut self.has_begun, true) && is_kerberos(token) {
+            self.chosen = self.kerberos.take();
+        }
+        let none = Error::NoCommonMechanism { wanted: "Kerberos", offered: "other mechanisms" };
+        self.chosen.as_mut().ok_or(none)?.step(token)
+    }
+
+    fn session_key(&self) -> Result<SessionKey, Error> {
+        self.context()?.session_key()
+    }
+
+    fn signature_len(&self, protection: Protection) -> usize {
+        self.context().map_or(0, |context| context.signature_len(protection))
+    }
+
+    fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        self.chosen.as_mut().ok_or(Error::NotEstablished)?.wrap(message)
+    }
+
+    fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        self.chosen.as_mut().ok_or(Error::NotEstablished)?.unwrap(message)
+    }
+
+    fn peer(&self) -> Peer {
+        self.chosen.as_ref().map(|context| context.peer()).unwrap_or_default()
+    }
+}
+
+/// Whether a client's first token is Kerberos', as it is or in SPNEGO.
+fn is_kerberos(token: &[u8]) -> bool {
+    // `AP-REQ` of RFC 4120 5.5.1, which is sent without a frame in DCE style.
+    const AP_REQ: u8 = 0x6E;
+    match NegTokenInit::decode(token) {
+        Ok(first) => first.prefers_kerberos(),
+        Err(_) => token.first() == Some(&AP_REQ) || NegTokenInit::is_framed_kerberos(token),
+    }
+}
+
 struct Server {
     /// The client's list of mechanisms, where it speaks SPNEGO.
     mech_list: Option<Vec<u8>>,

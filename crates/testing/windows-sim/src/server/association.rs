@@ -7,11 +7,11 @@ use std::time::Duration;
 use dcerpc::pdu::{BindNak, Body, Fault, PacketType, Pdu, PfcFlags, encode_pdu};
 use dcerpc::server::{IncomingCall, ServerAssociation, ServerConfig, ServerEvent};
 use dcerpc::{AssociationInfo, AuthService, CallId, FaultStatus, Role};
-use ssp::{Mechanism, SecurityContext, ServerOptions, Usage};
+use ssp::{Mechanism, SecurityContext, Usage};
 use tracing::debug;
 use wire::NtStatus;
 
-use super::{LateAnswer, Reply, Then};
+use super::{LateAnswer, Reply, Then, accept};
 use crate::behaviour::{Behaviour, RpcSecurity};
 use crate::host::WindowsHost;
 use crate::remote_registry::Run;
@@ -71,10 +71,10 @@ impl Association {
             endpoint: &config.sec_addr,
             peer,
         });
-        let accounts = Arc::clone(host.accounts());
         let is_pipe = endpoint.is_pipe_endpoint();
         let security = if is_pipe { RpcSecurity::Both } else { host.behaviour().rpc_security };
-        let acceptor = move |service| accept(service, security, accounts.clone());
+        let of = Arc::clone(&host);
+        let acceptor = move |service| accept_service(&of, service, security);
         let mut rpc = ServerAssociation::new(config, acceptor);
         rpc.set_observer(observer);
         Self { host, endpoint, run, rpc, group: None, is_stalled: false }
@@ -240,17 +240,18 @@ fn halve(message: Option<&mut Vec<u8>>) {
     }
 }
 
-fn accept(
+fn accept_service(
+    host: &WindowsHost,
     service: AuthService,
     security: RpcSecurity,
-    accounts: Arc<crate::Accounts>,
 ) -> Option<Box<dyn SecurityContext>> {
     let mechanism = match service {
         AuthService::WINNT if security != RpcSecurity::Neither => Mechanism::Ntlm,
         AuthService::GSS_NEGOTIATE if security == RpcSecurity::Both => Mechanism::Negotiate,
+        AuthService::GSS_KERBEROS => Mechanism::Kerberos,
         _ => return None,
     };
-    ssp::server(accounts, ServerOptions::new(mechanism, Usage::Rpc)).ok()
+    accept(host, mechanism, Usage::Rpc)
 }
 
 /// The answer to a message that binds a service which refuses it. `None` for other messages: the association answers

@@ -11,8 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dcerpc::{CallId, FaultStatus};
+use ssp::{Mechanism, SecurityContext, ServerOptions, Usage, kerberos};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
+use tracing::warn;
 use transport::Stream;
 
 pub use self::listen::{Limits, listen_black_hole, listen_dcom, listen_pipe_socket, listen_smb};
@@ -22,6 +24,27 @@ pub use self::smb::serve_smb;
 use crate::host::WindowsHost;
 use crate::server::association::Association;
 use crate::service::TcpPort;
+
+/// A client's logon, by what the host takes.
+fn accept(host: &WindowsHost, mechanism: Mechanism, usage: Usage) -> Option<Box<dyn SecurityContext>> {
+    let (keytab, takes_ntlm) = {
+        let behaviour = host.behaviour();
+        (behaviour.keytab.clone(), behaviour.takes_ntlm)
+    };
+    let accounts = Arc::<crate::Accounts>::clone(host.accounts());
+    let ntlm = match mechanism {
+        Mechanism::Ntlm | Mechanism::Negotiate if takes_ntlm => {
+            ssp::server(accounts, ServerOptions::new(mechanism, usage)).ok()
+        }
+        _ => None,
+    };
+    match keytab {
+        Some(keytab) if mechanism != Mechanism::Ntlm => kerberos::server_beside(&keytab, ntlm)
+            .inspect_err(|error| warn!(host = host.name(), %error, keytab = %keytab.display(), "No Kerberos"))
+            .ok(),
+        _ => ntlm,
+    }
+}
 
 /// What to send for one message.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ssp::{Mechanism, SecurityContext, ServerOptions, Step, Usage};
+use ssp::{Mechanism, SecurityContext, Step, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 use tracing::debug;
@@ -12,7 +12,7 @@ use transport::Stream;
 use wire::NtStatus;
 
 use super::association::Association;
-use super::{Reply, Then};
+use super::{Reply, Then, accept};
 use crate::host::WindowsHost;
 use crate::smb::{AuthReply, FileId, ServerConfig, ServerConnection, ServerEvent, SessionId};
 
@@ -108,8 +108,8 @@ impl Connection {
             let behaviour = host.behaviour();
             config.dialects.clone_from(&behaviour.dialects);
             config.encryption = behaviour.encryption;
+            config.security_token = ssp::server_hint(behaviour.keytab.is_some(), behaviour.takes_ntlm);
         }
-        config.security_token = ssp::SERVER_HINT.to_vec();
         config.system_time = host.state().source().moment().time;
         config.limits.output_bytes_max = OUTPUT_BYTES_MAX;
         Self {
@@ -224,10 +224,7 @@ fn step(host: &WindowsHost, logon: &mut Logon, token: &[u8]) -> AuthReply {
     let context = match &mut logon.context {
         Some(context) => context,
         none => {
-            let options = ServerOptions::new(Mechanism::Negotiate, Usage::Smb);
-            let Ok(context) = ssp::server(Arc::<crate::Accounts>::clone(host.accounts()), options) else {
-                return failed;
-            };
+            let Some(context) = accept(host, Mechanism::Negotiate, Usage::Smb) else { return failed };
             none.insert(context)
         }
     };
@@ -240,15 +237,19 @@ fn step(host: &WindowsHost, logon: &mut Logon, token: &[u8]) -> AuthReply {
         Ok(Step::Continue(token)) => AuthReply::Continue(token),
         // Whoever knows its password learns the state of an account; everybody learns that it is locked.
         Ok(Step::Done(token)) if status == NtStatus::STATUS_SUCCESS => match context.session_key() {
-            Ok(key) => {
-                AuthReply::Done { token: token.unwrap_or_default(), session_key: key.as_bytes().to_vec() }
-            }
+            Ok(key) => AuthReply::Done { token: token.unwrap_or_default(), session_key: key.full().to_vec() },
             Err(_) => failed,
         },
         Ok(_) => AuthReply::Failed(status),
         Err(error) => {
             debug!(host = host.name(), %error, "Logon refused");
-            if status == NtStatus::STATUS_ACCOUNT_LOCKED_OUT { AuthReply::Failed(status) } else { failed }
+            match error {
+                ssp::Error::NoCommonMechanism { wanted: "Kerberos", .. } => {
+                    AuthReply::Failed(NtStatus::STATUS_NTLM_BLOCKED)
+                }
+                _ if status == NtStatus::STATUS_ACCOUNT_LOCKED_OUT => AuthReply::Failed(status),
+                _ => failed,
+            }
         }
     }
 }

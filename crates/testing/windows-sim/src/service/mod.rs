@@ -218,14 +218,22 @@ fn exporter_bindings(host: &HostState) -> Option<DualStringArray> {
 }
 
 fn security(host: &HostState) -> Vec<SecurityBinding> {
-    let services: &[_] = match host.behaviour().rpc_security {
+    const KERBEROS: AuthenticationService = AuthenticationService(16);
+    let behaviour = host.behaviour();
+    let mut services = match behaviour.rpc_security {
         RpcSecurity::Both | RpcSecurity::SecretlyNtlm => {
-            &[AuthenticationService::GSS_NEGOTIATE, AuthenticationService::WINNT]
+            vec![AuthenticationService::GSS_NEGOTIATE, AuthenticationService::WINNT]
         }
-        RpcSecurity::Ntlm => &[AuthenticationService::WINNT],
-        RpcSecurity::Neither => &[AuthenticationService(16)],
+        RpcSecurity::Ntlm => vec![AuthenticationService::WINNT],
+        RpcSecurity::Neither => vec![KERBEROS],
     };
-    services.iter().map(|&service| SecurityBinding { service, principal: String::new() }).collect()
+    if behaviour.keytab.is_some() {
+        services.push(KERBEROS);
+    }
+    if !behaviour.takes_ntlm {
+        services.retain(|service| *service != AuthenticationService::WINNT);
+    }
+    services.into_iter().map(|service| SecurityBinding { service, principal: String::new() }).collect()
 }
 
 /// What the RPC run time of a program counts over all of its associations, since the host was made. All of them wrap.
