@@ -3,6 +3,8 @@
 
     impacket_performance_data.py --host 127.0.0.1 --port 4450 --account 'CORP\\svc-metrics' --password-file FILE
         --objects '2 238' --key 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion'
+    KRB5CCNAME=FILE impacket_performance_data.py --host web1.corp.example.com --address 127.0.0.1 --port 4450 --account 'REALM\\svc-metrics' --kerberos
+        --objects '2'
 
 impacket brings SMB, NTLM, RPC, NDR and the methods of [MS-RRP]; the structures of winperf.h are unpacked here, and not by
 any code of this project. Prints one JSON object: the header, the names by index, the objects with counters, instances and
@@ -15,7 +17,11 @@ import struct
 import sys
 
 from impacket.dcerpc.v5 import rrp, transport
-from impacket.dcerpc.v5.rpcrt import RPC_C_AUTHN_LEVEL_PKT_PRIVACY, DCERPCException
+from impacket.dcerpc.v5.rpcrt import (
+    RPC_C_AUTHN_GSS_NEGOTIATE,
+    RPC_C_AUTHN_LEVEL_PKT_PRIVACY,
+    DCERPCException,
+)
 
 NO_MORE_ITEMS, FILE_NOT_FOUND = 259, 2
 ROOM = 1 << 18
@@ -110,16 +116,26 @@ def read_key(dce, root, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("host", "port", "account", "password-file", "objects"):
+    for name in ("host", "port", "account", "objects"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--address", help="where the host is reached, if not by its name")
+    logon = parser.add_mutually_exclusive_group(required=True)
+    logon.add_argument("--password-file")
+    logon.add_argument("--kerberos", action="store_true", help="with the tickets of the cache that KRB5CCNAME names")
     parser.add_argument("--key", action="append", default=[])
     arguments = parser.parse_args()
     domain, user = arguments.account.split("\\")
-    password = open(arguments.password_file, encoding="utf-8").read().removesuffix("\n")
+    password = ""
+    if arguments.password_file:
+        password = open(arguments.password_file, encoding="utf-8").read().removesuffix("\n")
     pipe = transport.DCERPCTransportFactory(f"ncacn_np:{arguments.host}[\\pipe\\winreg]")
     pipe.set_dport(int(arguments.port))
+    pipe.setRemoteHost(arguments.address or arguments.host)
     pipe.set_credentials(user, password, domain)
+    pipe.set_kerberos(arguments.kerberos)
     dce = pipe.get_dce_rpc()
+    if arguments.kerberos:
+        dce.set_auth_type(RPC_C_AUTHN_GSS_NEGOTIATE)
     dce.set_auth_level(RPC_C_AUTHN_LEVEL_PKT_PRIVACY)
     dce.connect()
     dce.bind(rrp.MSRPC_UUID_RRP)

@@ -52,7 +52,7 @@ struct Arguments {
     /// How RPC authenticates; SMB always uses SPNEGO.
     #[arg(long, value_enum, default_value_t = MechanismArgument::Spnego)]
     mechanism: MechanismArgument,
-    /// How often to ask for the version.
+    /// How often to ask for the version, after a first time; 0 does not ask at all.
     #[arg(long, default_value_t = 1)]
     calls: u64,
     /// Room for the performance data; 0 does not ask for them.
@@ -137,7 +137,10 @@ async fn probe(arguments: &Arguments) -> Result<serde_json::Value, Box<dyn Error
 
     let mut winreg = association.channel(0, deadline);
     let local_machine = open_root(&mut winreg, OPEN_LOCAL_MACHINE).await?;
-    let version = version(&mut winreg, local_machine).await?;
+    let mut version = None;
+    if arguments.calls > 0 {
+        version = Some(self::version(&mut winreg, local_machine).await?);
+    }
     let began = Instant::now();
     for _ in 0..arguments.calls {
         self::version(&mut winreg, local_machine).await?;

@@ -101,11 +101,13 @@ impl Error {
         // GSS_S_DEFECTIVE_CREDENTIAL and GSS_S_CREDENTIALS_EXPIRED have no code of the mechanism.
         const CREDENTIALS_EXPIRED: u32 = 11 << 16;
         const CONTEXT_EXPIRED: u32 = 12 << 16;
-        let message = match minor {
-            0 => display(library, major, GSS_CODE),
-            _ => display(library, minor, MECHANISM_CODE),
-        };
-        let reason = match (major, Reason::of(minor.cast_signed())) {
+        let reason = Reason::of(minor.cast_signed());
+        let mut message = display(library, minor, MECHANISM_CODE);
+        if reason == Reason::Other {
+            // The mechanism may have no more to say than "unknown error" or "success".
+            message = format!("{}: {message}", display(library, major, GSS_CODE));
+        }
+        let reason = match (major, reason) {
             (CREDENTIALS_EXPIRED | CONTEXT_EXPIRED, _) => Reason::TicketExpired,
             (_, reason) => reason,
         };

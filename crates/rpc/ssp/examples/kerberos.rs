@@ -69,7 +69,7 @@ fn main() -> Result<()> {
             (Usage::Smb, Mechanism::Negotiate),
         ] {
             let mut client = client(&tickets, &arguments.service, usage, mechanism)?;
-            let mut server = kerberos::server(&arguments.host_keytab)?;
+            let mut server = kerberos::server(&arguments.host_keytab, usage)?;
             let legs = connect(&mut *client, &mut *server)?;
             if client.session_key()?.full() != server.session_key()?.full() {
                 return Err("the session keys differ".into());
@@ -186,7 +186,7 @@ fn compare(
         } else {
             let types = &tickets.encryption_types;
             let mut initiator = Initiator::new(library, &tickets.cache, &arguments.service, types, wanted)?;
-            let mut server = kerberos::server(&arguments.host_keytab)?;
+            let mut server = kerberos::server(&arguments.host_keytab, Usage::Rpc)?;
             let Leg::Continue(first) = initiator.step(&[])? else { return Err("no first leg".into()) };
             let Step::Continue(second) = server.step(&first)? else { return Err("no second leg".into()) };
             let Leg::Done(Some(third)) = initiator.step(&second)? else { return Err("no third leg".into()) };

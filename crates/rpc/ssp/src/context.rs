@@ -33,6 +33,10 @@ pub trait SecurityContext: Send {
     /// When the message was altered, repeated or left out. Any error is terminal for the context.
     fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error>;
 
+    /// [MS-RPCE] 2.2.2.3 `PFC_SUPPORT_HEADER_SIGN`: whether both sides sign header and trailer of messages. NTLM signs them
+    /// in any case.
+    fn set_header_signing(&mut self, _signs_headers: bool) {}
+
     /// What the peer has said about itself so far.
     fn peer(&self) -> Peer;
 }

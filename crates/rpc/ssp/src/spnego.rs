@@ -71,12 +71,16 @@ impl<'a> NegTokenInit<'a> {
         [KERBEROS, MS_KERBEROS].iter().any(|one| self.mech_types.starts_with(&wrap(OBJECT_IDENTIFIER, one)))
     }
 
-    /// RFC 2743 3.1: whether a token is not SPNEGO's, but one of Kerberos in a frame of its own.
-    pub(crate) fn is_framed_kerberos(token: &[u8]) -> bool {
+    /// RFC 4121 4.1: what a token of Kerberos has in a frame of its own. `None` where it has no frame, as in DCE style.
+    pub(crate) fn unframed_kerberos(token: &[u8]) -> Option<&[u8]> {
+        const AP_REQ: &[u8] = &[1, 0];
         let mut src = ReadCursor::new(token);
-        let mechanism = take(&mut src, Self::NAME, APPLICATION)
-            .and_then(|mut content| Ok(take(&mut content, "thisMech", OBJECT_IDENTIFIER)?.remaining()));
-        mechanism.is_ok_and(|mechanism| mechanism == KERBEROS || mechanism == MS_KERBEROS)
+        let mut content = take(&mut src, Self::NAME, APPLICATION).ok()?;
+        let mechanism = take(&mut content, "thisMech", OBJECT_IDENTIFIER).ok()?.remaining();
+        if mechanism != KERBEROS && mechanism != MS_KERBEROS {
+            return None;
+        }
+        content.remaining().strip_prefix(AP_REQ)
     }
 
     /// What is offered where NTLM is not.

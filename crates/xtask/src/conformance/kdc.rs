@@ -54,9 +54,9 @@ impl Kdc {
         self.keytab(name)
     }
 
-    /// Another service, whose keys go into the keytab of a first one.
+    /// A service as Active Directory has them, with keys of RFC 3962; they go into the keytab of another one.
     pub(crate) fn add_service_to(&self, keytab: &Path, name: &str) -> Result<()> {
-        self.administer(&["addprinc", "-randkey", name])?;
+        self.administer(&["addprinc", "-randkey", "-e", "aes256-cts-hmac-sha1-96:normal", name])?;
         self.administer(&["ktadd", "-norandkey", "-k", &keytab.display().to_string(), name])
     }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::kdc::{Answers, Kdc, PASSWORD, REALM};
 use super::samba::{Pipes, Samba, USER};
+use super::winreg;
 use crate::Outcome;
 use crate::Result;
 use crate::peers::python;
@@ -17,6 +18,8 @@ use crate::stage::START_TIMEOUT;
 use crate::workspace::{Workspace, capture};
 
 const SERVICE: &str = "cifs/localhost";
+/// What the simulated host is called.
+const WINDOWS: &str = "windows.peers.example";
 /// Messages of each direction, protection and encryption type.
 const MESSAGES: &str = "200";
 
@@ -39,13 +42,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let mut ciphers = Vec::new();
     for cipher in ["AES-128-GCM", "AES-256-GCM", "AES-256-CCM"] {
         let samba = Samba::with_kerberos(Pipes::Samba, &kdc.krb5_conf(), &host, cipher)?;
+        winreg::fill(workspace, &samba)?;
         let before = kdc.answers()?;
         let mut probe = Command::new(workspace.program("examples/winreg_probe"));
         probe.env("KRB5_CONFIG", kdc.krb5_conf());
         probe.args(["--server", &format!("localhost:{}", samba.address.port()), "--ccache", &cache]);
         let printed = capture(probe.args(["--encryption", "required", "--calls", "100", "--json"]))?;
         let found: Value = serde_json::from_str(&printed)?;
-        if found["cipher"] != cipher || found["encrypted"] != true || found["version"] != 5 {
+        if found["cipher"] != cipher || found["encrypted"] != true || found["objects"] != winreg::objects() {
             return Err(format!("the registry by {cipher}: {found}").into());
         }
         // One ticket serves SMB and RPC; the library copies the cache, so each probe asks anew.
@@ -69,7 +73,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
 
 /// A simulated host without NTLM, which our client and impacket log on to, and nobody by NTLM.
 fn simulated_host(workspace: &Workspace, kdc: &Kdc, cache: &str, keytab: &Path) -> Result<String> {
-    kdc.add_service_to(keytab, "host/localhost")?;
+    for class in ["cifs", "host"] {
+        kdc.add_service_to(keytab, &format!("{class}/{WINDOWS}"))?;
+    }
     let folder = tempfile::tempdir()?;
     let password_file = folder.path().join("password");
     std::fs::write(&password_file, PASSWORD)?;
@@ -89,27 +95,45 @@ fn simulated_host(workspace: &Workspace, kdc: &Kdc, cache: &str, keytab: &Path) 
         probe.env("KRB5_CONFIG", kdc.krb5_conf()).args(["--server", &server, "--json"]);
         probe
     };
-    let found: Value = serde_json::from_str(&capture(probe().args(["--ccache", cache, "--calls", "100"]))?)?;
-    if found["performance_bytes"].as_u64().is_none_or(|bytes| bytes < 1000) {
+    let found: Value = serde_json::from_str(&capture(probe().args(["--ccache", cache, "--calls", "0"]))?)?;
+    let instances = |objects: &Value| {
+        let objects = objects.as_array().into_iter().flatten();
+        objects.map(|object| object["values"].as_array().map_or(0, Vec::len)).sum::<usize>()
+    };
+    let ours = instances(&found["objects"]);
+    if ours == 0 {
         return Err(format!("performance data by Kerberos: {found}").into());
     }
     let by_ntlm = probe().args(["--user", USER, "--password-file"]).arg(&password_file).output()?;
     let complaint = String::from_utf8_lossy(&by_ntlm.stderr).into_owned();
-    if by_ntlm.status.success() || !complaint.contains("0xc0000418") {
+    if by_ntlm.status.success() || !complaint.contains("STATUS_NTLM_BLOCKED") {
         return Err(format!("NTLM is switched off, yet: {complaint}").into());
     }
 
     let account = folder.path().join("cache");
     let name = format!("FILE:{}", account.display());
     std::fs::copy(cache.trim_start_matches("FILE:"), &account)?;
-    kdc.fetch(&name, &["cifs/localhost", "host/localhost"])?;
+    kdc.fetch(&name, &[&format!("cifs/{WINDOWS}"), &format!("host/{WINDOWS}")])?;
     let mut impacket = Command::new(python(workspace));
     impacket.env("KRB5CCNAME", &account).env("KRB5_CONFIG", kdc.krb5_conf());
-    impacket.arg(workspace.root.join("crates/xtask/peers/kerberos_registry.py"));
-    let versions = capture(impacket.args(["localhost", &port.to_string(), USER, REALM]))?;
-    if versions.trim() != "[5]" {
-        return Err(format!("impacket reads other versions of the registry: {versions}").into());
+    impacket.arg(workspace.root.join("crates/xtask/peers/impacket_performance_data.py"));
+    impacket.args([
+        "--host",
+        WINDOWS,
+        "--address",
+        "127.0.0.1",
+        "--port",
+        &port.to_string(),
+        "--kerberos",
+        "--objects",
+        "Global",
+    ]);
+    let printed = capture(impacket.args(["--account", &format!("{REALM}\\{USER}")]))?;
+    let theirs: Value = serde_json::from_str(&printed)?;
+    let objects = theirs["objects"].as_array().map_or(0, Vec::len);
+    if objects == 0 {
+        return Err(format!("impacket reads no performance data by Kerberos: {printed}").into());
     }
     simulator.end()?;
-    Ok("windows-sim without NTLM: our client and impacket".to_owned())
+    Ok(format!("windows-sim without NTLM: {ours} instances for us, {objects} objects for impacket"))
 }

@@ -26,12 +26,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let mut probes = 0;
     for server_encryption in ["default", "required", "off"] {
         let samba = Samba::start(Pipes::Samba, server_encryption)?;
-        capture(
-            Command::new("/usr/bin/python3")
-                .arg(workspace.root.join("crates/xtask/peers/fill_perfmon.py"))
-                .arg(samba.state())
-                .arg(INSTANCES.to_string()),
-        )?;
+        fill(workspace, &samba)?;
         let password_file = samba.password_file()?;
         let own: &[&str] =
             if server_encryption == "off" { &["disabled", "preferred"] } else { &["preferred", "required"] };
@@ -93,8 +88,15 @@ fn expect(found: &Value, server_encryption: &str, encryption: &str) -> Result<()
     }
 }
 
+/// Gives Samba [`objects`] to serve.
+pub(super) fn fill(workspace: &Workspace, samba: &Samba) -> Result<()> {
+    let script = workspace.root.join("crates/xtask/peers/fill_perfmon.py");
+    let mut python = Command::new("/usr/bin/python3");
+    capture(python.arg(script).arg(samba.state()).arg(INSTANCES.to_string())).map(drop)
+}
+
 /// What Samba was filled with: one object, whose instances have their numbers as values.
-fn objects() -> Value {
+pub(super) fn objects() -> Value {
     let values: Vec<Value> =
         (0..INSTANCES).map(|number| json!([format!("instance {number}"), number])).collect();
     json!([{"name": "Compared Object", "counter": "Compared Counter", "values": values}])

@@ -67,6 +67,10 @@ impl ClientAssociation {
         match (mem::replace(&mut self.state, State::Failed), packet_type) {
             (State::Binding(offer), PacketType::BIND_ACK) if !offer.acknowledged => {
                 expect_call(offer.call_id, header.call_id)?;
+                if let Some(protector) = &mut self.protector {
+                    let signs_headers = header.flags.contains(PfcFlags::SUPPORT_HEADER_SIGN);
+                    protector.context.set_header_signing(signs_headers);
+                }
                 self.handle_bind_ack(offer, &BindAck::decode(&mut src)?, verifier)
             }
             (State::Binding(_), PacketType::BIND_NAK) => {

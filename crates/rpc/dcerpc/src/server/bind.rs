@@ -275,7 +275,8 @@ impl ServerAssociation {
         let &SecTrailer { auth_type: service, auth_level: level, auth_context_id: context_id, .. } = trailer;
         let is_known = (AuthLevel::CONNECT..=AuthLevel::PKT_PRIVACY).contains(&level);
         let context = if is_known { (self.acceptor)(service) } else { None };
-        let context = context.ok_or(Error::SecurityNotTaken { service, level })?;
+        let mut context = context.ok_or(Error::SecurityNotTaken { service, level })?;
+        context.set_header_signing(self.signs_headers);
         let protector = Protector { context, auth: Auth { level, service, context_id } };
         let state = SecurityState::Authenticating { legs: 0 };
         self.security.push(SecurityEntry { protector, state, peer: None });

@@ -192,11 +192,12 @@ impl Code {
     }
 }
 
-/// A message on its way through the cipher: a block, so many bytes in place, and two blocks more.
+/// A message on its way through the cipher: a block, so many bytes in place, and what follows them.
 pub(super) struct Text<'a> {
     pub(super) confounder: &'a mut [u8; BLOCK],
     pub(super) body: &'a mut [u8],
-    pub(super) end: &'a mut [u8; 2 * BLOCK],
+    /// One block to two.
+    pub(super) end: &'a mut [u8],
 }
 
 /// What seals the messages of one direction.
@@ -268,59 +269,79 @@ impl Cipher {
     }
 }
 
-/// What follows the last whole block of the body: 32 to 47 bytes, with zeros up to three blocks.
+/// What ciphertext stealing is done with: the last whole block before, the rest of the body, and the end. These are two
+/// blocks at least, and four at most, of which the last one may be cut short.
 struct Tail {
-    blocks: [Block; 3],
-    /// Bytes of the body among them.
-    body: usize,
+    blocks: [Block; 4],
+    len: usize,
 }
 
 impl Tail {
-    fn read(rest: &[u8], end: &[u8; 2 * BLOCK]) -> Self {
-        let mut bytes = [0; 3 * BLOCK];
-        bytes[..rest.len()].copy_from_slice(rest);
-        bytes[rest.len()..][..2 * BLOCK].copy_from_slice(end);
-        let mut blocks = [Block::default(); 3];
+    fn read(parts: [&[u8]; 3]) -> Self {
+        let mut bytes = [0; 4 * BLOCK];
+        let mut len = 0;
+        for part in parts {
+            bytes[len..][..part.len()].copy_from_slice(part);
+            len += part.len();
+        }
+        let mut blocks = [Block::default(); 4];
         for (block, bytes) in blocks.iter_mut().zip(bytes.as_chunks::<BLOCK>().0) {
             *block = Block::from(*bytes);
         }
-        Self { blocks, body: rest.len() }
+        Self { blocks, len }
     }
 
-    fn write(&self, rest: &mut [u8], end: &mut [u8; 2 * BLOCK]) {
-        let mut bytes = [0; 3 * BLOCK];
+    fn write(&self, parts: [&mut [u8]; 3]) {
+        let mut bytes = [0; 4 * BLOCK];
         for (bytes, block) in bytes.as_chunks_mut::<BLOCK>().0.iter_mut().zip(&self.blocks) {
             *bytes = (*block).into();
         }
-        rest.copy_from_slice(&bytes[..rest.len()]);
-        end.copy_from_slice(&bytes[rest.len()..][..2 * BLOCK]);
+        let mut rest = &bytes[..];
+        for part in parts {
+            let (front, back) = rest.split_at(part.len());
+            part.copy_from_slice(front);
+            rest = back;
+        }
     }
 
     /// Index of the last block, and how many of its bytes there are.
     const fn last(&self) -> (usize, usize) {
-        if self.body == 0 { (1, BLOCK) } else { (2, self.body) }
+        let last = (self.len - 1) / BLOCK;
+        (last, self.len - last * BLOCK)
     }
 }
 
 /// RFC 3962 5: CBC with ciphertext stealing, from a state of zeros; the last two blocks change places.
 fn encrypt<C: BlockCipherEncrypt<BlockSize = aes::cipher::consts::U16>>(aes: &C, text: &mut Text<'_>) {
     let mut mode = cbc::Encryptor::inner_iv_init(aes, &Block::default());
-    mode.encrypt_block(text.confounder.into());
     let (whole, rest) = text.body.as_chunks_mut::<BLOCK>();
-    mode.encrypt_blocks(Block::cast_slice_from_core_mut(whole));
-    let mut tail = Tail::read(rest, text.end);
+    let before = match whole.split_last_mut() {
+        Some((last, front)) => {
+            mode.encrypt_block(text.confounder.into());
+            mode.encrypt_blocks(Block::cast_slice_from_core_mut(front));
+            last
+        }
+        None => text.confounder,
+    };
+    let mut tail = Tail::read([before, rest, text.end]);
     let (last, _) = tail.last();
     mode.encrypt_blocks(&mut tail.blocks[..=last]);
     tail.blocks.swap(last - 1, last);
-    tail.write(rest, text.end);
+    tail.write([before, rest, text.end]);
 }
 
 fn decrypt<C: BlockCipherDecrypt<BlockSize = aes::cipher::consts::U16>>(aes: &C, text: &mut Text<'_>) {
     let mut mode = cbc::Decryptor::inner_iv_init(aes, &Block::default());
-    mode.decrypt_block(text.confounder.into());
     let (whole, rest) = text.body.as_chunks_mut::<BLOCK>();
-    mode.decrypt_blocks(Block::cast_slice_from_core_mut(whole));
-    let mut tail = Tail::read(rest, text.end);
+    let before = match whole.split_last_mut() {
+        Some((last, front)) => {
+            mode.decrypt_block(text.confounder.into());
+            mode.decrypt_blocks(Block::cast_slice_from_core_mut(front));
+            last
+        }
+        None => text.confounder,
+    };
+    let mut tail = Tail::read([before, rest, text.end]);
     let (last, len) = tail.last();
     // The end of the last block was stolen: it is what the block before it decrypts to.
     let mut stolen = tail.blocks[last - 1];
@@ -328,5 +349,5 @@ fn decrypt<C: BlockCipherDecrypt<BlockSize = aes::cipher::consts::U16>>(aes: &C,
     tail.blocks[last][len..].copy_from_slice(&stolen[len..]);
     tail.blocks.swap(last - 1, last);
     mode.decrypt_blocks(&mut tail.blocks[..=last]);
-    tail.write(rest, text.end);
+    tail.write([before, rest, text.end]);
 }

@@ -26,11 +26,17 @@ pub(crate) fn client(tickets: &Tickets, options: &ClientOptions) -> Result<Box<d
     let Leg::Continue(first) = initiator.step(&[])? else {
         return Err(Error::UnexpectedToken { reason: "the context is established without its server" });
     };
-    Ok(Box::new(Client { in_spnego, first: Some(first), state: State::Running(initiator) }))
+    Ok(Box::new(Client {
+        in_spnego,
+        signs_headers: true,
+        first: Some(first),
+        state: State::Running(initiator),
+    }))
 }
 
 struct Client {
     in_spnego: bool,
+    signs_headers: bool,
     /// The token that is sent first.
     first: Option<Vec<u8>>,
     state: State<Initiator>,
@@ -102,11 +108,15 @@ impl SecurityContext for Client {
     }
 
     fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
-        self.state.wrap(message)
+        self.state.wrap(message, self.signs_headers)
     }
 
     fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
-        self.state.unwrap(message)
+        self.state.unwrap(message, self.signs_headers)
+    }
+
+    fn set_header_signing(&mut self, signs_headers: bool) {
+        self.signs_headers = signs_headers;
     }
 
     fn peer(&self) -> Peer {

@@ -4,15 +4,21 @@ use gssapi::{Acceptor, Kerberos, Leg};
 
 use super::session::{Established, State};
 use crate::spnego::{NegState, NegTokenInit, NegTokenResp};
-use crate::{Account, Error, Message, Peer, Protection, SecurityContext, SessionKey, Side, Step};
+use crate::{Account, Error, Message, Peer, Protection, SecurityContext, SessionKey, Side, Step, Usage};
 
 /// Begins an authentication as a server, which is every principal of a keytab. Kerberos is taken as it is or in SPNEGO.
 ///
 /// # Errors
 /// If there is no library, or the keytab is absent or holds no key.
-pub fn server(keytab: &Path) -> Result<Box<dyn SecurityContext>, Error> {
+pub fn server(keytab: &Path, usage: Usage) -> Result<Box<dyn SecurityContext>, Error> {
     let acceptor = Acceptor::new(Kerberos::of_the_system()?, keytab)?;
-    Ok(Box::new(Server { mech_list: None, account: None, state: State::Running(acceptor) }))
+    Ok(Box::new(Server {
+        usage,
+        signs_headers: true,
+        mech_list: None,
+        account: None,
+        state: State::Running(acceptor),
+    }))
 }
 
 /// A server that takes Kerberos where the client begins with it, and leaves all other clients to `other`.
@@ -21,9 +27,10 @@ pub fn server(keytab: &Path) -> Result<Box<dyn SecurityContext>, Error> {
 /// Those of [`server`].
 pub fn server_beside(
     keytab: &Path,
+    usage: Usage,
     other: Option<Box<dyn SecurityContext>>,
 ) -> Result<Box<dyn SecurityContext>, Error> {
-    Ok(Box::new(Choice { kerberos: Some(server(keytab)?), chosen: other, has_begun: false }))
+    Ok(Box::new(Choice { kerberos: Some(server(keytab, usage)?), chosen: other, has_begun: false }))
 }
 
 /// Which of two contexts it is, the client's first token decides.
@@ -64,6 +71,12 @@ impl SecurityContext for Choice {
         self.chosen.as_mut().ok_or(Error::NotEstablished)?.unwrap(message)
     }
 
+    fn set_header_signing(&mut self, signs_headers: bool) {
+        for context in [&mut self.kerberos, &mut self.chosen].into_iter().flatten() {
+            context.set_header_signing(signs_headers);
+        }
+    }
+
     fn peer(&self) -> Peer {
         self.chosen.as_ref().map(|context| context.peer()).unwrap_or_default()
     }
@@ -75,11 +88,13 @@ fn is_kerberos(token: &[u8]) -> bool {
     const AP_REQ: u8 = 0x6E;
     match NegTokenInit::decode(token) {
         Ok(first) => first.prefers_kerberos(),
-        Err(_) => token.first() == Some(&AP_REQ) || NegTokenInit::is_framed_kerberos(token),
+        Err(_) => token.first() == Some(&AP_REQ) || NegTokenInit::unframed_kerberos(token).is_some(),
     }
 }
 
 struct Server {
+    usage: Usage,
+    signs_headers: bool,
     /// The client's list of mechanisms, where it speaks SPNEGO.
     mech_list: Option<Vec<u8>>,
     account: Option<Account>,
@@ -129,7 +144,13 @@ impl SecurityContext for Server {
         let State::Running(mut acceptor) = core::mem::replace(&mut self.state, State::Failed) else {
             return Err(Error::Finished);
         };
-        let token = self.unwrapped(token)?;
+        let mut token = self.unwrapped(token)?;
+        // The library wants no frame in DCE style; impacket makes one, and Windows takes both.
+        if self.usage == Usage::Rpc
+            && let Some(content) = NegTokenInit::unframed_kerberos(token)
+        {
+            token = content;
+        }
         match acceptor.step(token)? {
             Leg::Continue(token) => {
                 let token = self.wrapped(Some(token), NegState::ACCEPT_INCOMPLETE, None);
@@ -156,11 +177,15 @@ impl SecurityContext for Server {
     }
 
     fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
-        self.state.wrap(message)
+        self.state.wrap(message, self.signs_headers)
     }
 
     fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
-        self.state.unwrap(message)
+        self.state.unwrap(message, self.signs_headers)
+    }
+
+    fn set_header_signing(&mut self, signs_headers: bool) {
+        self.signs_headers = signs_headers;
     }
 
     fn peer(&self) -> Peer {

@@ -17,8 +17,8 @@ const SENT_BY_ACCEPTOR: u8 = 0x01;
 const SEALED: u8 = 0x02;
 const ACCEPTOR_SUBKEY: u8 = 0x04;
 
-/// Bytes between body and copied token. MIT and Windows fill one block: there is no padding of a cipher that needs none, yet
-/// the field must not be zero in DCE style.
+/// Bytes between body and copied token, `EC`. MIT and Windows send a block of them, impacket what is left of the body's last
+/// block.
 const EXTRA: usize = BLOCK;
 
 /// Signatures and ciphers of both directions.
@@ -77,7 +77,6 @@ impl Session {
 
     /// Checks a message, and decrypts it.
     pub(super) fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
-        message.check_signature_len(self.signature_len(message.protection))?;
         let Message { protection, header, body, trailer, signature } = message;
         match protection {
             Protection::Integrity => self.verify(&[header, body, trailer], signature)?,
@@ -128,7 +127,7 @@ impl Session {
         trailer: &[u8],
         signature: &mut [u8],
     ) -> Result<(), Error> {
-        let token = self.send.wrap_token(self.rotation());
+        let token = self.send.wrap_token(EXTRA, self.rotation());
         let mut confounder = [0; BLOCK];
         getrandom::fill(&mut confounder)
             .map_err(|error| Error::Package { doing: "random bytes of the system", source: error.into() })?;
@@ -144,19 +143,23 @@ impl Session {
     }
 
     fn unseal(&self, header: &[u8], body: &mut [u8], trailer: &[u8], signature: &[u8]) -> Result<(), Error> {
-        let token = self.receive.wrap_token(self.rotation());
-        let (found, rest) = signature.split_at(TOKEN);
-        self.receive.check(found, &token)?;
-        let (end, rest) = rest.split_at(EXTRA + TOKEN);
-        let (code, confounder) = rest.split_at(self.checksum_len);
-        let (Ok(mut end), Ok(mut confounder)) = (end.try_into(), confounder.try_into()) else {
-            return Err(altered("is cut short"));
+        let others = TOKEN + TOKEN + self.checksum_len + BLOCK;
+        let Some(extra) = signature.len().checked_sub(others).filter(|extra| *extra <= EXTRA) else {
+            return Err(altered("has another length"));
         };
-        let mut text = Text { confounder: &mut confounder, body, end: &mut end };
+        let (found, rest) = signature.split_at(TOKEN);
+        self.receive.check(found, &self.receive.wrap_token(extra, self.rotation()))?;
+        let (sealed_end, rest) = rest.split_at(extra + TOKEN);
+        let (code, confounder) = rest.split_at(self.checksum_len);
+        let mut end = [0; EXTRA + TOKEN];
+        let end = &mut end[..extra + TOKEN];
+        end.copy_from_slice(sealed_end);
+        let Ok(mut confounder) = confounder.try_into() else { return Err(altered("has another length")) };
+        let mut text = Text { confounder: &mut confounder, body, end };
         let checksum = self.receive.sealing.unseal(header, &mut text, trailer);
         // The filler is whatever the other side likes; the copied token is not.
-        let copy = &self.receive.end()[EXTRA..];
-        if is_same(code, &checksum[..self.checksum_len]) && is_same(&end[EXTRA..], copy) {
+        let copy = self.receive.wrap_token(extra, 0);
+        if is_same(code, &checksum[..self.checksum_len]) && is_same(&end[extra..], &copy) {
             Ok(())
         } else {
             Err(altered("is another one"))
@@ -186,13 +189,13 @@ impl Direction {
         token
     }
 
-    fn wrap_token(&self, rotation: usize) -> [u8; TOKEN] {
+    fn wrap_token(&self, extra: usize, rotation: usize) -> [u8; TOKEN] {
         let mut token = [0; TOKEN];
         token[..2].copy_from_slice(&WRAP);
         token[2] = self.flags | SEALED;
         token[3] = 0xFF;
         // Both are less than 256.
-        token[5] = u8::try_from(EXTRA).unwrap_or_default();
+        token[5] = u8::try_from(extra).unwrap_or_default();
         token[7] = u8::try_from(rotation).unwrap_or_default();
         token[8..].copy_from_slice(&self.sequence.to_be_bytes());
         token
@@ -201,7 +204,7 @@ impl Direction {
     /// What is sealed after the body: the filler, and the token as it is before anything is turned.
     fn end(&self) -> [u8; EXTRA + TOKEN] {
         let mut end = [0xFF; EXTRA + TOKEN];
-        end[EXTRA..].copy_from_slice(&self.wrap_token(0));
+        end[EXTRA..].copy_from_slice(&self.wrap_token(EXTRA, 0));
         end
     }
 
@@ -264,21 +267,26 @@ impl<R> State<R> {
         }
     }
 
-    pub(super) fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+    pub(super) fn wrap(&mut self, message: Message<'_>, signs_headers: bool) -> Result<(), Error> {
         match self {
-            Self::Done(established) => established.session.wrap(message),
+            Self::Done(established) => established.session.wrap(signed(message, signs_headers)),
             Self::Running(_) | Self::Failed => Err(Error::NotEstablished),
         }
     }
 
-    pub(super) fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+    pub(super) fn unwrap(&mut self, message: Message<'_>, signs_headers: bool) -> Result<(), Error> {
         let Self::Done(established) = self else { return Err(Error::NotEstablished) };
-        let result = established.session.unwrap(message);
+        let result = established.session.unwrap(signed(message, signs_headers));
         if result.is_err() {
             *self = Self::Failed;
         }
         result
     }
+}
+
+/// What of a message is signed.
+const fn signed(message: Message<'_>, signs_headers: bool) -> Message<'_> {
+    if signs_headers { message } else { Message { header: &[], trailer: &[], ..message } }
 }
 
 fn altered(what: &'static str) -> Error {

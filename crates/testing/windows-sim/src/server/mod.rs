@@ -39,7 +39,7 @@ fn accept(host: &WindowsHost, mechanism: Mechanism, usage: Usage) -> Option<Box<
         _ => None,
     };
     match keytab {
-        Some(keytab) if mechanism != Mechanism::Ntlm => kerberos::server_beside(&keytab, ntlm)
+        Some(keytab) if mechanism != Mechanism::Ntlm => kerberos::server_beside(&keytab, usage, ntlm)
             .inspect_err(|error| warn!(host = host.name(), %error, keytab = %keytab.display(), "No Kerberos"))
             .ok(),
         _ => ntlm,
