@@ -2,14 +2,16 @@
 //!
 //! ```text
 //! endpoint_map --host 127.0.0.1 [--mapper-port 135] --user 'DOMAIN\user' --password-file FILE
+//! endpoint_map --host web1.corp.example.com --ccache FILE:/tmp/cache
 //! ```
 //!
 //! Lists the host's endpoint map without and with a logon, asks at which port the remote registry is, logs on there with
 //! sealed calls, reads the keys below `HKEY_LOCAL_MACHINE`, and asks that server's management interface. Prints what it saw
 //! as `key: value`, a line each.
 
+mod logon;
+
 use std::error::Error;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -22,9 +24,12 @@ use rpc::endpoints::epm::types::VersionOption;
 use rpc::endpoints::epm::wire::Binding;
 use rpc::endpoints::mgmt::management::Management;
 use rpc::endpoints::mgmt::types::AuthenticationService;
-use ssp::{Credentials, Mechanism, Secret};
+use ssp::kerberos::Cache;
+use ssp::{Credentials, Mechanism};
 use tokio::time::Instant;
 use transport::TcpConnector;
+
+use self::logon::Logon;
 
 /// Asks a host for its endpoints, and its remote registry over TCP.
 #[derive(Parser)]
@@ -35,12 +40,8 @@ struct Arguments {
     /// The port of its endpoint mapper.
     #[arg(long, default_value_t = rpc::endpoints::epm::PORT)]
     mapper_port: u16,
-    /// The account, as DOMAIN\user or user.
-    #[arg(long)]
-    user: String,
-    /// A file with the password; one newline at its end is not part of it.
-    #[arg(long)]
-    password_file: PathBuf,
+    #[command(flatten)]
+    logon: Logon,
     /// NTLM without SPNEGO.
     #[arg(long)]
     ntlm: bool,
@@ -148,21 +149,21 @@ struct Host {
     mapper_port: u16,
     options: Options,
     credentials: Credentials,
+    _cache: Option<Cache>,
     connector: TcpConnector,
     deadline: Instant,
 }
 
 impl Host {
     fn new(arguments: &Arguments) -> Result<Self> {
-        let text = std::fs::read_to_string(&arguments.password_file)?;
-        let password = Secret::new(text.strip_suffix('\n').unwrap_or(&text));
-        let (domain, user) = arguments.user.split_once('\\').unwrap_or(("", &arguments.user));
+        let (credentials, cache) = arguments.logon.credentials()?;
         let mechanism = if arguments.ntlm { Mechanism::Ntlm } else { Mechanism::Negotiate };
         Ok(Self {
             name: arguments.host.clone(),
             mapper_port: arguments.mapper_port,
             options: Options { mechanism, ..Options::default() },
-            credentials: Credentials::new(domain, user, password),
+            credentials,
+            _cache: cache,
             connector: TcpConnector::default(),
             deadline: Instant::now() + Duration::from_secs(60),
         })

@@ -9,8 +9,9 @@
 //! Requests the registry's version a given number of times, one call after the other on one connection, and all
 //! performance data once, which it decodes. The three methods of [MS-RRP] that it needs are written here by hand.
 
+mod logon;
+
 use std::error::Error;
-use std::fs;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,12 +25,13 @@ use dcerpc::{Channel, SyntaxId};
 use host_session::rpc_client::{Association, NamedPipe, Security, SmbConnection, SmbOptions};
 use ms_smb2::client::Encryption;
 use rpc::ndr::{ContextHandle, Reader, Writer};
-use ssp::kerberos::{Cache, EncryptionType, Kerberos, Origin};
-use ssp::{Credentials, Mechanism, Secret, Tickets};
+use ssp::Mechanism;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use transport::{BoxStream, Connector, Counted, Endpoint, PcapFile, TcpConnector};
 use wire::Guid;
+
+use self::logon::Logon;
 
 /// Speaks to the remote registry of an SMB server.
 #[derive(Parser)]
@@ -37,15 +39,8 @@ struct Arguments {
     /// Where the SMB server listens, as host:port.
     #[arg(long)]
     server: Endpoint,
-    /// The account, as DOMAIN\user or user.
-    #[arg(long, required_unless_present = "ccache", requires = "password_file")]
-    user: Option<String>,
-    /// A file with the password; one newline at its end is not part of it.
-    #[arg(long)]
-    password_file: Option<PathBuf>,
-    /// A credential cache as krb5.conf names it, for Kerberos instead of NTLM.
-    #[arg(long, conflicts_with = "user")]
-    ccache: Option<String>,
+    #[command(flatten)]
+    logon: Logon,
     /// SMB encryption.
     #[arg(long, value_enum, default_value_t = EncryptionArgument::Preferred)]
     encryption: EncryptionArgument,
@@ -104,8 +99,7 @@ async fn main() -> ExitCode {
 
 async fn probe(arguments: &Arguments) -> Result<serde_json::Value, Box<dyn Error>> {
     let deadline = Instant::now() + Duration::from_secs(arguments.deadline_s);
-    // The cache ends with the probe.
-    let (credentials, _cache) = credentials(arguments)?;
+    let (credentials, _cache) = arguments.logon.credentials()?;
     let host = &arguments.server.host;
     let stream = Counted::new(connect(arguments, deadline).await?);
     let bytes = stream.counter();
@@ -207,23 +201,6 @@ async fn connect(arguments: &Arguments, deadline: Instant) -> Result<BoxStream, 
         }
         None => Ok(stream),
     }
-}
-
-fn credentials(arguments: &Arguments) -> Result<(Credentials, Option<Cache>), Box<dyn Error>> {
-    if let Some(name) = &arguments.ccache {
-        let types = EncryptionType::STRONG;
-        let (cache, _) =
-            Cache::obtain(Kerberos::of_the_system()?, "winreg_probe", Origin::Cache { name }, &types)?;
-        let tickets = Tickets { cache: cache.name().to_owned(), encryption_types: types.to_vec() };
-        return Ok((Credentials::Tickets(tickets), Some(cache)));
-    }
-    let (Some(user), Some(password_file)) = (&arguments.user, &arguments.password_file) else {
-        return Err("neither an account with its password nor a cache is given".into());
-    };
-    let text = fs::read_to_string(password_file)?;
-    let password = Secret::new(text.strip_suffix('\n').unwrap_or(&text));
-    let (domain, user) = user.split_once('\\').unwrap_or(("", user));
-    Ok((Credentials::new(domain, user, password), None))
 }
 
 const fn encryption(argument: EncryptionArgument) -> Encryption {

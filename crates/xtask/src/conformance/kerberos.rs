@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::kdc::{Answers, Kdc, PASSWORD, REALM};
-use super::samba::{Pipes, Samba, USER};
+use super::samba::{Pipes, RpcServers, Samba, USER};
 use super::winreg;
 use crate::Outcome;
 use crate::Result;
@@ -37,6 +37,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     if (compared, logons) != (4, 12) {
         return Err(format!("four encryption types and three ways to log on: {judged}").into());
     }
+    let speed = speed(&judged)?;
 
     let cache = kdc.log_on(USER, &account)?;
     let mut ciphers = Vec::new();
@@ -63,12 +64,39 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         }
         ciphers.push(cipher);
     }
+    let endpoints = over_tcp(workspace, &kdc, &cache)?;
     let simulated = simulated_host(workspace, &kdc, &cache, &host)?;
     Ok(Outcome::Ran(format!(
         "{logons} logons of four encryption types; the library and we take {MESSAGES} messages of each other each way; \
-         Samba without NTLM: {}; {simulated}",
+         {speed}; Samba without NTLM: {}, {endpoints}; {simulated}",
         ciphers.join(", ")
     )))
+}
+
+/// Samba's endpoint mapper and its registry service, in a network where no KDC is: the tickets are there already.
+fn over_tcp(workspace: &Workspace, kdc: &Kdc, cache: &str) -> Result<String> {
+    let keytab = kdc.add_service("host/localhost")?;
+    // Active Directory takes the second one for the first; the endpoint mapper is asked by it.
+    kdc.add_service_to(&keytab, "RPCSS/localhost")?;
+    kdc.fetch(cache, &["host/localhost", "RPCSS/localhost"])?;
+    let servers = RpcServers::with_kerberos(&keytab)?;
+    let mut client = servers.command(&workspace.program("examples/endpoint_map"));
+    client.env("KRB5_CONFIG", kdc.krb5_conf());
+    let printed = capture(client.args(["--host", "localhost", "--ccache", cache]))?;
+    servers.end()?;
+    let map = printed.lines().find(|line| line.starts_with("map sealed: "));
+    Ok(map.ok_or_else(|| format!("no map was read by Kerberos: {printed}"))?.to_owned())
+}
+
+/// A message through both ends with what Active Directory has is not slower than by NTLM.
+fn speed(judged: &str) -> Result<String> {
+    let line = judged.lines().find(|line| line.starts_with("speed of aes256-cts-hmac-sha1-96"));
+    let line = line.ok_or("no speed")?;
+    let times: Vec<f64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+    match times[..] {
+        [kerberos, ntlm] if kerberos <= ntlm => Ok(format!("{line}: {:.2} of it", kerberos / ntlm)),
+        _ => Err(format!("slower than NTLM: {line}").into()),
+    }
 }
 
 /// A simulated host without NTLM, which our client and impacket log on to, and nobody by NTLM.

@@ -49,11 +49,7 @@ impl Samba {
 
     /// Starts an smbd that takes Kerberos and no NTLM, and encrypts with one cipher.
     pub(crate) fn with_kerberos(pipes: Pipes, krb5_conf: &Path, keytab: &Path, cipher: &str) -> Result<Self> {
-        let more = format!(
-            "ntlm auth = disabled\nrealm = {REALM}\nkerberos method = dedicated keytab\n\
-             dedicated keytab file = {}\nserver smb3 encryption algorithms = {cipher}\n",
-            keytab.display()
-        );
+        let more = kerberos_only(keytab) + &format!("server smb3 encryption algorithms = {cipher}\n");
         Self::start_with(pipes, "default", &more, Command::new("smbd").env("KRB5_CONFIG", krb5_conf))
     }
 
@@ -133,10 +129,19 @@ const DCERPCD: &str = "/usr/libexec/samba/samba-dcerpcd";
 
 impl RpcServers {
     pub(crate) fn start() -> Result<Self> {
+        Self::start_with("")
+    }
+
+    /// Servers that take Kerberos and no NTLM.
+    pub(crate) fn with_kerberos(keytab: &Path) -> Result<Self> {
+        Self::start_with(&kerberos_only(keytab))
+    }
+
+    fn start_with(more: &str) -> Result<Self> {
         let folder = folder()?;
         let root = folder.path();
         // The port is smbd's, which does not run.
-        let configuration = prepare(root, |root| smb_conf(root, 445, Pipes::Ours, "default"))?;
+        let configuration = prepare(root, |root| smb_conf(root, 445, Pipes::Ours, "default") + more)?;
         let script = "ip link set lo up && exec \"$@\"";
         let mut command = Command::new("unshare");
         command
@@ -197,6 +202,15 @@ fn listening(process_id: u32) -> Result<Vec<u16>> {
 fn folder() -> Result<TempDir> {
     let readable = fs::Permissions::from_mode(0o755);
     Ok(tempfile::Builder::new().prefix("samba-").permissions(readable).tempdir()?)
+}
+
+/// What smb.conf says of Kerberos alone.
+fn kerberos_only(keytab: &Path) -> String {
+    format!(
+        "ntlm auth = disabled\nrealm = {REALM}\nkerberos method = dedicated keytab\n\
+         dedicated keytab file = {}\n",
+        keytab.display()
+    )
 }
 
 /// The folders of a server, its configuration, whose path this answers, and the account.

@@ -1,0 +1,40 @@
+//! Whom the examples log on as.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use clap::Args;
+use ssp::kerberos::{Cache, EncryptionType, Kerberos, Origin};
+use ssp::{Credentials, Secret, Tickets};
+
+#[derive(Args)]
+pub(crate) struct Logon {
+    /// The account, as DOMAIN\user or user.
+    #[arg(long, required_unless_present = "ccache", requires = "password_file")]
+    user: Option<String>,
+    /// A file with the password; one newline at its end is not part of it.
+    #[arg(long)]
+    password_file: Option<PathBuf>,
+    /// A credential cache as krb5.conf names it, for Kerberos instead of NTLM.
+    #[arg(long, conflicts_with = "user")]
+    ccache: Option<String>,
+}
+
+impl Logon {
+    /// The credentials, and the cache that holds their tickets for as long as it lives.
+    pub(crate) fn credentials(&self) -> Result<(Credentials, Option<Cache>), Box<dyn Error>> {
+        if let Some(name) = &self.ccache {
+            let (library, types) = (Kerberos::of_the_system()?, EncryptionType::STRONG);
+            let (cache, _) = Cache::obtain(library, "example", Origin::Cache { name }, &types)?;
+            let tickets = Tickets { cache: cache.name().to_owned(), encryption_types: types.to_vec() };
+            return Ok((Credentials::Tickets(tickets), Some(cache)));
+        }
+        let (Some(user), Some(password_file)) = (&self.user, &self.password_file) else {
+            return Err("neither an account with its password nor a cache is given".into());
+        };
+        let text = std::fs::read_to_string(password_file)?;
+        let password = Secret::new(text.strip_suffix('\n').unwrap_or(&text));
+        let (domain, user) = user.split_once('\\').unwrap_or(("", user));
+        Ok((Credentials::new(domain, user, password), None))
+    }
+}
