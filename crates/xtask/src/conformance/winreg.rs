@@ -19,8 +19,9 @@ const ROUNDS_MIN: usize = 5;
 const ROUNDS_MAX: usize = 15;
 const CALLS: &str = "3000";
 const CALLS_OF_IMPACKET: &str = "300";
-/// How many times impacket's rate ours must be at least.
-const TIMES_MIN: f64 = 20.0;
+/// How many times impacket's rate ours must be at least. It is about twenty times: one commit on one machine has shown 17.5
+/// and 27.4, since Samba, which both wait for, shares the processors with them.
+const TIMES_MIN: f64 = 15.0;
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let mut probes = 0;
