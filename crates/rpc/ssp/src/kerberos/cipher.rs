@@ -351,3 +351,73 @@ fn decrypt<C: BlockCipherDecrypt<BlockSize = aes::cipher::consts::U16>>(aes: &C,
     mode.decrypt_blocks(&mut tail.blocks[..=last]);
     tail.write([before, rest, text.end]);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(digits: &str) -> Vec<u8> {
+        let digits: Vec<u8> = digits.bytes().filter(u8::is_ascii_hexdigit).collect();
+        digits.chunks(2).map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap()).collect()
+    }
+
+    #[test]
+    fn text_of_two_blocks_and_more_is_encrypted_as_appendix_b_of_rfc_3962_has_it() {
+        let cipher = Cipher::new(b"chicken teriyaki").unwrap();
+        let text = b"I would like the General Gau's Chicken, please, and wonton soup.";
+        for (len, encrypted) in [
+            (32, "39312523a78662d5be7fcbcc98ebf5a8 97687268d6ecccc0c07b25e25ecfe584"),
+            (
+                47,
+                "97687268d6ecccc0c07b25e25ecfe584 b3fffd940c16a18c1b5549d2f838029e 39312523a78662d5be7fcbcc98ebf5",
+            ),
+            (
+                48,
+                "97687268d6ecccc0c07b25e25ecfe584 9dad8bbb96c4cdc03bc103e1a194bbd8 \
+                 39312523a78662d5be7fcbcc98ebf5a8",
+            ),
+            (
+                64,
+                "97687268d6ecccc0c07b25e25ecfe584 39312523a78662d5be7fcbcc98ebf5a8 \
+                 4807efe836ee89a526730dbc2f7bc840 9dad8bbb96c4cdc03bc103e1a194bbd8",
+            ),
+        ] {
+            for end_len in BLOCK..=(2 * BLOCK).min(len - BLOCK) {
+                let mut confounder = *text.first_chunk().unwrap();
+                let mut body = text[BLOCK..len - end_len].to_vec();
+                let mut end = text[len - end_len..len].to_vec();
+                let mut parts = Text { confounder: &mut confounder, body: &mut body, end: &mut end };
+                cipher.encrypt(&mut parts);
+                assert_eq!(
+                    [&parts.confounder[..], parts.body, parts.end].concat(),
+                    hex(encrypted),
+                    "{len} {end_len}"
+                );
+                cipher.decrypt(&mut parts);
+                assert_eq!(
+                    [&parts.confounder[..], parts.body, parts.end].concat(),
+                    text[..len],
+                    "{len} {end_len}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_derived_as_appendix_a_of_rfc_8009_has_it() {
+        let constant = |use_: Use| [0, 0, 0, 2, use_ as u8];
+        let short = hex("3705D96080C17728A0E800EAB6E0D23C");
+        let derive = |use_| derive_by_hash::<Hmac<Sha256>>(&short, constant(use_), 16);
+        assert_eq!(*derive(Use::Checksum), hex("B31A018A48F54776F403E9A396325DC3"));
+        assert_eq!(*derive(Use::Encryption), hex("9B197DD1E8C5609D6E67C3E37C62C72E"));
+        assert_eq!(*derive(Use::Integrity), hex("9FDA0E56AB2D85E1569A688696C26A6C"));
+        let long = hex("6D404D37FAF79F9DF0D33568D320669800EB4836472EA8A026D16B7182460C52");
+        let derive = |use_, len| derive_by_hash::<Hmac<Sha384>>(&long, constant(use_), len);
+        let checksum = hex("EF5718BE86CC84963D8BBB5031E9F5C4BA41F28FAF69E73D");
+        assert_eq!(*derive(Use::Checksum, 24), checksum);
+        let encryption = hex("56AB22BEE63D82D7BC5227F6773F8EA7A5EB1C825160C38312980C442E5C7E49");
+        assert_eq!(*derive(Use::Encryption, 32), encryption);
+        let integrity = hex("69B16514E3CD8E56B82010D5C73012B622C4D00FFC23ED1F");
+        assert_eq!(*derive(Use::Integrity, 24), integrity);
+    }
+}

@@ -292,3 +292,89 @@ const fn signed(message: Message<'_>, signs_headers: bool) -> Message<'_> {
 fn altered(what: &'static str) -> Error {
     Error::MessageAltered { source: format!("its signature {what}").into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use gssapi::EncryptionType;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Both sides of one context, as if a KDC had made its key.
+    fn pair(encryption_type: EncryptionType) -> (Session, Session) {
+        let len = match encryption_type {
+            EncryptionType::AES128_SHA1 | EncryptionType::AES128_SHA256 => 16,
+            _ => 32,
+        };
+        let keys = |send_sequence, receive_sequence| Keys {
+            protocol: Protocol::Rfc4121 { acceptor_subkey: true },
+            encryption_type,
+            key: (0..len).collect(),
+            session_key: (0..len).collect(),
+            send_sequence,
+            receive_sequence,
+            end: 0,
+        };
+        (Session::new(&keys(7, 9), Side::Client).unwrap(), Session::new(&keys(9, 7), Side::Server).unwrap())
+    }
+
+    fn sealed(session: &mut Session, header: &[u8], body: &mut [u8], trailer: &[u8]) -> Vec<u8> {
+        let protection = Protection::Privacy;
+        let mut signature = vec![0; session.signature_len(protection)];
+        session.wrap(Message { protection, header, body, trailer, signature: &mut signature }).unwrap();
+        signature
+    }
+
+    proptest! {
+        #[test]
+        fn what_one_side_seals_the_other_opens_once_and_unchanged_alone(
+            which in 0..4_usize,
+            header in proptest::collection::vec(any::<u8>(), 1..32),
+            body in proptest::collection::vec(any::<u8>(), 0..80),
+            trailer in proptest::collection::vec(any::<u8>(), 0..16),
+            (position, bit) in (any::<prop::sample::Index>(), 0..8_u32),
+        ) {
+            let (mut client, mut server) = pair(EncryptionType::STRONG[which]);
+            let mut text = body.clone();
+            let mut signature = sealed(&mut client, &header, &mut text, &trailer);
+            let message = [&header[..], &text, &trailer, &signature].concat();
+
+            let mut changed = message.clone();
+            changed[position.index(message.len())] ^= 1 << bit;
+            let (changed_header, rest) = changed.split_at_mut(header.len());
+            let (changed_text, rest) = rest.split_at_mut(text.len());
+            let (changed_trailer, changed_signature) = rest.split_at_mut(trailer.len());
+            let protection = Protection::Privacy;
+            let opened = server.unwrap(Message {
+                protection,
+                header: changed_header,
+                body: changed_text,
+                trailer: changed_trailer,
+                signature: changed_signature,
+            });
+            prop_assert!(opened.is_err());
+
+            let mut open = |text: &mut [u8], signature: &mut [u8]| {
+                server.unwrap(Message { protection, header: &header, body: text, trailer: &trailer, signature })
+            };
+            let mut again = text.clone();
+            prop_assert!(open(&mut text, &mut signature).is_ok());
+            prop_assert_eq!(text, body);
+            prop_assert!(open(&mut again, &mut signature).is_err());
+        }
+
+        #[test]
+        fn a_signature_of_any_length_is_an_error_and_no_panic(
+            which in 0..4_usize,
+            mut signature in proptest::collection::vec(any::<u8>(), 0..120),
+            mut body in proptest::collection::vec(any::<u8>(), 0..40),
+            is_sealed in any::<bool>(),
+        ) {
+            let (_, mut server) = pair(EncryptionType::STRONG[which]);
+            let protection = if is_sealed { Protection::Privacy } else { Protection::Integrity };
+            let message =
+                Message { protection, header: &[], body: &mut body, trailer: &[], signature: &mut signature };
+            prop_assert!(server.unwrap(message).is_err());
+        }
+    }
+}
