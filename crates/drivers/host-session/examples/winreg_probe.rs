@@ -90,7 +90,13 @@ async fn main() -> ExitCode {
         Ok(outcome) if arguments.json => println!("{outcome}"),
         Ok(outcome) => println!("{outcome:#}"),
         Err(error) => {
-            eprintln!("error: {error}");
+            let mut causes = vec![error.to_string()];
+            let mut cause = error.source();
+            while let Some(error) = cause {
+                causes.push(error.to_string());
+                cause = error.source();
+            }
+            eprintln!("error: {}", causes.join(": "));
             return ExitCode::FAILURE;
         }
     }

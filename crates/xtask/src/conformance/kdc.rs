@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
 use crate::Result;
@@ -91,6 +92,28 @@ impl Kdc {
         Ok(Answers { ticket_granting: count("AS_REQ"), service: count("TGS_REQ") })
     }
 
+    /// Refusals of a password or key so far.
+    pub(crate) fn refusals(&self) -> Result<usize> {
+        let log = fs::read_to_string(self.folder.path().join("kdc.log"))?;
+        Ok(log.lines().filter(|line| line.contains("AS_REQ") && line.contains("PREAUTH_FAILED")).count())
+    }
+
+    /// Stops the process, so that it answers nobody.
+    pub(crate) fn pause(&self) -> Result<()> {
+        self.signal(Signal::STOP)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<()> {
+        let id = self.running.as_ref().map(Running::id).and_then(|id| Pid::from_raw(id.cast_signed()));
+        Ok(rustix::process::kill_process(id.ok_or("no KDC runs")?, signal)?)
+    }
+
+    /// Ends the process; nobody listens then.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        self.signal(Signal::CONT)?;
+        self.running.take().map_or(Ok(()), |running| running.end().map(drop))
+    }
+
     fn keytab(&self, name: &str) -> Result<PathBuf> {
         let path = self.folder.path().join(format!("{}.keytab", name.replace('/', "-")));
         let file = path.display().to_string();
@@ -98,7 +121,8 @@ impl Kdc {
         Ok(path)
     }
 
-    fn administer(&self, words: &[&str]) -> Result<()> {
+    /// Runs a request of kadmin.local.
+    pub(crate) fn administer(&self, words: &[&str]) -> Result<()> {
         capture(self.command("kadmin.local").args(words)).map(drop)
     }
 

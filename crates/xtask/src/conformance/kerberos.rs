@@ -2,8 +2,9 @@
 //! remote registry, which has NTLM switched off, takes our logon.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -164,4 +165,108 @@ fn simulated_host(workspace: &Workspace, kdc: &Kdc, cache: &str, keytab: &Path) 
     }
     simulator.end()?;
     Ok(format!("windows-sim without NTLM: {ours} instances for us, {objects} objects for impacket"))
+}
+
+/// What an administrator does wrong, and which reason that gives, whoever finds it: the library, the KDC or the host.
+pub(crate) fn faults(workspace: &Workspace) -> Result<Outcome> {
+    let mut kdc = Kdc::start()?;
+    let host = kdc.add_service(SERVICE)?;
+    let good = kdc.add_account("good")?;
+    let folder = tempfile::tempdir()?;
+    let file = |name: &str, content: &[u8]| -> Result<PathBuf> {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content)?;
+        Ok(path)
+    };
+    let [right, wrong] = [file("right", PASSWORD.as_bytes())?, file("wrong", b"Made-Up-Other-1")?];
+    let whole = std::fs::read(&good)?;
+    let [cut, empty] = [file("cut.keytab", &whole[..20])?, file("empty.keytab", b"")?];
+    let (never, far) = (folder.path().join("never"), "2020-01-01");
+    for (name, request) in [
+        ("disabled", ["modprinc", "-allow_tix"].as_slice()),
+        ("over", &["modprinc", "-expire", far]),
+        ("stale", &["modprinc", "-pwexpire", far]),
+    ] {
+        kdc.add_account(name)?;
+        kdc.administer(&[request, &[name]].concat())?;
+    }
+    let old = kdc.add_account("changed")?;
+    kdc.administer(&["cpw", "-randkey", "changed"])?;
+    let stale_host = kdc.add_service("cifs/renewed")?;
+    kdc.administer(&["cpw", "-randkey", "cifs/renewed"])?;
+    kdc.administer(&["addprinc", "-randkey", "-e", "arcfour-hmac:normal", "cifs/weak"])?;
+
+    let [by_password, by_keytab] = ["--password-file", "--keytab"];
+    let judge = |principal: &str, by: &str, secret: &Path, service: &str, host: &Path| -> Result<String> {
+        let mut judge = Command::new(workspace.program("examples/kerberos"));
+        judge.env("KRB5_CONFIG", kdc.krb5_conf()).args(["--principal", principal, "--service", service]);
+        judge.args(["--messages", "1", by]).arg(secret).arg("--host-keytab").arg(host);
+        let output = judge.output()?;
+        match output.status.success() {
+            true => Ok("success".to_owned()),
+            false => Ok(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    };
+    let cases: [(&str, &str, &Path, &str, &Path, &str); 15] = [
+        ("good", by_password, &right, SERVICE, &host, "success"),
+        ("good", by_password, &wrong, SERVICE, &host, "WrongPassword"),
+        ("changed", by_keytab, &old, SERVICE, &host, "WrongPassword"),
+        ("nobody", by_password, &right, SERVICE, &host, "UnknownPrincipal"),
+        ("good@NOWHERE.EXAMPLE", by_password, &right, SERVICE, &host, "KdcUnreachable"),
+        ("disabled", by_password, &right, SERVICE, &host, "AccountRevoked"),
+        ("over", by_password, &right, SERVICE, &host, "AccountRevoked"),
+        ("stale", by_password, &right, SERVICE, &host, "PasswordExpired"),
+        ("good", by_keytab, &host, SERVICE, &host, "NoKeytabEntry"),
+        ("good", by_keytab, &cut, SERVICE, &host, "NoKeytabEntry"),
+        ("good", by_keytab, &empty, SERVICE, &host, "File"),
+        ("good", by_keytab, &never, SERVICE, &host, "File"),
+        ("good", by_keytab, &good, "cifs/nowhere", &host, "UnknownService"),
+        ("good", by_keytab, &good, "cifs/weak", &host, "EncryptionType"),
+        ("good", by_keytab, &good, "cifs/renewed", &stale_host, "KeyVersion"),
+    ];
+    let mut different = Vec::new();
+    let refused_before = kdc.refusals()?;
+    for (principal, by, secret, service, host, expected) in &cases {
+        let found = judge(principal, by, secret, service, host)?;
+        let wanted = if *expected == "success" {
+            found == "success"
+        } else {
+            found.contains(&format!("reason: {expected},"))
+        };
+        if !wanted {
+            different.push(format!(
+                "{principal} {by} {} {service}: {expected} expected: {found}",
+                secret.display()
+            ));
+        }
+    }
+    let refused = kdc.refusals()? - refused_before;
+    if refused != 2 {
+        different.push(format!("a wrong password and an old key cost {refused} refusals"));
+    }
+
+    let cache = kdc.log_on("good", &good)?;
+    let samba = Samba::with_kerberos(Pipes::Samba, &kdc.krb5_conf(), &host, "AES-128-GCM")?;
+    let krb5_conf = kdc.krb5_conf();
+    let probe = || -> Result<(String, Duration)> {
+        let mut probe = Command::new(workspace.program("examples/winreg_probe"));
+        probe.env("KRB5_CONFIG", &krb5_conf).args(["--deadline-s", "3", "--ccache", &cache]);
+        let begun = Instant::now();
+        let output = probe.args(["--server", &format!("localhost:{}", samba.address.port())]).output()?;
+        Ok((String::from_utf8_lossy(&output.stderr).into_owned(), begun.elapsed()))
+    };
+    kdc.pause()?;
+    let (complaint, took) = probe()?;
+    if !complaint.contains("no answer in time") || took > Duration::from_secs(8) {
+        different.push(format!("a KDC that hangs, after {took:?}: {complaint}"));
+    }
+    kdc.end()?;
+    let (complaint, took) = probe()?;
+    if !complaint.contains("Cannot contact any KDC") || took > Duration::from_secs(8) {
+        different.push(format!("a KDC that is gone, after {took:?}: {complaint}"));
+    }
+    if !different.is_empty() {
+        return Err(different.join("\n").into());
+    }
+    Ok(Outcome::Ran(format!("{} faults, a KDC that hangs and one that is gone", cases.len() - 1)))
 }

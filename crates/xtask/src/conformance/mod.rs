@@ -55,7 +55,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 62] = [
+const CHECKS: [Check; 63] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -93,6 +93,7 @@ const CHECKS: [Check; 62] = [
         &[Peer::Kdc, Peer::Samba, Peer::Python],
         kerberos::run,
     ),
+    ("MIT Kerberos finds what is wrong, and we say why", &[Peer::Kdc, Peer::Samba], kerberos::faults),
     ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),
     ("impacket and our client read the same performance data", &[Peer::Python], performance_data::run),
     ("impacket and our client see the same values", &[Peer::Python], agreement::run),
