@@ -7,7 +7,7 @@ use std::path::Path;
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::error::{bytes, take, text};
+use crate::error::{bytes, keytab_name, take, text, wipe};
 use crate::library::{
     Buffer, Handle, IovBuffer, Kerberos, KeyValue, KeyValueSet, LucidContext, MECHANISM, OidSet,
     PRINCIPAL_NAME, SESSION_KEY,
@@ -56,7 +56,7 @@ impl Initiator {
     /// the client, or to where the KDCs of that realm refer.
     ///
     /// # Errors
-    /// If there is no such cache or its tickets have expired.
+    /// If there is no such cache. That its tickets have expired, the first step tells.
     pub fn new(
         library: &'static Kerberos,
         cache: &str,
@@ -135,16 +135,13 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// A server that has the keys of a keytab: it is every principal there.
+    /// A server that has the keys of a keytab: it is every principal there. It remembers no tokens: what is replayed is taken
+    /// again, except in DCE style, whose third leg a replayer cannot make.
     ///
     /// # Errors
     /// If the file is absent, or holds no key.
     pub fn new(library: &'static Kerberos, keytab: &Path) -> Result<Self, Error> {
-        let keytab = keytab.to_str().ok_or_else(|| Error {
-            reason: Reason::File,
-            message: format!("{}: not a path in UTF-8", keytab.display()),
-        })?;
-        let keytab = text(&format!("FILE:{keytab}"), "the name of a keytab")?;
+        let keytab = keytab_name(keytab)?;
         let credential =
             Credential::acquire(library, ACCEPT, &[(c"keytab", &keytab), (c"rcache", c"none:")])?;
         Ok(Self { context: Context { library, handle: null_mut() }, credential, client: None })
@@ -374,7 +371,7 @@ struct Context {
     handle: Handle,
 }
 
-// SAFETY: a context of the library may move between threads; it is used by one at a time, for each use borrows it mutably.
+// SAFETY: a context of the library may move between threads; it is not `Sync`, so that one uses it at a time.
 unsafe impl Send for Context {}
 // SAFETY: as for a context.
 unsafe impl Send for Credential {}
@@ -433,12 +430,22 @@ impl Context {
         };
         check(self.library, major, minor)?;
         // SAFETY: the library answered with a set, or left the pointer null.
-        let first = unsafe { set.as_ref() }.filter(|set| set.count > 0).map(|set| set.elements);
-        // SAFETY: a set that is not empty has a first buffer.
-        let key = first.map_or_else(Vec::new, |buffer| bytes(unsafe { &*buffer }));
-        // SAFETY: the set is the library's and is not used again; it wipes the buffers.
+        let (count, elements) =
+            unsafe { set.as_ref() }.map_or((0, null_mut()), |set| (set.count, set.elements));
+        let mut key = Zeroizing::new(Vec::new());
+        for index in 0..count {
+            // SAFETY: the set has so many buffers.
+            let element = unsafe { elements.add(index) };
+            // SAFETY: each of them was filled by the library.
+            let buffer = unsafe { &*element };
+            if index == 0 {
+                *key = bytes(buffer);
+            }
+            wipe(buffer);
+        }
+        // SAFETY: the set is the library's and is not used again.
         unsafe { (functions.gss_release_buffer_set)(&raw mut minor, &raw mut set) };
-        Ok(Zeroizing::new(key))
+        Ok(key)
     }
 }
 

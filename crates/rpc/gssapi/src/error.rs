@@ -2,6 +2,10 @@
 
 use core::ffi::CStr;
 use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use zeroize::Zeroize;
 
 use crate::library::{Buffer, Handle, Kerberos, MECHANISM};
 
@@ -37,7 +41,7 @@ pub enum Reason {
     KdcUnreachable,
     /// The keytab has no key of the principal.
     NoKeytabEntry,
-    /// The ticket was made with another version of the service's key than the service has.
+    /// The ticket was made with another key of the service, or another version of it, than the service has.
     KeyVersion,
     /// The file of a keytab or a cache is absent, cannot be read, or is not one.
     File,
@@ -73,8 +77,8 @@ impl Reason {
             32 => Self::TicketExpired,
             // KRB_AP_ERR_TKT_NYV, KRB_AP_ERR_SKEW, KRB5_KDCREP_SKEW.
             33 | 37 | 148 => Self::ClockSkew,
-            // KRB_AP_ERR_BADKEYVER, KRB5_KT_KVNONOTFOUND.
-            44 | 230 => Self::KeyVersion,
+            // KRB_AP_ERR_MODIFIED, KRB_AP_ERR_BADKEYVER, KRB5_KT_KVNONOTFOUND.
+            41 | 44 | 230 => Self::KeyVersion,
             // KRB5_REALM_UNKNOWN, KRB5_KDC_UNREACH, KRB5_REALM_CANT_RESOLVE.
             154 | 156 | 220 => Self::KdcUnreachable,
             // KRB5_KT_NOTFOUND.
@@ -98,7 +102,7 @@ impl Error {
     pub(crate) fn of_gss(library: &Kerberos, major: u32, minor: u32) -> Self {
         const GSS_CODE: i32 = 1;
         const MECHANISM_CODE: i32 = 2;
-        // GSS_S_DEFECTIVE_CREDENTIAL and GSS_S_CREDENTIALS_EXPIRED have no code of the mechanism.
+        // These have no code of the mechanism.
         const CREDENTIALS_EXPIRED: u32 = 11 << 16;
         const CONTEXT_EXPIRED: u32 = 12 << 16;
         let reason = Reason::of(minor.cast_signed());
@@ -171,6 +175,14 @@ pub(crate) fn bytes(buffer: &Buffer) -> Vec<u8> {
     unsafe { core::slice::from_raw_parts(buffer.value.cast::<u8>(), buffer.length) }.to_vec()
 }
 
+/// Overwrites what the library only frees.
+pub(crate) fn wipe(buffer: &Buffer) {
+    if !buffer.value.is_null() {
+        // SAFETY: the library filled the buffer with so many bytes, and nobody else reads it any more.
+        unsafe { core::slice::from_raw_parts_mut(buffer.value.cast::<u8>(), buffer.length) }.zeroize();
+    }
+}
+
 /// The bytes of a buffer that the library allocated, and the buffer's end.
 pub(crate) fn take(library: &Kerberos, mut buffer: Buffer) -> Vec<u8> {
     let bytes = bytes(&buffer);
@@ -186,4 +198,10 @@ pub(crate) fn text(text: &str, what: &str) -> Result<CString, Error> {
 
 pub(crate) fn holds_zero(what: &str) -> Error {
     Error { reason: Reason::Name, message: format!("{what} holds a zero byte") }
+}
+
+/// A keytab as the library names it.
+pub(crate) fn keytab_name(file: &Path) -> Result<CString, Error> {
+    let name = [b"FILE:", file.as_os_str().as_bytes()].concat();
+    CString::new(name).map_err(|_| holds_zero("the name of a keytab"))
 }

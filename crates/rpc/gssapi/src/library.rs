@@ -1,5 +1,5 @@
 //! The functions of the library. Layouts and constants are those of MIT's headers `gssapi.h` (RFC 2744), `gssapi_ext.h`,
-//! `gssapi_krb5.h` and `krb5.h`, which have not changed since version 1.11 of 2012.
+//! `gssapi_krb5.h` and `krb5.h`, which have not changed since version 1.12 of 2013.
 #![expect(unsafe_code, reason = "declares the functions of the library")]
 
 use core::ffi::{c_char, c_int, c_void};
@@ -16,7 +16,7 @@ pub enum LoadError {
         message: String,
     },
     /// A library by that name that is older, or of another maker.
-    #[error("{FILE} has no `{function}`: it is not MIT Kerberos 1.11 or later")]
+    #[error("{FILE} has no `{function}`: it is not MIT Kerberos 1.12 or later")]
     OtherMaker { function: &'static str },
 }
 

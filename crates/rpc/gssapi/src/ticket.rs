@@ -4,13 +4,12 @@ use core::ffi::CStr;
 use core::ptr::null_mut;
 use core::time::Duration;
 use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use zeroize::Zeroizing;
 
 use crate::context::Credential;
-use crate::error::{holds_zero, text};
+use crate::error::{holds_zero, keytab_name, text};
 use crate::library::{Handle, Kerberos, KeytabEntry};
 use crate::{EncryptionType, Error};
 
@@ -244,9 +243,7 @@ impl Session {
     }
 
     fn keytab(&self, file: &Path) -> Result<Owned<'_, Code>, Error> {
-        let mut name = b"FILE:".to_vec();
-        name.extend_from_slice(file.as_os_str().as_bytes());
-        let name = CString::new(name).map_err(|_| holds_zero("the name of a keytab"))?;
+        let name = keytab_name(file)?;
         let mut handle = null_mut();
         // SAFETY: the context lives, the name ends with a zero, the pointer is of this frame.
         self.check(unsafe {

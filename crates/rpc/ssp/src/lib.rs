@@ -29,14 +29,14 @@
 //! # Ok::<(), ssp::Error>(())
 //! ```
 //!
-//! The authentication itself is the `sspi` crate's; this is the only crate that knows it. What is ours, because
+//! NTLM itself is the `sspi` crate's; this is the only crate that knows it. Kerberos is in [`kerberos`]. What is ours, because
 //! `sspi` leaves it out: the target name and the channel bindings in the client's response ([MS-NLMP] 2.2.2.1), no LM
 //! response beside it, the check of response and message integrity code on the server, accounts that are looked
 //! up when the name is known and not before, and messages of anonymous clients. `sspi` writes messages in the clear to its own `tracing` spans; its
 //! calls therefore run without a subscriber.
 //!
 //! A context is used from one place at a time. Any error of `step` or `unwrap` ends it.
-// The clock and the randomness of an authentication are those of `sspi`; nothing here reads either itself.
+// The clock of an authentication is that of `sspi` or of Kerberos' library; nothing here reads it.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod accounts;

@@ -19,6 +19,7 @@ pub(crate) struct NegState(pub(crate) u8);
 impl NegState {
     pub(crate) const ACCEPT_COMPLETED: Self = Self(0);
     pub(crate) const ACCEPT_INCOMPLETE: Self = Self(1);
+    pub(crate) const REJECT: Self = Self(2);
 }
 
 /// [RFC 4178] 4.2.1 `NegTokenInit`
@@ -66,9 +67,10 @@ impl<'a> NegTokenInit<'a> {
         Self { mech_types: KERBEROS_ELEMENT, mech_token: Some(token) }
     }
 
-    /// Whether the token is one of Kerberos.
-    pub(crate) fn prefers_kerberos(&self) -> bool {
-        [KERBEROS, MS_KERBEROS].iter().any(|one| self.mech_types.starts_with(&wrap(OBJECT_IDENTIFIER, one)))
+    /// The object identifier that the client prefers, if it is one of Kerberos'.
+    pub(crate) fn preferred_kerberos(&self) -> Option<&'static [u8]> {
+        let is_first = |one: &&[u8]| self.mech_types.starts_with(&wrap(OBJECT_IDENTIFIER, one));
+        [KERBEROS, MS_KERBEROS].into_iter().find(is_first)
     }
 
     /// RFC 4121 4.1: what a token of Kerberos has in a frame of its own. `None` where it has no frame, as in DCE style.
@@ -121,8 +123,6 @@ pub fn server_hint(kerberos: bool, ntlm: bool) -> Vec<u8> {
 
 impl<'a> NegTokenResp<'a> {
     const NAME: &'static str = "NegTokenResp";
-    /// The mechanism's object identifier.
-    pub(crate) const KERBEROS: &'static [u8] = KERBEROS;
 
     /// Whether a token looks like one, rather than like a first token.
     pub(crate) fn is(token: &[u8]) -> bool {
@@ -290,7 +290,7 @@ mod tests {
         for (kerberos, ntlm) in [(false, true), (true, false), (true, true)] {
             let hint = server_hint(kerberos, ntlm);
             let offered = NegTokenInit::decode(&hint).unwrap();
-            assert_eq!(offered.prefers_kerberos(), kerberos);
+            assert_eq!(offered.preferred_kerberos().is_some(), kerberos);
             assert_eq!(offered.mech_types.ends_with(&[0x82, 0x37, 2, 2, 10]), ntlm);
         }
     }

@@ -42,5 +42,5 @@ fn turns_of(cache: &str) -> Arc<Semaphore> {
 }
 
 fn failed(source: Box<dyn std::error::Error + Send + Sync>) -> Error {
-    Error::Package { doing: "start a thread that asks for tickets", source }
+    Error::Package { doing: "ask for tickets on a thread of its own", source }
 }

@@ -296,7 +296,8 @@ impl Verified {
     /// The stub data with a verification trailer after it, and where that begins; nothing where none is due.
     ///
     /// [MS-RPCE] <41> to <43>: the bitmask goes with the first request of the connection, the presentation context with
-    /// the first request on it. The header is not repeated, since NTLM and SPNEGO sign it.
+    /// the first request on it. The header is not repeated: NTLM signs it, and so does
+    /// Kerberos with every server that says it can.
     fn with_trailer(
         &mut self,
         context_id: ContextId,

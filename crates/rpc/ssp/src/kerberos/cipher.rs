@@ -8,7 +8,7 @@ use gssapi::EncryptionType;
 use hmac::{Hmac, Mac};
 use sha1::Sha1;
 use sha2::{Sha256, Sha384};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::Error;
 
@@ -132,6 +132,7 @@ fn derive_by_cipher(key: &[u8], constant: [u8; 5], len: usize) -> Zeroizing<Vec<
         }
         derived.extend_from_slice(&block);
     }
+    block.as_mut_slice().zeroize();
     derived
 }
 
@@ -140,8 +141,10 @@ fn derive_by_hash<M: Mac + hmac::KeyInit>(key: &[u8], constant: [u8; 5], len: us
     let bits = u32::try_from(len * 8).unwrap_or(u32::MAX);
     let Ok(mac) = <M as hmac::KeyInit>::new_from_slice(key) else { return Zeroizing::default() };
     let code = mac.chain_update(1_u32.to_be_bytes()).chain_update(constant).chain_update([0]);
-    let code = code.chain_update(bits.to_be_bytes()).finalize().into_bytes();
-    Zeroizing::new(code[..len].to_vec())
+    let mut code = code.chain_update(bits.to_be_bytes()).finalize().into_bytes();
+    let derived = Zeroizing::new(code[..len].to_vec());
+    code.as_mut_slice().zeroize();
+    derived
 }
 
 /// `n-fold` of RFC 3961 5.1 of five bytes to sixteen: copies, each turned by 13 bits more than the one before, are added

@@ -49,11 +49,16 @@ impl Client {
             return Ok((token, None));
         }
         let response = NegTokenResp::decode(token)?;
-        match response.neg_state {
-            None | Some(NegState::ACCEPT_COMPLETED | NegState::ACCEPT_INCOMPLETE) => {
-                Ok((response.response_token.unwrap_or_default(), response.mech_list_mic))
+        match (response.neg_state, response.response_token) {
+            // A server that refuses says why in its token, which the library reads.
+            (_, Some(token)) => Ok((token, response.mech_list_mic)),
+            (None | Some(NegState::ACCEPT_COMPLETED | NegState::ACCEPT_INCOMPLETE), None) => {
+                Ok((&[], response.mech_list_mic))
             }
-            Some(_) => {
+            (Some(NegState::REJECT), None) => {
+                Err(Error::UnexpectedToken { reason: "the server refuses, and does not say why" })
+            }
+            (Some(_), None) => {
                 Err(Error::UnexpectedToken { reason: "the server wants another mechanism than Kerberos" })
             }
         }

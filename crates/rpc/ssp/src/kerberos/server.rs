@@ -87,7 +87,7 @@ fn is_kerberos(token: &[u8]) -> bool {
     // `AP-REQ` of RFC 4120 5.5.1, which is sent without a frame in DCE style.
     const AP_REQ: u8 = 0x6E;
     match NegTokenInit::decode(token) {
-        Ok(first) => first.prefers_kerberos(),
+        Ok(first) => first.preferred_kerberos().is_some(),
         Err(_) => token.first() == Some(&AP_REQ) || NegTokenInit::unframed_kerberos(token).is_some(),
     }
 }
@@ -95,8 +95,8 @@ fn is_kerberos(token: &[u8]) -> bool {
 struct Server {
     usage: Usage,
     signs_headers: bool,
-    /// The client's list of mechanisms, where it speaks SPNEGO.
-    mech_list: Option<Vec<u8>>,
+    /// Where the client speaks SPNEGO, the mechanism that it prefers, and all of them as it wrote them.
+    mech_list: Option<(&'static [u8], Vec<u8>)>,
     account: Option<Account>,
     state: State<Acceptor>,
 }
@@ -108,12 +108,12 @@ impl Server {
             return Ok(NegTokenResp::decode(token)?.response_token.unwrap_or_default());
         }
         let Ok(first) = NegTokenInit::decode(token) else { return Ok(token) };
-        if !first.prefers_kerberos() {
+        let Some(mechanism) = first.preferred_kerberos() else {
             return Err(Error::UnexpectedToken {
                 reason: "the client prefers another mechanism than Kerberos",
             });
-        }
-        self.mech_list = Some(first.mech_list());
+        };
+        self.mech_list = Some((mechanism, first.mech_list()));
         Ok(first.mech_token.unwrap_or_default())
     }
 
@@ -123,12 +123,12 @@ impl Server {
         neg_state: NegState,
         signature: Option<&[u8]>,
     ) -> Option<Vec<u8>> {
-        match self.mech_list {
+        match &self.mech_list {
             None => token,
-            Some(_) => Some(
+            Some((mechanism, _)) => Some(
                 NegTokenResp {
                     neg_state: Some(neg_state),
-                    supported_mech: Some(NegTokenResp::KERBEROS),
+                    supported_mech: Some(mechanism),
                     response_token: token.as_deref(),
                     mech_list_mic: signature,
                 }
@@ -161,7 +161,7 @@ impl SecurityContext for Server {
                 self.account = acceptor.client().map(account);
                 let mut established = Established::new(&acceptor.into_keys()?, Side::Server)?;
                 let signature =
-                    self.mech_list.as_ref().map(|list| established.session().sign_mech_list(list));
+                    self.mech_list.as_ref().map(|(_, list)| established.session().sign_mech_list(list));
                 self.state = State::Done(Box::new(established));
                 Ok(Step::Done(self.wrapped(token, NegState::ACCEPT_COMPLETED, signature.as_deref())))
             }
