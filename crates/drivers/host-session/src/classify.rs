@@ -2,6 +2,7 @@
 
 use crate::rpc_client::{ErrorKind, Operation};
 use dcerpc::FaultStatus;
+use ssp::kerberos;
 use wire::{HResult, NtStatus, Win32Error};
 
 use crate::{Reason, Recovery};
@@ -22,9 +23,48 @@ pub(crate) fn reason_of(error: &crate::rpc_client::Error, stopped: Reason) -> Re
         // A server whose first answer is not SMB is another kind of server.
         ErrorKind::Malformed if error.operation() == Operation::Negotiate => Reason::ProtocolError,
         ErrorKind::Malformed => Reason::MalformedReply,
-        ErrorKind::Protocol | ErrorKind::Security => Reason::ProtocolError,
+        ErrorKind::Security => of_tickets(error).unwrap_or(Reason::ProtocolError),
+        ErrorKind::Protocol => Reason::ProtocolError,
         ErrorKind::Limit => Reason::LimitExceeded,
         ErrorKind::Internal => Reason::Internal,
+    }
+}
+
+/// What tickets have to do with it.
+fn of_tickets(error: &crate::rpc_client::Error) -> Option<Reason> {
+    use crate::rpc_client::Error;
+    let (Error::Security { source, .. } | Error::Rpc { source: dcerpc::Error::Security { source, .. }, .. }) =
+        error
+    else {
+        return None;
+    };
+    match source {
+        ssp::Error::Kerberos(error) => Some(reason_of_kerberos(error.reason)),
+        ssp::Error::NoKerberos(_) => Some(Reason::NoKerberos),
+        ssp::Error::EncryptionType { .. } => Some(Reason::EncryptionType),
+        _ => None,
+    }
+}
+
+/// Why there is no session by Kerberos. Only what a KDC says of a service, and what the host says, comes here: tickets of the
+/// identity itself are the exporter's business.
+const fn reason_of_kerberos(reason: kerberos::Reason) -> Reason {
+    use kerberos::Reason as Kerberos;
+    match reason {
+        Kerberos::ClockSkew => Reason::ClockSkew,
+        Kerberos::UnknownPrincipal => Reason::UnknownPrincipal,
+        Kerberos::UnknownService => Reason::UnknownService,
+        Kerberos::EncryptionType => Reason::EncryptionType,
+        // A cache that is gone was replaced.
+        Kerberos::TicketExpired | Kerberos::File => Reason::TicketExpired,
+        Kerberos::KdcUnreachable => Reason::KdcUnreachable,
+        // A host that cannot decrypt a ticket has another key than the one that it was made with.
+        Kerberos::KeyVersion | Kerberos::WrongPassword => Reason::KeyVersion,
+        Kerberos::AccountRevoked => Reason::AccountDisabled,
+        Kerberos::PasswordExpired => Reason::PasswordExpired,
+        Kerberos::NoKeytabEntry | Kerberos::Configuration | Kerberos::Name | Kerberos::Other => {
+            Reason::ProtocolError
+        }
     }
 }
 
@@ -45,6 +85,7 @@ fn reason_of_status(operation: Operation, status: NtStatus, stopped: Reason) -> 
         | NtStatus::STATUS_NTLM_BLOCKED => Reason::LogonRestricted,
         // Windows refuses NTLM with it where a policy allows Kerberos only.
         NtStatus::STATUS_NOT_SUPPORTED if operation == Operation::Authenticate => Reason::LogonRestricted,
+        NtStatus::STATUS_TIME_DIFFERENCE_AT_DC => Reason::ClockSkew,
         NtStatus::STATUS_ACCESS_DENIED => Reason::AccessDenied,
         NtStatus::STATUS_INSUFFICIENT_RESOURCES
         | NtStatus::STATUS_REQUEST_NOT_ACCEPTED

@@ -55,7 +55,7 @@ impl<'a> Connecting<'a> {
         self.begin(Stage::Auth, smb.requests());
         let outcome = smb.authenticate(credentials.clone(), self.deadline).await;
         self.end(smb.requests());
-        self.check(outcome)?;
+        self.check(outcome).map_err(|error| error.of_credentials(credentials))?;
         self.host_info(smb)
     }
 
@@ -133,7 +133,13 @@ impl<'a> Connecting<'a> {
             }
         }
         self.end(1);
-        outcome.map_err(|error| SessionError::of_bind(self.target, stage, service.stopped, &error))
+        outcome.map_err(|error| {
+            let error = SessionError::of_bind(self.target, stage, service.stopped, &error);
+            match credentials {
+                Some(credentials) => error.of_credentials(credentials),
+                None => error,
+            }
+        })
     }
 
     fn observer(&self, transport: Transport, endpoint: &str) -> Arc<dyn Observer> {
@@ -149,10 +155,11 @@ impl<'a> Connecting<'a> {
 
     /// Sealed calls to a service of the host.
     fn security(&self, class: &str, credentials: &Credentials) -> Security {
+        let server_name = self.options.server_name.as_ref().unwrap_or(&self.target.host);
         Security {
             mechanism: self.options.mechanism,
             impersonation: self.options.impersonation,
-            ..Security::sealed(credentials.clone(), format!("{class}/{}", self.target.host))
+            ..Security::sealed(credentials.clone(), format!("{class}/{server_name}"))
         }
     }
 

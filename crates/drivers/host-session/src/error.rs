@@ -2,6 +2,7 @@ use core::fmt;
 use std::error::Error as StdError;
 
 use dcerpc::pdu::BindNakReason;
+use ssp::Credentials;
 use transport::{ConnectError, ConnectErrorKind, ConnectStage};
 use wire::{HResult, Win32Error};
 
@@ -118,6 +119,14 @@ impl SessionError {
             reason => reason,
         };
         Self { stage, reason, recovery: Recovery::Connection, ..failure }
+    }
+
+    /// A host that refuses a ticket says what it says to a wrong password, and the password was not asked for.
+    pub(crate) fn of_credentials(mut self, credentials: &Credentials) -> Self {
+        if matches!(credentials, Credentials::Tickets(_)) && self.reason == Reason::WrongCredentials {
+            self.reason = Reason::KeyVersion;
+        }
+        self
     }
 
     /// The error of a method that returned `status`; the message is that of `error`.

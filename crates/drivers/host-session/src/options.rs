@@ -19,6 +19,8 @@ pub struct Options {
     pub smb: SmbOptions,
     /// How RPC authenticates. Calls are sealed with each mechanism.
     pub mechanism: Mechanism,
+    /// The host's name in those of its services, where it is reached by another one, such as an address that it named.
+    pub server_name: Option<String>,
     /// What the host may do in the name of the account, by calls.
     pub impersonation: ImpersonationLevel,
     /// Fragments and limits of RPC.
@@ -35,6 +37,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(3),
             smb: SmbOptions::default(),
             mechanism: Mechanism::Negotiate,
+            server_name: None,
             impersonation: ImpersonationLevel::default(),
             rpc: ClientConfig::default(),
             pipe_retry: PipeRetry::default(),

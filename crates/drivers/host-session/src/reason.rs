@@ -81,6 +81,22 @@ pub enum Reason {
     PasswordExpired,
     /// The account may not log on at this host, at this time or in this way.
     LogonRestricted,
+    /// A clock differs by more than Kerberos permits.
+    ClockSkew,
+    /// The KDC has no such account.
+    UnknownPrincipal,
+    /// The KDC has no service of the host's name, or several.
+    UnknownService,
+    /// No encryption type is permitted on all sides.
+    EncryptionType,
+    /// A ticket's time is over.
+    TicketExpired,
+    /// No KDC of the realm answers.
+    KdcUnreachable,
+    /// The host has another key for the service than the KDC.
+    KeyVersion,
+    /// This machine has no Kerberos library.
+    NoKerberos,
     /// The account lacks a right.
     AccessDenied,
     /// The host's remote registry service does not run.
@@ -100,7 +116,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 33] = [
         Self::Timeout,
         Self::NameNotFound,
         Self::NameLookupTimedOut,
@@ -117,6 +133,14 @@ impl Reason {
         Self::AccountDisabled,
         Self::PasswordExpired,
         Self::LogonRestricted,
+        Self::ClockSkew,
+        Self::UnknownPrincipal,
+        Self::UnknownService,
+        Self::EncryptionType,
+        Self::TicketExpired,
+        Self::KdcUnreachable,
+        Self::KeyVersion,
+        Self::NoKerberos,
         Self::AccessDenied,
         Self::RemoteRegistryStopped,
         Self::NotFound,
@@ -148,6 +172,14 @@ impl Reason {
             Self::AccountDisabled => "account_disabled",
             Self::PasswordExpired => "password_expired",
             Self::LogonRestricted => "logon_restricted",
+            Self::ClockSkew => "clock_skew",
+            Self::UnknownPrincipal => "unknown_principal",
+            Self::UnknownService => "unknown_service",
+            Self::EncryptionType => "encryption_type",
+            Self::TicketExpired => "ticket_expired",
+            Self::KdcUnreachable => "kdc_unreachable",
+            Self::KeyVersion => "key_version",
+            Self::NoKerberos => "no_kerberos",
             Self::AccessDenied => "access_denied",
             Self::RemoteRegistryStopped => "remote_registry_stopped",
             Self::NotFound => "not_found",
@@ -188,8 +220,20 @@ impl Reason {
             Self::AccountDisabled => "enable the account, or name another one",
             Self::PasswordExpired => "set a new password for the account",
             Self::LogonRestricted => {
-                "allow the account to log on to this host over the network, at this time and with NTLM"
+                "allow the account to log on to this host over the network, at this time and with NTLM, or use Kerberos"
             }
+            Self::ClockSkew => "set the clocks of this machine and of the host by the domain's time",
+            Self::UnknownPrincipal => "compare principal and realm with the account's name in the domain",
+            Self::UnknownService => "name the host as in its domain, or set its service principal",
+            Self::EncryptionType => {
+                "permit AES for the account and the host, and change the account's password once"
+            }
+            Self::TicketExpired => "renew the credential cache",
+            Self::KdcUnreachable => "see whether a KDC of the realm is known and answers on port 88",
+            Self::KeyVersion => {
+                "see that one account alone has the service's name, and that the host's secure channel works"
+            }
+            Self::NoKerberos => "install libgssapi-krb5-2 (Debian, Ubuntu) or krb5-libs (Fedora, RHEL)",
             Self::AccessDenied => "add the account to the host's group Performance Monitor Users",
             Self::RemoteRegistryStopped => {
                 "start the host's service RemoteRegistry and set it to start by itself"
@@ -211,6 +255,9 @@ impl Reason {
             Self::AccountLocked => Some(Verdict::Locked),
             Self::AccountDisabled => Some(Verdict::Disabled),
             Self::PasswordExpired => Some(Verdict::PasswordExpired),
+            // Tickets of another cache may be made with the host's new key.
+            Self::KeyVersion => Some(Verdict::Rejected),
+            Self::UnknownService | Self::KdcUnreachable | Self::NoKerberos => Some(Verdict::Unsuitable),
             _ => None,
         }
     }
@@ -237,6 +284,8 @@ pub enum Verdict {
     Disabled,
     /// The password has expired or must be changed.
     PasswordExpired,
+    /// The host cannot be logged on to with tickets; a password may do.
+    Unsuitable,
     /// The host gave no verdict.
     Unknown,
 }

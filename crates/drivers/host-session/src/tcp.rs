@@ -99,10 +99,13 @@ impl TcpReached {
         connector: &dyn Connector,
         deadline: Instant,
     ) -> Result<TcpSession, SessionError> {
+        let has_password = matches!(credentials, Credentials::Password(_));
         let (target, mechanism) = (self.target.clone(), self.options.mechanism);
         let options = Options { mechanism: Mechanism::Ntlm, ..self.options.clone() };
         match self.bind(service, Some(credentials), interfaces, deadline).await {
-            Err(error) if error.is_security_unknown() && mechanism == Mechanism::Negotiate => {
+            Err(error)
+                if error.is_security_unknown() && mechanism == Mechanism::Negotiate && has_password =>
+            {
                 debug!(%target, "SPNEGO is not known there; trying NTLM alone");
                 let reached = Self::connect(target, options, connector, deadline).await?.behind(error.stages);
                 reached.bind(service, Some(credentials), interfaces, deadline).await

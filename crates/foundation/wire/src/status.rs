@@ -141,6 +141,8 @@ open_enum! {
         STATUS_CANCELLED = 0xC000_0120,
         /// The file was closed.
         STATUS_FILE_CLOSED = 0xC000_0128,
+        /// The clocks of the client and of the domain, or the server, differ too much.
+        STATUS_TIME_DIFFERENCE_AT_DC = 0xC000_0133,
         /// The pipe is broken.
         STATUS_PIPE_BROKEN = 0xC000_014B,
         /// The logon type was not granted to the account.

@@ -112,12 +112,12 @@ impl Initiator {
         })
     }
 
-    /// Keys and numbers of an established context.
+    /// What protects messages of an established context.
     ///
     /// # Errors
     /// If it is not established.
-    pub fn into_keys(self) -> Result<Keys, Error> {
-        self.context.into_keys()
+    pub fn into_protection(self) -> Result<Protection, Error> {
+        self.context.into_protection()
     }
 
     /// The context as the library protects messages with it.
@@ -185,12 +185,12 @@ impl Acceptor {
         self.client.as_deref()
     }
 
-    /// Keys and numbers of an established context.
+    /// What protects messages of an established context.
     ///
     /// # Errors
     /// If it is not established.
-    pub fn into_keys(self) -> Result<Keys, Error> {
-        self.context.into_keys()
+    pub fn into_protection(self) -> Result<Protection, Error> {
+        self.context.into_protection()
     }
 
     /// The context as the library protects messages with it.
@@ -220,6 +220,16 @@ fn leg(
 
 fn weak() -> Error {
     Error { reason: Reason::Other, message: "the other side does not agree to protect messages".to_owned() }
+}
+
+/// What protects messages of an established context.
+pub enum Protection {
+    Keys(Keys),
+    /// RC4 is left to the library.
+    Library {
+        context: Reference,
+        session_key: Zeroizing<Vec<u8>>,
+    },
 }
 
 /// How messages of a context are protected.
@@ -379,11 +389,18 @@ unsafe impl Send for Credential {}
 unsafe impl Send for Name {}
 
 impl Context {
+    fn into_protection(self) -> Result<Protection, Error> {
+        let (session_key, encryption_type) = self.session_key()?;
+        if encryption_type == Some(EncryptionType::RC4_HMAC) {
+            return Ok(Protection::Library { context: Reference(self), session_key });
+        }
+        self.into_keys(session_key).map(Protection::Keys)
+    }
+
     /// The library gives up the context where it gives out its keys.
-    fn into_keys(mut self) -> Result<Keys, Error> {
+    fn into_keys(mut self, mut session_key: Zeroizing<Vec<u8>>) -> Result<Keys, Error> {
         const VERSION: u32 = 1;
         let functions = &self.library.functions;
-        let mut session_key = self.session_key()?;
         let (mut minor, mut lucid) = (0, null_mut::<LucidContext>());
         // SAFETY: the context lives; the pointers are of this frame.
         let major = unsafe {
@@ -416,7 +433,8 @@ impl Context {
         Ok(keys)
     }
 
-    fn session_key(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+    /// The key, and its type: the last number of an object identifier below 1.2.840.113554.1.2.2.4.
+    fn session_key(&self) -> Result<(Zeroizing<Vec<u8>>, Option<EncryptionType>), Error> {
         let functions = &self.library.functions;
         let (mut minor, mut set) = (0, null_mut());
         // SAFETY: the context lives; the pointers are of this frame.
@@ -432,20 +450,22 @@ impl Context {
         // SAFETY: the library answered with a set, or left the pointer null.
         let (count, elements) =
             unsafe { set.as_ref() }.map_or((0, null_mut()), |set| (set.count, set.elements));
-        let mut key = Zeroizing::new(Vec::new());
+        let (mut key, mut encryption_type) = (Zeroizing::new(Vec::new()), None);
         for index in 0..count {
             // SAFETY: the set has so many buffers.
             let element = unsafe { elements.add(index) };
             // SAFETY: each of them was filled by the library.
             let buffer = unsafe { &*element };
-            if index == 0 {
-                *key = bytes(buffer);
+            match index {
+                0 => *key = bytes(buffer),
+                1 => encryption_type = bytes(buffer).last().map(|last| EncryptionType(i32::from(*last))),
+                _ => {}
             }
             wipe(buffer);
         }
         // SAFETY: the set is the library's and is not used again.
         unsafe { (functions.gss_release_buffer_set)(&raw mut minor, &raw mut set) };
-        Ok(key)
+        Ok((key, encryption_type))
     }
 }
 
@@ -463,7 +483,7 @@ fn check(library: &Kerberos, major: u32, minor: u32) -> Result<(), Error> {
     if major & ERROR == 0 { Ok(()) } else { Err(Error::of_gss(library, major, minor)) }
 }
 
-/// An established context that protects messages by the library itself: what other code is compared with.
+/// An established context that protects messages by the library itself: with RC4, and what other code is compared with.
 pub struct Reference(Context);
 
 const IOV_DATA: u32 = 1;

@@ -45,6 +45,8 @@ pub enum Reason {
     KeyVersion,
     /// The file of a keytab or a cache is absent, cannot be read, or is not one.
     File,
+    /// krb5.conf, or a file that it includes, cannot be read or is not one.
+    Configuration,
     /// The principal is not written as one.
     Name,
     Other,
@@ -83,10 +85,12 @@ impl Reason {
             154 | 156 | 220 => Self::KdcUnreachable,
             // KRB5_KT_NOTFOUND.
             181 => Self::NoKeytabEntry,
-            // KRB5_CONFIG_CANTOPEN, KRB5_CONFIG_BADFORMAT, KRB5_CC_UNKNOWN_TYPE, KRB5_CC_NOTFOUND, KRB5_KT_BADNAME,
+            // KRB5_CONFIG_CANTOPEN, KRB5_CONFIG_BADFORMAT.
+            135 | 136 => Self::Configuration,
+            // KRB5_CC_UNKNOWN_TYPE, KRB5_CC_NOTFOUND, KRB5_KT_BADNAME,
             // KRB5_KT_IOERR, KRB5_CC_IO, KRB5_FCC_PERM, KRB5_FCC_NOFILE, KRB5_CC_FORMAT, KRB5_CCACHE_BADVNO,
             // KRB5_KEYTAB_BADVNO.
-            135 | 136 | 140 | 141 | 179 | 184 | 193 | 194 | 195 | 199 | 212 | 213 => Self::File,
+            140 | 141 | 179 | 184 | 193 | 194 | 195 | 199 | 212 | 213 => Self::File,
             // KDC_ERR_WRONG_REALM, KRB5_PARSE_MALFORMED, KRB5_CONFIG_NODEFREALM.
             68 | 134 | 224 => Self::Name,
             _ => match code {

@@ -20,9 +20,9 @@ mod error;
 mod library;
 mod ticket;
 
-pub use self::context::{Acceptor, Initiator, Keys, Leg, Options, Protocol, Reference};
+pub use self::context::{Acceptor, Initiator, Keys, Leg, Options, Protection, Protocol, Reference};
 pub use self::error::{Error, Reason};
-pub use self::library::{Kerberos, LoadError};
+pub use self::library::{Kerberos, LoadError, read_first};
 pub use self::ticket::{Cache, Origin, Ticket};
 
 /// The number of an encryption type. SHA-1 is RFC 3962's, the other hashes are RFC 8009's.
@@ -39,6 +39,13 @@ impl EncryptionType {
     /// The strong ones, the preferred first.
     pub const STRONG: [Self; 4] =
         [Self::AES256_SHA384, Self::AES128_SHA256, Self::AES256_SHA1, Self::AES128_SHA1];
+
+    /// The strong ones, and after them RC4 where it is allowed.
+    #[must_use]
+    pub fn permitted(allows_rc4: bool) -> Vec<Self> {
+        let weak = allows_rc4.then_some(Self::RC4_HMAC);
+        Self::STRONG.into_iter().chain(weak).collect()
+    }
 }
 
 impl core::fmt::Display for EncryptionType {

@@ -133,6 +133,21 @@ impl Kerberos {
     }
 }
 
+/// Has the library read `file` before that of `KRB5_CONFIG`, or else of the system. It is read again whenever it changes.
+///
+/// # Errors
+/// If the process has more than one thread: its environment cannot be changed any more.
+pub fn read_first(file: &str) -> std::io::Result<()> {
+    const VARIABLE: &str = "KRB5_CONFIG";
+    if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+        return Err(std::io::Error::other("the process has more than one thread"));
+    }
+    let before = std::env::var(VARIABLE).unwrap_or_else(|_| "/etc/krb5.conf".to_owned());
+    // SAFETY: this is the only thread, as was counted above, so that nobody reads the environment meanwhile.
+    unsafe { std::env::set_var(VARIABLE, format!("{file}:{before}")) };
+    Ok(())
+}
+
 #[doc(alias = "gss_buffer_desc")]
 #[repr(C)]
 #[derive(Clone, Copy)]

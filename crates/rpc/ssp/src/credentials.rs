@@ -52,14 +52,28 @@ pub struct AccountPassword {
     pub password: Secret,
 }
 
-/// Tickets of a cache in the memory of this process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Tickets of a cache in the memory of this process. They are the same where the account, the service and the types are:
+/// caches are replaced when their tickets are renewed.
+#[derive(Clone, Debug)]
 pub struct Tickets {
+    /// Whose they are, for people.
+    pub principal: String,
     /// The cache's name, `MEMORY:` and more.
     pub cache: String,
+    /// The service to authenticate to, in place of [`ClientOptions::target_name`](crate::ClientOptions::target_name).
+    pub service: Option<String>,
     /// What may protect a session, the preferred first.
     pub encryption_types: Vec<EncryptionType>,
 }
+
+impl PartialEq for Tickets {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { principal, cache: _, service, encryption_types } = self;
+        (principal, service, encryption_types) == (&other.principal, &other.service, &other.encryption_types)
+    }
+}
+
+impl Eq for Tickets {}
 
 /// The key of one authentication, of 16 to 32 bytes. Erased when dropped; prints as `***`.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]

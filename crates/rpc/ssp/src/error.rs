@@ -83,10 +83,10 @@ pub enum Error {
     #[error("a signature has {expected} bytes, not {actual}")]
     SignatureLength { expected: usize, actual: usize },
     /// Kerberos of the system cannot be had.
-    #[error("no Kerberos")]
+    #[error(transparent)]
     NoKerberos(#[from] gssapi::LoadError),
     /// What a KDC or the library of the system says.
-    #[error("Kerberos")]
+    #[error(transparent)]
     Kerberos(#[from] gssapi::Error),
     /// A session whose key is of a type that is not spoken here.
     #[error("the session's key is of type {name}, which is not spoken here")]

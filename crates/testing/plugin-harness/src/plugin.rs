@@ -38,6 +38,7 @@ pub fn config(host: &str, port: u16, settings: Value) -> InstanceConfig {
         host: host.to_owned(),
         port: Some(port),
         identity: "corp".to_owned(),
+        service_principal: None,
     };
     InstanceConfig { target, settings, is_on_demand: false }
 }

@@ -303,6 +303,8 @@ impl CredentialBroker for Lender {
             kind: CredentialKind::Password,
             domain: "CORP".to_owned(),
             username: USER.to_owned(),
+            service: None,
+            allows_rc4: false,
             secret: Secret::new(self.password.lock().clone().into_bytes()),
         })
     }

@@ -274,7 +274,9 @@ impl Resolver {
         connector: &dyn Connector,
         deadline: Instant,
     ) -> Result<TcpSession, SessionError> {
-        let options = Options { impersonation: self.impersonation, mechanism, ..self.options.clone() };
+        let server_name = Some(self.target.host.clone());
+        let options =
+            Options { impersonation: self.impersonation, mechanism, server_name, ..self.options.clone() };
         let reached = TcpReached::connect(place, options, connector, deadline).await?;
         let service = TcpService { class: "host", stopped: Reason::NotFound };
         let bound = reached.log_on(service, &self.credentials, &[REM_UNKNOWN], connector, deadline);

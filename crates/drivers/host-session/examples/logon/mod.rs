@@ -18,15 +18,21 @@ pub(crate) struct Logon {
     /// A credential cache as krb5.conf names it, for Kerberos instead of NTLM.
     #[arg(long, conflicts_with = "user")]
     ccache: Option<String>,
+    /// No types but AES256 with SHA-1, which every peer has.
+    #[arg(long, requires = "ccache")]
+    sha1: bool,
 }
 
 impl Logon {
     /// The credentials, and the cache that holds their tickets for as long as it lives.
     pub(crate) fn credentials(&self) -> Result<(Credentials, Option<Cache>), Box<dyn Error>> {
         if let Some(name) = &self.ccache {
-            let (library, types) = (Kerberos::of_the_system()?, EncryptionType::STRONG);
-            let (cache, _) = Cache::obtain(library, "example", Origin::Cache { name }, &types)?;
-            let tickets = Tickets { cache: cache.name().to_owned(), encryption_types: types.to_vec() };
+            let library = Kerberos::of_the_system()?;
+            let encryption_types =
+                if self.sha1 { vec![EncryptionType::AES256_SHA1] } else { EncryptionType::STRONG.to_vec() };
+            let (cache, _) = Cache::obtain(library, "example", Origin::Cache { name }, &encryption_types)?;
+            let (principal, name) = (String::new(), cache.name().to_owned());
+            let tickets = Tickets { principal, cache: name, service: None, encryption_types };
             return Ok((Credentials::Tickets(tickets), Some(cache)));
         }
         let (Some(user), Some(password_file)) = (&self.user, &self.password_file) else {

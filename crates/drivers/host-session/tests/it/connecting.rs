@@ -144,6 +144,7 @@ async fn the_reasons_of_a_refused_logon_are_told_apart() {
         (NtStatus::STATUS_INVALID_LOGON_HOURS, Reason::LogonRestricted, Unknown),
         (NtStatus::STATUS_LOGON_TYPE_NOT_GRANTED, Reason::LogonRestricted, Unknown),
         (NtStatus::STATUS_NTLM_BLOCKED, Reason::LogonRestricted, Unknown),
+        (NtStatus::STATUS_TIME_DIFFERENCE_AT_DC, Reason::ClockSkew, Unknown),
         (NtStatus::STATUS_NOT_SUPPORTED, Reason::LogonRestricted, Unknown),
         (NtStatus::STATUS_NO_LOGON_SERVERS, Reason::ServerFault, Unknown),
         (NtStatus::STATUS_INSUFFICIENT_RESOURCES, Reason::Busy, Unknown),

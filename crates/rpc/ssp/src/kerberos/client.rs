@@ -22,7 +22,8 @@ pub(crate) fn client(tickets: &Tickets, options: &ClientOptions) -> Result<Box<d
     };
     let library = Kerberos::of_the_system()?;
     let types = &tickets.encryption_types;
-    let mut initiator = Initiator::new(library, &tickets.cache, &options.target_name, types, wanted)?;
+    let service = tickets.service.as_ref().unwrap_or(&options.target_name);
+    let mut initiator = Initiator::new(library, &tickets.cache, service, types, wanted)?;
     let Leg::Continue(first) = initiator.step(&[])? else {
         return Err(Error::UnexpectedToken { reason: "the context is established without its server" });
     };
@@ -92,11 +93,9 @@ impl SecurityContext for Client {
                 Ok(Step::Continue(token))
             }
             Leg::Done(token) => {
-                let mut established = Established::new(&initiator.into_keys()?, Side::Client)?;
+                let mut established = Established::new(initiator.into_protection()?, Side::Client)?;
                 if let Some(signature) = signature {
-                    established
-                        .session()
-                        .check_mech_list(&NegTokenInit::of_kerberos(&[]).mech_list(), signature)?;
+                    established.check_mech_list(&NegTokenInit::of_kerberos(&[]).mech_list(), signature)?;
                 }
                 self.state = State::Done(Box::new(established));
                 Ok(Step::Done(token.map(|token| self.wrapped(token))))

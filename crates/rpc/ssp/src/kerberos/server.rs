@@ -159,9 +159,9 @@ impl SecurityContext for Server {
             }
             Leg::Done(token) => {
                 self.account = acceptor.client().map(account);
-                let mut established = Established::new(&acceptor.into_keys()?, Side::Server)?;
-                let signature =
-                    self.mech_list.as_ref().map(|(_, list)| established.session().sign_mech_list(list));
+                let mut established = Established::new(acceptor.into_protection()?, Side::Server)?;
+                let list = self.mech_list.as_ref().map(|(_, list)| list);
+                let signature = list.map(|list| established.sign_mech_list(list)).transpose()?;
                 self.state = State::Done(Box::new(established));
                 Ok(Step::Done(self.wrapped(token, NegState::ACCEPT_COMPLETED, signature.as_deref())))
             }

@@ -2,7 +2,7 @@
 //! Samba's layout): header and trailer are signed in the clear, the body is sealed in place, and everything else stands in
 //! the signature.
 
-use gssapi::{Keys, Protocol};
+use gssapi::{Keys, Protocol, Reference};
 
 use super::cipher::{BLOCK, CHECKSUM_MAX, Code, Key, Purpose, Sealing, Text};
 use crate::crypto::is_same;
@@ -86,16 +86,14 @@ impl Session {
         Ok(())
     }
 
-    /// [MS-SPNG] 3.2.5.1: signs the list of mechanisms.
-    pub(super) fn sign_mech_list(&mut self, list: &[u8]) -> Vec<u8> {
+    fn sign_mech_list(&mut self, list: &[u8]) -> Vec<u8> {
         let mut signature = vec![0; self.signature_len(Protection::Integrity)];
         self.sign(&[list], &mut signature);
         self.send.advance();
         signature
     }
 
-    /// Checks the other side's signature of the list.
-    pub(super) fn check_mech_list(&mut self, list: &[u8], signature: &[u8]) -> Result<(), Error> {
+    fn check_mech_list(&mut self, list: &[u8], signature: &[u8]) -> Result<(), Error> {
         self.verify(&[list], signature)?;
         self.receive.advance();
         Ok(())
@@ -229,19 +227,102 @@ impl Direction {
     }
 }
 
+/// RFC 4757 7.2 and 7.3: RC4, which the library does.
+pub(super) struct Rc4(Reference);
+
+impl Rc4 {
+    /// RFC 2743 3.1 frames both: 13 bytes before 24, and 8 of a confounder more.
+    const fn signature_len(protection: Protection) -> usize {
+        match protection {
+            Protection::Integrity => 37,
+            Protection::Privacy => 45,
+        }
+    }
+
+    fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        message.check_signature_len(Self::signature_len(message.protection))?;
+        let Message { protection, header, body, trailer, signature } = message;
+        match protection {
+            Protection::Integrity => self.0.sign(header, body, trailer, signature)?,
+            Protection::Privacy => self.0.wrap(header, body, trailer, signature)?,
+        }
+        Ok(())
+    }
+
+    fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        let Message { protection, header, body, trailer, signature } = message;
+        let taken = match protection {
+            Protection::Integrity => self.0.verify(header, body, trailer, signature),
+            Protection::Privacy => self.0.unwrap(header, body, trailer, signature),
+        };
+        taken.map_err(|error| Error::MessageAltered { source: error.into() })
+    }
+}
+
+/// What protects messages of a context.
+enum Protector {
+    Ours(Box<Session>),
+    Rc4(Rc4),
+}
+
 /// A context after its last token.
 pub(super) struct Established {
-    session: Session,
+    protector: Protector,
     key: SessionKey,
 }
 
 impl Established {
-    pub(super) fn new(keys: &Keys, side: Side) -> Result<Self, Error> {
-        Ok(Self { session: Session::new(keys, side)?, key: SessionKey::from_slice(&keys.session_key)? })
+    pub(super) fn new(protection: gssapi::Protection, side: Side) -> Result<Self, Error> {
+        Ok(match protection {
+            gssapi::Protection::Keys(keys) => Self {
+                protector: Protector::Ours(Box::new(Session::new(&keys, side)?)),
+                key: SessionKey::from_slice(&keys.session_key)?,
+            },
+            gssapi::Protection::Library { context, session_key } => {
+                Self { protector: Protector::Rc4(Rc4(context)), key: SessionKey::from_slice(&session_key)? }
+            }
+        })
     }
 
-    pub(super) const fn session(&mut self) -> &mut Session {
-        &mut self.session
+    /// [MS-SPNG] 3.2.5.1: signs the list of mechanisms.
+    pub(super) fn sign_mech_list(&mut self, list: &[u8]) -> Result<Vec<u8>, Error> {
+        match &mut self.protector {
+            Protector::Ours(session) => Ok(session.sign_mech_list(list)),
+            Protector::Rc4(rc4) => {
+                let mut signature = vec![0; Rc4::signature_len(Protection::Integrity)];
+                rc4.0.sign(&[], &mut list.to_vec(), &[], &mut signature)?;
+                Ok(signature)
+            }
+        }
+    }
+
+    /// Checks the other side's signature of the list.
+    pub(super) fn check_mech_list(&mut self, list: &[u8], signature: &[u8]) -> Result<(), Error> {
+        match &mut self.protector {
+            Protector::Ours(session) => session.check_mech_list(list, signature),
+            Protector::Rc4(rc4) => Ok(rc4.0.verify(&[], &mut list.to_vec(), &[], &mut signature.to_vec())?),
+        }
+    }
+
+    const fn signature_len(&self, protection: Protection) -> usize {
+        match &self.protector {
+            Protector::Ours(session) => session.signature_len(protection),
+            Protector::Rc4(_) => Rc4::signature_len(protection),
+        }
+    }
+
+    fn wrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        match &mut self.protector {
+            Protector::Ours(session) => session.wrap(message),
+            Protector::Rc4(rc4) => rc4.wrap(message),
+        }
+    }
+
+    fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
+        match &mut self.protector {
+            Protector::Ours(session) => session.unwrap(message),
+            Protector::Rc4(rc4) => rc4.unwrap(message),
+        }
     }
 }
 
@@ -262,21 +343,21 @@ impl<R> State<R> {
 
     pub(super) const fn signature_len(&self, protection: Protection) -> usize {
         match self {
-            Self::Done(established) => established.session.signature_len(protection),
+            Self::Done(established) => established.signature_len(protection),
             Self::Running(_) | Self::Failed => 0,
         }
     }
 
     pub(super) fn wrap(&mut self, message: Message<'_>, signs_headers: bool) -> Result<(), Error> {
         match self {
-            Self::Done(established) => established.session.wrap(signed(message, signs_headers)),
+            Self::Done(established) => established.wrap(signed(message, signs_headers)),
             Self::Running(_) | Self::Failed => Err(Error::NotEstablished),
         }
     }
 
     pub(super) fn unwrap(&mut self, message: Message<'_>, signs_headers: bool) -> Result<(), Error> {
         let Self::Done(established) = self else { return Err(Error::NotEstablished) };
-        let result = established.session.unwrap(signed(message, signs_headers));
+        let result = established.unwrap(signed(message, signs_headers));
         if result.is_err() {
             *self = Self::Failed;
         }

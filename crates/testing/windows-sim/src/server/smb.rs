@@ -247,6 +247,9 @@ fn step(host: &WindowsHost, logon: &mut Logon, token: &[u8]) -> AuthReply {
                 ssp::Error::NoCommonMechanism { wanted: "Kerberos", .. } => {
                     AuthReply::Failed(NtStatus::STATUS_NTLM_BLOCKED)
                 }
+                ssp::Error::Kerberos(error) if error.reason == ssp::kerberos::Reason::ClockSkew => {
+                    AuthReply::Failed(NtStatus::STATUS_TIME_DIFFERENCE_AT_DC)
+                }
                 _ if status == NtStatus::STATUS_ACCOUNT_LOCKED_OUT => AuthReply::Failed(status),
                 _ => failed,
             }
