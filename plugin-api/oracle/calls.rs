@@ -480,4 +480,7 @@ const LEASE: raw::CredentialLease = raw::CredentialLease {
     secret_host: raw::Bytes::EMPTY,
     reason: 0,
     retry_after_ms: 0,
+    service_host: Str::EMPTY,
+    flags: 0,
+    reserved: 0,
 };

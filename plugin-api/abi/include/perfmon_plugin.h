@@ -227,6 +227,15 @@ typedef int32_t perfmon_status;
 #define PERFMON_REASON_OTHER 25
 #define PERFMON_REASON_PANICKED 26
 #define PERFMON_REASON_QUARANTINED 27 /* used by the host alone */
+#define PERFMON_REASON_CLOCK_SKEW 28
+#define PERFMON_REASON_UNKNOWN_PRINCIPAL 29
+#define PERFMON_REASON_UNKNOWN_SERVICE 30
+#define PERFMON_REASON_ENCRYPTION_TYPE 31
+#define PERFMON_REASON_TICKET_EXPIRED 32
+#define PERFMON_REASON_KDC_UNREACHABLE 33
+#define PERFMON_REASON_NO_KEYTAB_ENTRY 34
+#define PERFMON_REASON_KEY_VERSION 35
+#define PERFMON_REASON_NO_KERBEROS 36
 /* Reason number i of perfmon_source.reasons has the code PERFMON_REASON_DECLARED + i. */
 #define PERFMON_REASON_DECLARED 256
 #define PERFMON_DECLARED_REASONS_MAX 64
@@ -248,9 +257,14 @@ typedef int32_t perfmon_status;
 #define PERFMON_COMPARISON_ABOVE 1
 #define PERFMON_COMPARISON_BELOW 2
 
-/* The kind of a leased secret. End a lease of an unknown kind with PERFMON_CREDENTIAL_UNKNOWN. */
+/* The kind of a leased secret. End a lease of an unknown kind with PERFMON_CREDENTIAL_UNSUITABLE. */
 #define PERFMON_CREDENTIAL_KIND_PASSWORD 1
-#define PERFMON_CREDENTIAL_KIND_KERBEROS 2 /* reserved */
+/* The secret is the name of a credential cache in the memory of this process, `MEMORY:` and more, for the library
+   libgssapi_krb5.so.2; the user name is the principal's, the domain its realm. It lives as long as the lease, and is
+   kept after that until its tickets end or others replace it. REJECTED says that the host does not take them. */
+#define PERFMON_CREDENTIAL_KIND_KERBEROS 2
+/* Tickets with RC4 may be used, besides those with AES. */
+#define PERFMON_CREDENTIAL_ALLOWS_RC4 1
 
 /* The target's answer to a secret. The host takes an unknown one as PERFMON_CREDENTIAL_UNKNOWN. */
 #define PERFMON_CREDENTIAL_UNKNOWN 0  /* no answer: connection lost, cancelled */
@@ -259,6 +273,7 @@ typedef int32_t perfmon_status;
 #define PERFMON_CREDENTIAL_LOCKED 3   /* account locked */
 #define PERFMON_CREDENTIAL_DISABLED 4 /* account disabled or expired */
 #define PERFMON_CREDENTIAL_PASSWORD_EXPIRED 5 /* the password has expired or must be changed */
+#define PERFMON_CREDENTIAL_UNSUITABLE 6 /* a secret of this kind is not possible there; another kind may be */
 
 /* Where a command writes. */
 #define PERFMON_OUTPUT_OUT 1
@@ -599,6 +614,9 @@ typedef struct perfmon_credential_lease {
     perfmon_bytes secret_host;
     uint32_t reason;         /* with DENIED: PERFMON_REASON_... */
     uint32_t retry_after_ms; /* with WAIT: retry after this time even without wake() */
+    perfmon_str service_host; /* KERBEROS: the service to log on to; empty: the service's class and the host's name */
+    uint32_t flags;          /* KERBEROS: PERFMON_CREDENTIAL_ALLOWS_RC4 or 0 */
+    uint32_t reserved;
 } perfmon_credential_lease;
 
 /* --------------------------------------------------------------------------------------------- the host table */
@@ -671,7 +689,7 @@ typedef struct perfmon_host {
     perfmon_status (*event)(uint64_t instance, const perfmon_event *event);
 
     /* Asks for a secret. owner: an instance or a run. OK: *lease_plugin is filled; end it with credential_result.
-     * WAIT: another target tries this secret first; wake(owner) follows. DENIED: see lease_plugin->reason.
+     * WAIT: another target tries this secret first, or a KDC was asked; wake(owner) follows. DENIED: see lease_plugin->reason.
      * FULL: too many leases are open. STALE, STOPPED, INVALID. */
     perfmon_status (*credential_acquire)(uint64_t owner, const perfmon_credential_request *request,
                                          perfmon_credential_lease *lease_plugin);

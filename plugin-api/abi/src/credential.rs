@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::raw::{
     CREDENTIAL_ACCEPTED, CREDENTIAL_DISABLED, CREDENTIAL_LOCKED, CREDENTIAL_PASSWORD_EXPIRED,
-    CREDENTIAL_REJECTED, CREDENTIAL_UNKNOWN,
+    CREDENTIAL_REJECTED, CREDENTIAL_UNKNOWN, CREDENTIAL_UNSUITABLE,
 };
 use crate::reason::GeneralReason;
 use zeroize::Zeroizing;
@@ -32,6 +32,8 @@ pub struct LeaseId(pub u64);
 pub enum CredentialKind {
     /// Domain, user name and password.
     Password,
+    /// Realm, name of the principal, and the name of a credential cache in the memory of this process.
+    Kerberos,
 }
 
 /// Secret bytes, which are never printed.
@@ -63,10 +65,14 @@ pub struct Lease {
     pub id: LeaseId,
     /// The kind of the secret.
     pub kind: CredentialKind,
-    /// The account's domain; empty for a local account.
+    /// The account's domain or realm; empty for a local account.
     pub domain: String,
     pub username: String,
-    /// The secret, UTF-8 for a password.
+    /// The service principal of the target, where the configuration has one: else the plugin makes it of the host's name.
+    pub service: Option<String>,
+    /// Tickets with RC4 may be used.
+    pub allows_rc4: bool,
+    /// The secret, UTF-8 for a password or the name of a cache.
     pub secret: Secret,
 }
 
@@ -98,6 +104,8 @@ pub enum CredentialVerdict {
     Disabled,
     /// The password has expired or must be changed.
     PasswordExpired,
+    /// This kind of secret is not possible with the target; another kind may be.
+    Unsuitable,
     /// There was no verdict (connection lost, cancelled, instance destroyed).
     Unknown,
 }
@@ -112,6 +120,7 @@ impl CredentialVerdict {
             Self::Locked => CREDENTIAL_LOCKED,
             Self::Disabled => CREDENTIAL_DISABLED,
             Self::PasswordExpired => CREDENTIAL_PASSWORD_EXPIRED,
+            Self::Unsuitable => CREDENTIAL_UNSUITABLE,
         }
     }
 
@@ -124,6 +133,7 @@ impl CredentialVerdict {
             CREDENTIAL_LOCKED => Self::Locked,
             CREDENTIAL_DISABLED => Self::Disabled,
             CREDENTIAL_PASSWORD_EXPIRED => Self::PasswordExpired,
+            CREDENTIAL_UNSUITABLE => Self::Unsuitable,
             _ => Self::Unknown,
         }
     }

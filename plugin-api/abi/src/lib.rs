@@ -48,6 +48,8 @@ pub struct TargetInfo {
     pub port: Option<u16>,
     /// The name of the identity to use; empty for none.
     pub identity: String,
+    /// The service principal that is configured. It goes to the plugin with a lease.
+    pub service_principal: Option<String>,
 }
 
 /// Keeps listening sockets for plugins. The exporter implements it.

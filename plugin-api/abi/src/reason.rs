@@ -178,7 +178,7 @@ general_reasons! {
         "Grant the account the right to access the computer from the network.";
     CredentialsWithheld = 16, "credentials_withheld",
         "The exporter may not give the credentials to this target, or cannot read them.",
-        "Add the host to the identity's allow_hosts, or make the password file readable.";
+        "Add the host to the identity's allow_hosts, or make the file of the password, keys or tickets readable.";
     AccessDenied = 17, "access_denied",
         "The account logged on but lacks the required right.",
         "Add the account to the group Performance Monitor Users on the host.";
@@ -212,6 +212,33 @@ general_reasons! {
     Quarantined = 27, "quarantined",
         "The plugin violated its contract on this target and is paused.",
         "Read in the log what it did; it is retried automatically.";
+    ClockSkew = 28, "clock_skew",
+        "A clock differs by more than Kerberos permits, which is 5 minutes by default.",
+        "Set this machine's clock and the host's by the domain's time (chronyc tracking; w32tm /query /status).";
+    UnknownPrincipal = 29, "unknown_principal",
+        "The KDC has no account of the identity's name.",
+        "Compare the identity's principal and realm with the account's name in the domain; a realm is written in capitals.";
+    UnknownService = 30, "unknown_service",
+        "The KDC has no service of the host's name, or more than one.",
+        "Name the host as in its domain, or set the target's service_principal; `setspn -Q` shows which account has the name.";
+    EncryptionType = 31, "encryption_type",
+        "No encryption type is permitted on all sides.",
+        "Permit AES for the account and the host (msDS-SupportedEncryptionTypes), and change the account's password once so that it gets AES keys.";
+    TicketExpired = 32, "ticket_expired",
+        "The time of a Kerberos ticket is over.",
+        "Renew the credential cache, if the identity has one; otherwise the exporter gets a new ticket by itself.";
+    KdcUnreachable = 33, "kdc_unreachable",
+        "No KDC of the realm answers, or none is known.",
+        "Check the DNS records _kerberos._udp and _kerberos._tcp of the realm or the identity's kdc, and that port 88 is open to it.";
+    NoKeytabEntry = 34, "no_keytab_entry",
+        "The keytab has no key of the principal.",
+        "Compare the identity's principal with what `klist -kt FILE` shows, and make the keytab again.";
+    KeyVersion = 35, "key_version",
+        "A ticket was made with another key of the service than the host has.",
+        "Check that one account alone has the service's name (`setspn -X`), and that the host's secure channel works (Test-ComputerSecureChannel).";
+    NoKerberos = 36, "no_kerberos",
+        "This machine has no Kerberos library.",
+        "Install libgssapi-krb5-2 (Debian, Ubuntu) or krb5-libs (Fedora, RHEL), and start the exporter again.";
 }
 
 impl GeneralReason {

@@ -248,7 +248,13 @@ const POLL: Duration = Duration::from_millis(5);
 /// A target that does not exist: the name is reserved for that.
 fn config(settings: &Value) -> InstanceConfig {
     let name = "check.invalid".to_owned();
-    let target = TargetInfo { host: name.clone(), name, port: None, identity: "check".to_owned() };
+    let target = TargetInfo {
+        host: name.clone(),
+        name,
+        port: None,
+        identity: "check".to_owned(),
+        service_principal: None,
+    };
     InstanceConfig { target, settings: settings.clone(), ..InstanceConfig::default() }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use plugin_abi::{CredentialVerdict, GeneralReason, Stage};
+use plugin_abi::{CredentialKind, CredentialVerdict, GeneralReason, Stage};
 
 use super::failure::{Failure, Reason};
 use super::token::Signal;
@@ -14,7 +14,7 @@ use crate::host::{self, Acquired, Lease};
 pub struct Credential(Lease);
 
 impl Credential {
-    /// The account's domain; empty for a local account.
+    /// The account's domain or realm; empty for a local account.
     #[must_use]
     pub fn domain(&self) -> &str {
         &self.0.domain
@@ -26,8 +26,26 @@ impl Credential {
     }
 
     #[must_use]
-    pub fn password(&self) -> &str {
-        &self.0.password
+    pub fn kind(&self) -> CredentialKind {
+        self.0.kind
+    }
+
+    /// The service principal of the target, where the configuration has one.
+    #[must_use]
+    pub fn service(&self) -> Option<&str> {
+        Some(self.0.service.as_str()).filter(|service| !service.is_empty())
+    }
+
+    /// Whether tickets with RC4 may be used.
+    #[must_use]
+    pub fn allows_rc4(&self) -> bool {
+        self.0.allows_rc4
+    }
+
+    /// The password, or the name of a cache of Kerberos tickets, by [`Credential::kind`].
+    #[must_use]
+    pub fn secret(&self) -> &str {
+        &self.0.secret
     }
 
     /// The target accepted it.
@@ -55,6 +73,11 @@ impl Credential {
         self.end(CredentialVerdict::PasswordExpired);
     }
 
+    /// A secret of this kind is not possible with the target.
+    pub fn unsuitable(self) {
+        self.end(CredentialVerdict::Unsuitable);
+    }
+
     fn end(mut self, verdict: CredentialVerdict) {
         host::credential_result(std::mem::take(&mut self.0.token), verdict);
     }
@@ -73,7 +96,8 @@ impl fmt::Debug for Credential {
         f.debug_struct("Credential")
             .field("domain", &self.0.domain)
             .field("username", &self.0.username)
-            .field("password", &"***")
+            .field("kind", &self.0.kind)
+            .field("secret", &"***")
             .finish_non_exhaustive()
     }
 }

@@ -14,7 +14,7 @@ use plugin_abi::raw::{
     PROBLEM_WARNING, Plain as _, START_TIME_INFERRED, START_TIME_KNOWN, START_TIME_UNKNOWN, Series, Str,
     Text, UNSUPPORTED, Verdict, WAIT, struct_size,
 };
-use plugin_abi::{CredentialVerdict, Event, FamilyDef, NoRoom, Problem, SeriesDef, Start};
+use plugin_abi::{CredentialKind, CredentialVerdict, Event, FamilyDef, NoRoom, Problem, SeriesDef, Start};
 use zeroize::Zeroizing;
 
 static HOST: OnceLock<HostApi> = OnceLock::new();
@@ -37,7 +37,10 @@ pub(crate) struct Lease {
     pub(crate) token: u64,
     pub(crate) domain: String,
     pub(crate) username: String,
-    pub(crate) password: Zeroizing<String>,
+    pub(crate) kind: CredentialKind,
+    pub(crate) service: String,
+    pub(crate) allows_rc4: bool,
+    pub(crate) secret: Zeroizing<String>,
 }
 
 /// The token under which the library itself logs.
@@ -319,6 +322,9 @@ pub(crate) fn credential_acquire(owner: u64, host_name: &str, identity: &str) ->
         secret_host: Bytes::EMPTY,
         reason: 0,
         retry_after_ms: 0,
+        service_host: Str::EMPTY,
+        flags: 0,
+        reserved: 0,
     };
     // SAFETY: request and lease outlive the call.
     match unsafe { function(owner, &request, &raw mut lease) } {
@@ -351,24 +357,40 @@ fn answered(status: i32, taken: u64, verdicts: &[Verdict]) -> &[Verdict] {
 
 /// Copies a lease; ends it unused if this version does not know its kind.
 fn leased(lease: &CredentialLease) -> Acquired {
-    let refused = match copied(lease) {
-        Ok(copy) if lease.kind == raw::CREDENTIAL_KIND_PASSWORD => return Acquired::Lease(copy),
-        Ok(_) => UNSUPPORTED,
-        Err(_) => raw::INVALID,
+    let (refused, verdict) = match copied(lease) {
+        Ok(Some(copy)) => return Acquired::Lease(copy),
+        Ok(None) => (UNSUPPORTED, CredentialVerdict::Unsuitable),
+        Err(_) => (raw::INVALID, CredentialVerdict::Unknown),
     };
-    credential_result(lease.lease, CredentialVerdict::Unknown);
+    credential_result(lease.lease, verdict);
     Acquired::Refused(refused)
 }
 
-fn copied(lease: &CredentialLease) -> Result<Lease, Malformed> {
+fn copied(lease: &CredentialLease) -> Result<Option<Lease>, Malformed> {
+    let kind = match lease.kind {
+        raw::CREDENTIAL_KIND_PASSWORD => CredentialKind::Password,
+        raw::CREDENTIAL_KIND_KERBEROS => CredentialKind::Kerberos,
+        _ => return Ok(None),
+    };
     // SAFETY: the host keeps the strings of a lease until it is answered, which happens after this at the earliest.
     let domain = unsafe { lease.domain_host.read(CREDENTIAL_BYTES_MAX) }?.to_owned();
     // SAFETY: as above.
     let username = unsafe { lease.username_host.read(CREDENTIAL_BYTES_MAX) }?.to_owned();
     // SAFETY: as above.
     let secret = unsafe { lease.secret_host.read(CREDENTIAL_BYTES_MAX) }?;
-    let password = core::str::from_utf8(secret).map_err(|_| Malformed::NotUtf8)?;
-    Ok(Lease { token: lease.lease, domain, username, password: Zeroizing::new(password.to_owned()) })
+    // SAFETY: as above.
+    let service = unsafe { lease.service_host.read(CREDENTIAL_BYTES_MAX) }?.to_owned();
+    let allows_rc4 = lease.flags & raw::CREDENTIAL_ALLOWS_RC4 != 0;
+    let secret = core::str::from_utf8(secret).map_err(|_| Malformed::NotUtf8)?;
+    Ok(Some(Lease {
+        token: lease.lease,
+        domain,
+        username,
+        kind,
+        service,
+        allows_rc4,
+        secret: Zeroizing::new(secret.to_owned()),
+    }))
 }
 
 const CREDENTIAL_BYTES_MAX: usize = 65_536;

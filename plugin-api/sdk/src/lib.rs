@@ -77,8 +77,9 @@ mod token;
 
 pub use plugin_abi;
 pub use plugin_abi::{
-    Alert, AlertState, Comparison, Display, DisplayRule, Evaluation, Event, FamilyDef, FamilyId, FamilyKey,
-    GeneralReason, Kind, Level, NoRoom, Problem, Selects, SeriesDef, SeriesId, Stage, Start, ValueKind,
+    Alert, AlertState, Comparison, CredentialKind, Display, DisplayRule, Evaluation, Event, FamilyDef,
+    FamilyId, FamilyKey, GeneralReason, Kind, Level, NoRoom, Problem, Selects, SeriesDef, SeriesId, Stage,
+    Start, ValueKind,
 };
 
 pub use self::cells::{CellMemory, cell_memory};

@@ -1,6 +1,6 @@
 //! Why an attempt of a collection failed, and whether the collection retries.
 
-use host_session::Recovery;
+use host_session::{Recovery, Verdict};
 use plugin_sdk::Failure;
 
 /// Why an attempt failed.
@@ -19,6 +19,8 @@ pub enum Retry {
     /// Retry if something was kept from an earlier collection, because it may have been lost meanwhile. At least
     /// this must be reopened.
     IfLost(Recovery),
+    /// Retry once with a new connection: the exporter may lend another kind of credentials now.
+    Once,
     /// Retry after reopening this: the next attempt of the source proceeds differently. The source must ensure that
     /// this ends.
     Always(Recovery),
@@ -31,6 +33,14 @@ impl Retry {
             Recovery::Nothing => Self::Never,
             lost => Self::IfLost(lost),
         }
+    }
+}
+
+impl AttemptError {
+    /// The host did not accept credentials that were lent for it.
+    pub(crate) const fn of_logon(failure: Failure, verdict: Verdict) -> Self {
+        let retry = if matches!(verdict, Verdict::Unsuitable) { Retry::Once } else { Retry::Never };
+        Self { failure, retry }
     }
 }
 

@@ -46,7 +46,7 @@ pub trait KeptConnection: Send {
 ///
 /// Only handles and connections of earlier collections may have been lost meanwhile; those that fail right after
 /// they were opened would fail again. Each attempt begins with less open than the one before, so there are at most
-/// four, and those for [`Retry::Always`].
+/// four, and those for [`Retry::Once`] and [`Retry::Always`].
 ///
 /// # Errors
 /// The failure of the last attempt.
@@ -68,6 +68,7 @@ pub async fn collect_until<S: HostSource>(
     deadline: Instant,
 ) -> Result<Coverage, Failure> {
     source.connection().verify(deadline).await;
+    let mut may_log_on_otherwise = true;
     loop {
         let missing = source.connection().missing();
         let AttemptError { failure, retry } = match source.attempt(collection, deadline).await {
@@ -77,6 +78,13 @@ pub async fn collect_until<S: HostSource>(
         let is_time_left = Instant::now() < deadline;
         let lost = match retry {
             Retry::Never => return Err(failure),
+            Retry::Once => {
+                if !is_time_left || !std::mem::replace(&mut may_log_on_otherwise, false) {
+                    return Err(failure);
+                }
+                source.connection().close(Recovery::Connection);
+                continue;
+            }
             Retry::Always(lost) if is_time_left => {
                 tracing::debug!(error = %failure.message, "Continuing in another way");
                 source.connection().close(lost);

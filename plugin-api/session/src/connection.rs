@@ -124,8 +124,9 @@ impl<H> HostConnection<H> {
                 logged_on
             }
             Err(error) => {
-                report_verdict(credential, error.verdict());
-                return Err(not_opened(collection, &error));
+                let verdict = error.verdict();
+                report_verdict(credential, verdict);
+                return Err(AttemptError::of_logon(not_opened(collection, &error).failure, verdict));
             }
         };
         let Service { endpoint, interfaces, .. } = self.service;

@@ -109,13 +109,14 @@ impl ReachedHost {
             is_logon_refused: false,
             is_security_unknown: false,
         })?;
-        if leased_credentials(&credential) != self.credentials {
+        let credentials = leased_credentials(&credential);
+        if credentials != self.credentials {
             let message = "the secret is another one since the host was logged on to";
             let failure = Failure::new(Stage::Auth, GeneralReason::Other, message);
             return Err(PortError { failure, is_logon_refused: true, is_security_unknown: false });
         }
         let PortService { service, interfaces, .. } = service;
-        let bound = reached.log_on(service, &self.credentials, interfaces, &connector, deadline).await;
+        let bound = reached.log_on(service, &credentials, interfaces, &connector, deadline).await;
         bound.inspect(|_| credential.accepted()).map_err(|error| PortError::of(&error))
     }
 }

@@ -6,8 +6,9 @@
 use std::net::IpAddr;
 
 use host_session::{SessionError, Verdict};
-use plugin_sdk::{Collection, Credential, Failure, GeneralReason, Stage};
-use ssp::{Credentials, Secret};
+use plugin_sdk::{Collection, Credential, CredentialKind, Failure, GeneralReason, Stage};
+use ssp::kerberos::EncryptionType;
+use ssp::{Credentials, Secret, Tickets};
 use tokio::time::{Instant, timeout_at};
 
 /// Credentials that are leased for one more logon over a session. Dropping it reports that the verdict is unknown.
@@ -31,7 +32,7 @@ pub(crate) async fn lease(
 ) -> Result<Credential, Failure> {
     collection.enter(Stage::Auth);
     let leased = timeout_at(deadline, collection.credential_at(address)).await.unwrap_or_else(|_passed| {
-        let message = "another target is trying the same password for the first time, and has no answer yet";
+        let message = "the exporter waits for what another host, or a KDC, says of the identity";
         Err(Failure::new(Stage::Auth, GeneralReason::Timeout, message))
     });
     collection.leave();
@@ -40,7 +41,18 @@ pub(crate) async fn lease(
 
 /// The credentials of a lease, for a session.
 pub(crate) fn leased_credentials(credential: &Credential) -> Credentials {
-    Credentials::new(credential.domain(), credential.username(), Secret::new(credential.password()))
+    let secret = credential.secret();
+    match credential.kind() {
+        CredentialKind::Password => {
+            Credentials::new(credential.domain(), credential.username(), Secret::new(secret))
+        }
+        CredentialKind::Kerberos => Credentials::Tickets(Tickets {
+            principal: format!("{}@{}", credential.username(), credential.domain()),
+            cache: secret.to_owned(),
+            service: credential.service().map(str::to_owned),
+            encryption_types: EncryptionType::permitted(credential.allows_rc4()),
+        }),
+    }
 }
 
 /// Reports the verdict on leased credentials to the exporter.
@@ -51,11 +63,12 @@ pub(crate) fn report_verdict(credential: Credential, verdict: Verdict) {
         Verdict::Locked => credential.locked(),
         Verdict::Disabled => credential.disabled(),
         Verdict::PasswordExpired => credential.password_expired(),
+        Verdict::Unsuitable => credential.unsuitable(),
         Verdict::Unknown => drop(credential),
     }
 }
 
 /// Whether the host refuses the credentials themselves.
 pub(crate) const fn is_refusal(verdict: Verdict) -> bool {
-    !matches!(verdict, Verdict::Accepted | Verdict::Unknown)
+    !matches!(verdict, Verdict::Accepted | Verdict::Unsuitable | Verdict::Unknown)
 }

@@ -206,8 +206,10 @@ impl ObjectConnection {
                 resolver
             }
             Err(error) => {
-                report_verdict(credential, error.verdict());
-                return Err(not_made(collection, &error, ObjectStep::LogOn));
+                let verdict = error.verdict();
+                report_verdict(credential, verdict);
+                let failed = not_made(collection, &error, ObjectStep::LogOn);
+                return Err(AttemptError::of_logon(failed.failure, verdict));
             }
         };
         let stages = resolver.stages().to_vec();

@@ -108,8 +108,9 @@ impl PortConnection {
                 Ok(session)
             }
             Err(error) => {
-                report_verdict(credential, error.verdict());
-                Err(not_made(&error))
+                let verdict = error.verdict();
+                report_verdict(credential, verdict);
+                Err(AttemptError::of_logon(not_made(&error).failure, verdict))
             }
         }
     }

@@ -355,7 +355,7 @@ abi_structs! {
     }
 
     /// `perfmon_credential_lease`: a secret that is leased for one authentication.
-    pub struct CredentialLease as "perfmon_credential_lease", size 72 {
+    pub struct CredentialLease as "perfmon_credential_lease", size 96 {
         0 => size: u32,
         4 => kind: u32,
         8 => lease: u64,
@@ -364,6 +364,9 @@ abi_structs! {
         48 => secret_host: Bytes,
         64 => reason: u32,
         68 => retry_after_ms: u32,
+        72 => service_host: Str,
+        88 => flags: u32,
+        92 => reserved: u32,
     }
 
     /// `perfmon_cell_memory`: memory for the state of a library's RPC run time.

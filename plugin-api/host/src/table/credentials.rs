@@ -80,9 +80,12 @@ fn lend(answer: &mut raw::CredentialLease, answer_of_host: LeaseAnswer) -> i32 {
             answer.lease = token;
             answer.kind = match lease.lease.kind {
                 CredentialKind::Password => raw::CREDENTIAL_KIND_PASSWORD,
+                CredentialKind::Kerberos => raw::CREDENTIAL_KIND_KERBEROS,
             };
             answer.domain_host = Str::of(&lease.lease.domain);
             answer.username_host = Str::of(&lease.lease.username);
+            answer.service_host = lease.lease.service.as_deref().map_or(Str::EMPTY, Str::of);
+            answer.flags = if lease.lease.allows_rc4 { raw::CREDENTIAL_ALLOWS_RC4 } else { 0 };
             answer.secret_host = Bytes::of(lease.lease.secret.expose());
             OK
         }
@@ -108,6 +111,9 @@ fn empty_lease(size: u32) -> raw::CredentialLease {
         secret_host: Bytes::EMPTY,
         reason: 0,
         retry_after_ms: 0,
+        service_host: Str::EMPTY,
+        flags: 0,
+        reserved: 0,
     }
 }
 

@@ -45,6 +45,8 @@ impl CredentialBroker for Cautious {
         CredentialAnswer::Lease(Lease {
             id: LeaseId(state.leased),
             kind: CredentialKind::Password,
+            service: None,
+            allows_rc4: false,
             domain: "CORP".into(),
             username: "svc".into(),
             secret: Secret::new(state.password.into()),
@@ -126,6 +128,8 @@ fn a_secret_never_shows() {
     let lease = Lease {
         id: LeaseId(1),
         kind: CredentialKind::Password,
+        service: None,
+        allows_rc4: false,
         domain: String::new(),
         username: "u".into(),
         secret,

@@ -90,7 +90,13 @@ pub(crate) fn instance(library: &Library, host: &str) -> (Instance, Arc<Recordin
 }
 
 pub(crate) fn config(host: &str) -> InstanceConfig {
-    let target = TargetInfo { name: "web1".into(), host: host.into(), port: None, identity: "corp".into() };
+    let target = TargetInfo {
+        name: "web1".into(),
+        host: host.into(),
+        port: None,
+        identity: "corp".into(),
+        service_principal: None,
+    };
     InstanceConfig { target, settings: serde_json::json!({}), ..InstanceConfig::default() }
 }
 

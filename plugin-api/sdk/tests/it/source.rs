@@ -41,7 +41,7 @@ impl Source for Rows {
         collection.enter(Stage::Auth);
         if self.settings.log_in {
             let credential = collection.credential().await?;
-            if credential.password() != "open" {
+            if credential.secret() != "open" {
                 credential.rejected();
                 return Err(Failure::new(Stage::Auth, GeneralReason::WrongCredentials, ""));
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dcom::client::{Object, ReachedResolver};
-use host_session::{Options, Reached, Session, SessionError, Target};
+use host_session::{Options, Reached, Session, SessionError, Target, Verdict};
 use plugin_sdk::{Credential, DeclaredReason, Exit, Failure, Reason, Run};
 use tokio::time::{Instant, timeout_at};
 use transport::{Connector as _, TcpConnector};
@@ -241,6 +241,8 @@ pub struct ConnectError {
     pub error: CommandError,
     /// Whether a retry is useless: the host refuses the credentials, or the exporter withholds them.
     pub is_final: bool,
+    /// The exporter may lend another kind of credentials now.
+    is_unsuitable: bool,
 }
 
 /// Maximum time of connecting: the service may have to be started first.
@@ -307,6 +309,13 @@ impl HostAccess {
     /// # Errors
     /// With the stage that failed.
     pub async fn connect(&self, service: Service, run: &Run) -> Result<Session, ConnectError> {
+        match self.connect_once(service, run).await {
+            Err(ConnectError { is_unsuitable: true, .. }) => self.connect_once(service, run).await,
+            outcome => outcome,
+        }
+    }
+
+    async fn connect_once(&self, service: Service, run: &Run) -> Result<Session, ConnectError> {
         let deadline = Instant::now() + CONNECT_MAX;
         let (target, options) = (self.target.clone(), self.options.clone());
         let reached = Reached::connect(target, options, &self.connector, deadline).await;
@@ -320,8 +329,7 @@ impl HostAccess {
             Err(error) => {
                 let verdict = error.verdict();
                 report_verdict(credential, verdict);
-                let is_final = is_refusal(verdict);
-                return Err(ConnectError { error: CommandError::of_session(&error), is_final });
+                return Err(ConnectError::of_logon(CommandError::of_session(&error), verdict));
             }
         };
         let opened = logged_on.open(service.endpoint, service.interfaces, deadline).await;
@@ -333,6 +341,13 @@ impl HostAccess {
     /// # Errors
     /// With the stage that failed.
     pub async fn activate(&self, service: &ObjectService, run: &Run) -> Result<Object, ConnectError> {
+        match self.activate_once(service, run).await {
+            Err(ConnectError { is_unsuitable: true, .. }) => self.activate_once(service, run).await,
+            outcome => outcome,
+        }
+    }
+
+    async fn activate_once(&self, service: &ObjectService, run: &Run) -> Result<Object, ConnectError> {
         let deadline = Instant::now() + CONNECT_MAX;
         let of_step = |error: &SessionError, step| passing(CommandError::of_object(service, error, step));
         let (target, options) = (self.target.clone(), self.options.clone());
@@ -349,7 +364,7 @@ impl HostAccess {
                 let verdict = error.verdict();
                 report_verdict(credential, verdict);
                 let failed = of_step(&error, ObjectStep::LogOn);
-                return Err(ConnectError { is_final: is_refusal(verdict), ..failed });
+                return Err(ConnectError::of_logon(failed.error, verdict));
             }
         };
         let resolver = if self.permits_impersonation { resolver.permit_impersonation() } else { resolver };
@@ -362,16 +377,26 @@ impl HostAccess {
         let leased = timeout_at(deadline, run.credential(&self.target.host, &self.identity)).await;
         let leased = leased.map_err(|_passed| {
             passing(CommandError::failed(
-                "the password is being tried elsewhere, and there is no answer yet",
-                "try again",
+                "the exporter waits for what another host, or a KDC, says of the identity",
+                "try again; see whether a KDC answers, if the identity is one of Kerberos",
             ))
         })?;
-        leased.map_err(|failure| ConnectError { error: CommandError::of_failure(&failure), is_final: true })
+        leased.map_err(|failure| ConnectError {
+            error: CommandError::of_failure(&failure),
+            is_final: true,
+            is_unsuitable: false,
+        })
     }
 }
 
 const fn passing(error: CommandError) -> ConnectError {
-    ConnectError { error, is_final: false }
+    ConnectError { error, is_final: false, is_unsuitable: false }
+}
+
+impl ConnectError {
+    fn of_logon(error: CommandError, verdict: Verdict) -> Self {
+        Self { error, is_final: is_refusal(verdict), is_unsuitable: verdict == Verdict::Unsuitable }
+    }
 }
 
 #[cfg(test)]

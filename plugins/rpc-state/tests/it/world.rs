@@ -68,6 +68,7 @@ impl Plugin {
             host: "localhost".to_owned(),
             port: None,
             identity: String::new(),
+            service_principal: None,
         };
         self.0.watch("rpc_state", InstanceConfig { target, settings, is_on_demand })
     }

@@ -129,7 +129,7 @@ impl Source for Counting {
                 collection.enter(Stage::Auth);
                 let credential = collection.credential().await?;
                 tracing::info!(user = credential.username(), "Borrowed");
-                if credential.password() == "right" { credential.accepted() } else { credential.rejected() }
+                if credential.secret() == "right" { credential.accepted() } else { credential.rejected() }
             }
             Action::Forget => drop(collection.credential().await?),
             Action::Partial => {
