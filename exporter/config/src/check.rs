@@ -23,6 +23,7 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
         known: &config.identities,
     };
     check_plugins(config, problems);
+    check_realms(&config.identities, problems);
     names.check_defaults(config, root, problems);
     let mut seen: BTreeMap<&str, Position> = BTreeMap::new();
     let indices = target_indices(root);
@@ -37,6 +38,22 @@ pub(super) fn references(config: &Config, root: &Node, problems: &Problems) {
             problems.push_hint(target.position, &path, message, hint);
         }
         names.check_host(target, |message, hint| problems.push_hint(at("host"), &path, message, hint));
+    }
+}
+
+/// A realm has one list of KDCs in this process.
+fn check_realms(identities: &BTreeMap<String, Identity>, problems: &Problems) {
+    let mut known: BTreeMap<&str, (&str, &[String])> = BTreeMap::new();
+    for (name, identity) in identities {
+        let Some(kerberos) = identity.kerberos().filter(|kerberos| !kerberos.kdc.is_empty()) else {
+            continue;
+        };
+        let (first, kdc) = *known.entry(&identity.domain).or_insert((name, &kerberos.kdc));
+        if kdc != kerberos.kdc {
+            let message = format!("realm `{}` has other KDCs at identity `{first}`", identity.domain);
+            let hint = Some("list all of them at both, or leave `kdc` out of one".to_owned());
+            problems.push_hint(identity.position, &format!("identities.{name}.kdc"), message, hint);
+        }
     }
 }
 
@@ -223,6 +240,11 @@ impl<'a> Names<'a> {
             let allowed = &identity.allow_hosts;
             let message = format!("identity `{name}` may not be used for `{}`", target.host);
             report(message, Some(format!("its `allow_hosts` has {allowed}")));
+        } else if let Some((_, identity)) = identity
+            && let Some((message, hint)) =
+                identity.refusal_of_address(&target.host, target.service_principal.as_deref())
+        {
+            report(message, Some(hint));
         }
     }
 

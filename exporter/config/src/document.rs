@@ -8,7 +8,6 @@ use ::alerts::AlertOptions;
 use ::otlp::push::OtlpEndpoint;
 use parking_lot::RwLock;
 use series::pipeline::Normalize;
-use support::input::secret::SecretSource;
 use support::telemetry::log::check_filter;
 
 use super::alerts::alerts;
@@ -119,8 +118,7 @@ pub(super) fn config(root: &Item<'_>, base: &Path) -> Option<Config> {
             ("web.config_file".to_owned(), web.config_file.as_deref()),
         ];
         others.extend(identities.iter().map(|(name, identity)| {
-            let file = if let SecretSource::File(file) = &identity.secret { Some(&**file) } else { None };
-            (format!("identities.{name}.password_file"), file)
+            (format!("identities.{name}.{}", identity.secret.key()), identity.secret.file())
         }));
         storage(&item, base, &others)
     });

@@ -70,6 +70,14 @@ impl<'a> Item<'a> {
         self.list().iter().filter_map(Item::text).map(str::to_owned).collect()
     }
 
+    /// The value as a list of texts, or as the only one of them.
+    pub(crate) fn text_or_texts(&self) -> Vec<String> {
+        match &self.node.value {
+            Value::Text(_) => self.text().map(str::to_owned).into_iter().collect(),
+            _ => self.texts(),
+        }
+    }
+
     /// The value as text that is not empty.
     pub(crate) fn text(&self) -> Option<&'a str> {
         match &self.node.value {

@@ -94,7 +94,7 @@ use self::target_files::TargetFiles;
 pub use self::document::{Config, InUse, Probe, RpcState, RpcStateLevel};
 pub use self::file_pattern::FilePattern;
 pub use self::hosts::{AllowHosts, BadEntry, address, host_hint, is_host_name};
-pub use self::identity::{Credentials, Identity, account_hint};
+pub use self::identity::{Credentials, Identity, Kerberos, Logon, Secret, account_hint};
 pub use self::naming::{BUILT_IN_PROFILES, NotObtainable, built_in_profile, not_obtainable};
 pub use self::node::{Entry, Node, Position, SyntaxError, Value};
 pub use self::normalize::{LimitsSection, NormalizeSection};

@@ -1,13 +1,11 @@
-//! Which readers see the paths of password files.
+//! Which readers see the paths of files with secrets.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use support::input::secret::SecretSource;
-
 use super::Identity;
 
-/// Paths of password files. Messages about a password that cannot be read name them; readers of pages who gave neither
+/// Paths of files with passwords, keys or tickets. Messages about one that cannot be read name them; readers of pages who gave neither
 /// password nor certificate see these messages without them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PasswordFiles(BTreeSet<String>);
@@ -15,23 +13,22 @@ pub struct PasswordFiles(BTreeSet<String>);
 impl PasswordFiles {
     /// Adds the files of these identities.
     pub fn add(&mut self, identities: &BTreeMap<String, Identity>) {
-        let paths = identities.values().filter_map(|identity| match &identity.secret {
-            SecretSource::File(path) => Some(path.display().to_string()),
-            SecretSource::Environment(_) => None,
-        });
-        self.0.extend(paths);
+        let files = identities.values().filter_map(|identity| identity.secret.file());
+        self.0.extend(files.map(|path| path.display().to_string()));
     }
 
     /// `text` without the paths.
     #[must_use]
     pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        const PREFIX: &str = "password file ";
+        const PREFIXES: [&str; 3] = ["password file ", "keytab ", "credential cache "];
         let mut hidden = Cow::Borrowed(text);
         // A path that another one begins with comes after it.
-        for path in self.0.iter().rev().filter(|_| text.contains(PREFIX)) {
-            let named = format!("{PREFIX}{path}");
-            if hidden.contains(&named) {
-                hidden = Cow::Owned(hidden.replace(&named, PREFIX.trim_end()));
+        for prefix in PREFIXES.iter().filter(|prefix| text.contains(*prefix)) {
+            for path in self.0.iter().rev() {
+                let named = format!("{prefix}{path}");
+                if hidden.contains(&named) {
+                    hidden = Cow::Owned(hidden.replace(&named, prefix.trim_end()));
+                }
             }
         }
         hidden

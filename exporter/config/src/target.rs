@@ -42,6 +42,8 @@ pub struct Target {
     pub host: String,
     /// `identity`: nothing for plugins that need none.
     pub identity: Option<String>,
+    /// `service_principal`: the name of its services for a KDC, where that is not made of the host's.
+    pub service_principal: Option<String>,
     pub transport: String,
     /// `modules`: what is asked of it.
     pub modules: Vec<String>,
@@ -61,10 +63,12 @@ impl Target {
     /// Whether both ask the same in the same way, wherever they are.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
-        let Self { name, host, identity, transport, modules, interval, deadline, .. } = self;
+        let Self { name, host, identity, service_principal, transport, modules, interval, deadline, .. } =
+            self;
         let Self { max_series, stale_after, labels, normalize, .. } = self;
         (name, host, identity, transport, modules)
             == (&other.name, &other.host, &other.identity, &other.transport, &other.modules)
+            && *service_principal == other.service_principal
             && (interval, deadline) == (&other.interval, &other.deadline)
             && (max_series, stale_after, labels) == (&other.max_series, &other.stale_after, &other.labels)
             && *normalize == other.normalize
@@ -114,6 +118,7 @@ pub(super) fn target(
     let name = section.get("name").and_then(|item| name_of(&item)).or(host);
     let overrides = TargetOverrides {
         identity: section.text("identity"),
+        service_principal: section.get("service_principal").and_then(|item| service_principal(&item)),
         transport: section.text("transport"),
         modules: if defaults.modules.is_empty() {
             section.require("modules", "list what is collected from it").map(|item| modules(&item))
@@ -140,10 +145,22 @@ pub(super) fn target(
     Some(overrides.target(name?, host?, position, scrape, defaults))
 }
 
+/// `CLASS/HOST`, with or without a realm.
+fn service_principal(item: &Item<'_>) -> Option<String> {
+    let text = item.text()?;
+    let is_one = text.split_once('/').is_some_and(|(class, host)| !class.is_empty() && !host.is_empty());
+    if !is_one || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        let hint = Some("write `CLASS/HOST`, such as `host/web1.corp.example.com`".to_owned());
+        item.problem(format!("`{text}` is not a service principal"), hint);
+    }
+    Some(text.to_owned())
+}
+
 /// What is said of a target, or of a group of them; the rest is the defaults'.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TargetOverrides {
     pub(super) identity: Option<String>,
+    pub(super) service_principal: Option<String>,
     pub(super) transport: Option<String>,
     pub(super) modules: Option<Vec<String>>,
     pub(super) interval: Option<Duration>,
@@ -172,6 +189,7 @@ impl TargetOverrides {
             name: name.to_owned(),
             host: host.to_owned(),
             identity: self.identity.or_else(|| defaults.identity.clone()),
+            service_principal: self.service_principal,
             transport: self.transport.unwrap_or_else(|| defaults.transport.clone()),
             modules: self.modules.unwrap_or_else(|| defaults.modules.clone()),
             interval,

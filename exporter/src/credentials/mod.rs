@@ -17,6 +17,7 @@
 
 mod broker;
 mod guard;
+mod realms;
 mod verdicts;
 
 use std::collections::HashMap;
@@ -32,10 +33,13 @@ use plugin_abi::Waiter;
 use sha2::Sha256;
 use support::telemetry::{Metric, Writer};
 
-pub use self::broker::{Broker, IdentityState};
+pub use self::broker::{
+    Broker, Granted, IdentityState, NotGranted, Proof, SystemKerberos, TicketCache, TicketSource, TicketState,
+};
 pub use self::guard::{
     Change, Decision, Fingerprint, Guard, Host, Outcome, Refusal, Refused, Remembered, Scope, State, Withheld,
 };
+pub(crate) use self::realms::begin as name_realms;
 pub use self::verdicts::{Stored, VerdictFile};
 
 /// Two clocks: monotonic for what happens in this process, the wall's for what outlives it.
@@ -192,12 +196,81 @@ impl Broker {
         });
         out.rows(&ACCOUNTS, accounts.collect::<Vec<_>>())?;
         out.rows(&LEASES, each(|state| state.leases))?;
-        out.rows(&DENIALS, each(|state| state.withheld))
+        out.rows(&DENIALS, each(|state| state.withheld))?;
+        self.write_tickets(out)
+    }
+
+    fn write_tickets(&self, out: &mut Writer<'_, '_>) -> fmt::Result {
+        let tickets = self.tickets();
+        let had = || tickets.iter().filter(|(_, state)| state.obtained > 0);
+        let expiry = had().map(|(name, state)| ([name, state.principal.as_str()], state.expires_unix_s));
+        out.rows(&TICKET_EXPIRY, expiry)?;
+        out.rows(&TICKET_OBTAINED, had().map(|(name, state)| ([name.as_str()], state.obtained_unix_s)))?;
+        out.rows(&TICKETS, tickets.iter().map(|(name, state)| ([name.as_str()], state.obtained)))?;
+        let failures = tickets.iter().flat_map(|(name, state)| {
+            state.failures.iter().map(move |(reason, count)| ([name.as_str(), reason.as_str()], *count))
+        });
+        out.rows(&TICKET_FAILURES, failures)?;
+        let skews = tickets
+            .iter()
+            .filter_map(|(name, state)| Some(([name.as_str()], f64::from(state.skew_seconds?))));
+        out.rows(&CLOCK_SKEW, skews)?;
+        let identities = self.identities();
+        let of_kerberos = identities.iter().filter(|(_, identity)| identity.kerberos().is_some());
+        let fallbacks = of_kerberos.map(|(name, _)| ([name.as_str()], self.fallback_targets(name) as u64));
+        out.rows(&FALLBACK_TARGETS, fallbacks)
+    }
+}
+
+impl web::Identities for Broker {
+    fn rows(&self) -> Vec<web::IdentityRow> {
+        let (states, mut tickets) = (self.states(), self.tickets());
+        let identities = self.identities();
+        let rows = identities.iter().map(|(name, identity)| {
+            let state = states.get(name).copied().unwrap_or_default();
+            let ticket = tickets.remove(name).unwrap_or_default();
+            let accounts = vec![
+                ("being tried", state.on_trial),
+                ("accepted", state.accepted),
+                ("withheld: rejected", state.rejected),
+                ("withheld: locked", state.locked),
+                ("withheld: disabled", state.disabled),
+                ("withheld: password expired", state.password_expired),
+            ];
+            let failure = ticket
+                .failure
+                .map(|NotGranted { reason, message }| (reason.as_str(), reason.next_step(), message));
+            web::IdentityRow {
+                name: name.clone(),
+                kind: identity.kind(),
+                account: identity.account_name(),
+                accounts,
+                ticket: (ticket.obtained > 0).then_some(web::TicketRow {
+                    principal: ticket.principal,
+                    obtained_unix_s: ticket.obtained_unix_s,
+                    expires_unix_s: ticket.expires_unix_s,
+                    skew_seconds: ticket.skew_seconds,
+                }),
+                failure,
+            }
+        });
+        rows.collect()
     }
 }
 
 /// What is shown of secrets.
-pub(crate) const METRICS: &[&Metric] = &[&WITHHELD, &ACCOUNTS, &LEASES, &DENIALS];
+pub(crate) const METRICS: &[&Metric] = &[
+    &WITHHELD,
+    &ACCOUNTS,
+    &LEASES,
+    &DENIALS,
+    &TICKET_EXPIRY,
+    &TICKET_OBTAINED,
+    &TICKETS,
+    &TICKET_FAILURES,
+    &CLOCK_SKEW,
+    &FALLBACK_TARGETS,
+];
 
 static WITHHELD: Metric = Metric::gauge(
     "perfmon_exporter_credential_withheld",
@@ -212,7 +285,37 @@ static ACCOUNTS: Metric = Metric::gauge(
 static LEASES: Metric = Metric::counter(
     "perfmon_exporter_credential_leases",
     &["identity"],
-    "Secrets handed out to plugins; each is at most one logon attempt.",
+    "Secrets and tickets handed out to plugins; each is at most one logon attempt.",
+);
+static TICKET_EXPIRY: Metric = Metric::gauge(
+    "perfmon_exporter_kerberos_ticket_expiry_timestamp_seconds",
+    &["identity", "principal"],
+    "When the identity's ticket-granting ticket ends; it is renewed before, when a quarter of its time is left.",
+);
+static TICKET_OBTAINED: Metric = Metric::gauge(
+    "perfmon_exporter_kerberos_ticket_obtained_timestamp_seconds",
+    &["identity"],
+    "When the identity's ticket-granting ticket was obtained or renewed.",
+);
+static TICKETS: Metric = Metric::counter(
+    "perfmon_exporter_kerberos_tickets",
+    &["identity"],
+    "Ticket-granting tickets that were obtained for the identity; those for hosts are not counted.",
+);
+static TICKET_FAILURES: Metric = Metric::counter(
+    "perfmon_exporter_kerberos_failures",
+    &["identity", "reason"],
+    "Attempts to obtain a ticket-granting ticket that failed.",
+);
+static FALLBACK_TARGETS: Metric = Metric::gauge(
+    "perfmon_exporter_kerberos_fallback_targets",
+    &["identity"],
+    "Targets at which the identity used NTLM in the last hour because no KDC gave a ticket for them.",
+);
+static CLOCK_SKEW: Metric = Metric::gauge(
+    "perfmon_exporter_kerberos_clock_skew_seconds",
+    &["identity"],
+    "How far the KDC's clock was ahead of this machine's when the last ticket was obtained.",
 );
 static DENIALS: Metric = Metric::counter(
     "perfmon_exporter_credential_denials",

@@ -45,6 +45,7 @@ const INIT_EXAMPLES: &str = "\
 Examples:
   perfmon-exporter init
   perfmon-exporter init --host web1.corp.example.com --username 'CORP\\svc-metrics' --allow-hosts '*.corp.example.com'
+  perfmon-exporter init --host web1.corp.example.com --principal svc-metrics@CORP.EXAMPLE.COM --keytab svc.keytab
   perfmon-exporter init --host 10.0.0.7 --username svc-metrics --password-file secret --output /etc/perfmon-exporter
   pass show corp/svc-metrics | perfmon-exporter init --host web1 --username 'CORP\\svc-metrics' --force";
 
@@ -141,6 +142,12 @@ pub(super) struct InitOptions {
     /// The account that logs on to it
     #[arg(long, value_name = r"DOMAIN\USER")]
     pub(super) username: Option<String>,
+    /// The same by Kerberos
+    #[arg(long, value_name = "NAME@REALM", conflicts_with = "username")]
+    pub(super) principal: Option<String>,
+    /// A file with the keys of --principal, instead of a password
+    #[arg(long, value_name = "FILE", requires = "principal", conflicts_with = "password_file")]
+    pub(super) keytab: Option<PathBuf>,
     /// A file that already holds the password. Without this option, the password is prompted for without echo, or read
     /// from standard input if that is not a terminal, and written to DIR/secret
     #[arg(long, value_name = "FILE")]

@@ -54,7 +54,7 @@ use transport::resolver::{LookupError, Resolver as Names};
 pub use self::metrics::own_metrics;
 
 use self::cli::{Cli, Command, PluginCommand};
-use crate::credentials::{Resolved, Resolver};
+use crate::credentials::{Resolved, Resolver, name_realms};
 use crate::process::plugins::Libraries;
 
 const OK: u8 = 0;
@@ -71,6 +71,7 @@ const TRY_PLUGIN: &str = "--try-plugin";
 /// Does what the command line asks for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     support::telemetry::remember_start();
+    name_realms();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if let [_, first, parent, file] = &arguments[..]
         && first == TRY_PLUGIN

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use config::{Config, Identity, Problem};
+use config::{Config, Identity, Problem, Secret};
 use safe_text::secret::ODDITY_NEXT_STEP;
 use support::http_client::HeaderSource;
 use support::input::secret::{self, SecretSource};
@@ -15,12 +15,16 @@ const OTHERS: u32 = 0o007;
 /// Problems of password files that cannot be read or are empty.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let unusable = config.identities.iter().filter_map(|(name, identity)| {
-        let SecretSource::File(path) = &identity.secret else { return None };
-        let message = identity.password(&config.identities).err()?;
-        let hint = format!("write the password into {}", path.display());
+        let (path, message) = (identity.secret.file()?, unreadable(identity, config)?);
+        let path = path.display();
+        let hint = match &identity.secret {
+            Secret::Password(_) => format!("write the password into {path}"),
+            Secret::Keytab(_) => format!("put the account's keytab at {path}, readable for this program"),
+            Secret::Cache(_) => format!("see whether the program that renews {path} runs"),
+        };
         Some(Problem {
             position: Some(identity.position),
-            path: format!("identities.{name}.password_file"),
+            path: format!("identities.{name}.{}", identity.secret.key()),
             message,
             hint: Some(hint),
         })
@@ -28,10 +32,23 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     unusable.collect()
 }
 
+fn unreadable(identity: &Identity, config: &Config) -> Option<String> {
+    match (&identity.secret, identity.secret.file()) {
+        (Secret::Cache(_), Some(path)) => {
+            let error = fs::File::open(path).err()?;
+            Some(format!("credential cache {} cannot be read: {error}", path.display()))
+        }
+        _ => identity.read_secret(&config.identities).err(),
+    }
+}
+
 /// What is no mistake of the configuration, but will be missed, or regretted.
 pub(super) fn warnings(config: &Config) -> Vec<String> {
     let of_each = |(name, identity): (&String, &Identity)| {
-        let warning = warning(&identity.secret)?;
+        let warning = match &identity.secret {
+            Secret::Password(SecretSource::Environment(_)) => identity.read_secret(&config.identities).err(),
+            secret => open_to_others(secret),
+        }?;
         Some(format!("identity `{name}`: {warning}"))
     };
     let warnings = config.identities.iter().filter_map(of_each);
@@ -46,9 +63,11 @@ fn oddity(place: &str, source: &SecretSource) -> Option<String> {
 
 /// All secrets that the exporter itself reads, each with its place. URLs of receivers are read without white space.
 fn all(config: &Config) -> Vec<(String, SecretSource)> {
-    let identities = config.identities.iter();
-    let mut all: Vec<_> =
-        identities.map(|(name, identity)| (format!("identity `{name}`"), identity.secret.clone())).collect();
+    let passwords = config.identities.iter().filter_map(|(name, identity)| match &identity.secret {
+        Secret::Password(source) => Some((format!("identity `{name}`"), source.clone())),
+        Secret::Keytab(_) | Secret::Cache(_) => None,
+    });
+    let mut all: Vec<_> = passwords.collect();
     let collectors = config.otlp.iter().chain(&config.telemetry).map(|one| (&one.name, &one.headers));
     let receivers = config.alerts.receivers.iter().map(|one| (&one.name, &one.headers));
     for (name, headers) in collectors.chain(receivers) {
@@ -70,29 +89,29 @@ pub(super) fn log_problems(config: &Config) {
             path,
             problem = message,
             next_step,
-            "Password cannot be read; it is read again when it is needed"
+            "Secret cannot be read; it is read again when it is needed"
         );
     }
-    warnings(config).iter().for_each(|warning| warn!(warning, "Password"));
+    warnings(config).iter().for_each(|warning| warn!(warning, "Secret"));
 }
 
-fn warning(secret: &SecretSource) -> Option<String> {
-    match secret {
-        // The service may have what we do not.
-        SecretSource::Environment(_) => secret::read(secret).err(),
-        SecretSource::File(path) => {
-            let mode = fs::metadata(path).ok()?.permissions().mode();
-            // Kubernetes mounts the files of a Secret as links, read-only and with the mode of the volume.
-            let is_mounted = fs::read_link(path).is_ok_and(|to| to.starts_with("..data"));
-            let path = path.display();
-            let next_step = match is_mounted {
-                true => "set `defaultMode: 0440` of the volume and `fsGroup` of the pod".to_owned(),
-                false => format!("run `chmod 600 {path}`"),
-            };
-            (mode & OTHERS != 0)
-                .then(|| format!("password file {path} is open to all users of this machine; {next_step}"))
-        }
-    }
+/// Whether other users of this machine can read the secret.
+fn open_to_others(secret: &Secret) -> Option<String> {
+    let path = secret.file()?;
+    let mode = fs::metadata(path).ok()?.permissions().mode();
+    // Kubernetes mounts the files of a Secret as links, read-only and with the mode of the volume.
+    let is_mounted = fs::read_link(path).is_ok_and(|to| to.starts_with("..data"));
+    let what = match secret {
+        Secret::Password(_) => "password file",
+        Secret::Keytab(_) => "keytab",
+        Secret::Cache(_) => "credential cache",
+    };
+    let path = path.display();
+    let next_step = match is_mounted {
+        true => "set `defaultMode: 0440` of the volume and `fsGroup` of the pod".to_owned(),
+        false => format!("run `chmod 600 {path}`"),
+    };
+    (mode & OTHERS != 0).then(|| format!("{what} {path} is open to all users of this machine; {next_step}"))
 }
 
 #[cfg(test)]
@@ -131,7 +150,10 @@ alerts: {webhooks: [{name: hook, url: 'http://127.0.0.1:1/', headers: {x-key: {f
         fs::create_dir(folder.path().join("..data")).unwrap();
         fs::write(folder.path().join("..data/pw"), "hunter2").unwrap();
         symlink(Path::new("..data/pw"), folder.path().join("pw")).unwrap();
-        let said = |file: &str| warning(&SecretSource::File(folder.path().join(file))).unwrap_or_default();
+        let said = |file: &str| {
+            let secret = Secret::Password(SecretSource::File(folder.path().join(file)));
+            open_to_others(&secret).unwrap_or_default()
+        };
         assert!(
             said("pw").contains("`defaultMode: 0440`") && !said("pw").contains("chmod"),
             "{}",

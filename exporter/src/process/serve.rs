@@ -37,7 +37,7 @@ use super::systemd::{self, Notifier};
 use super::target_files::{self, Targets};
 use super::watch::Watch;
 use super::{Ending, FAILED, LibraryCache, Lookups, OK, Signals, SystemResolver, secrets};
-use crate::credentials::{Broker, SystemClock, VerdictFile};
+use crate::credentials::{Broker, SystemClock, SystemKerberos, VerdictFile};
 
 /// The exporter's own work is small: the plugins have threads of their own.
 const WORKERS: usize = 2;
@@ -176,7 +176,8 @@ fn broker(config: &Config, runtime: &Runtime, lookups: &Lookups) -> Result<Broke
     }
     let resolver = Arc::new(SystemResolver::new(runtime.handle().clone(), lookups.clone()));
     let clock = Arc::new(SystemClock);
-    Broker::new(config.identities.clone(), credentials.cooldown, file, clock, resolver)
+    let tickets = Arc::new(SystemKerberos);
+    Broker::new(config.identities.clone(), credentials.cooldown, file, clock, resolver, tickets)
         .map_err(machine("draw random bytes"))
 }
 
@@ -280,7 +281,8 @@ impl Begin {
                 Arc::clone(pusher.counts()),
                 keeping,
             )
-            .with_alerts(Arc::clone(alert_notifier.registry()), Arc::clone(alert_notifier.counts())),
+            .with_alerts(Arc::clone(alert_notifier.registry()), Arc::clone(alert_notifier.counts()))
+            .with_identities(Arc::clone(&broker) as Arc<dyn web::Identities>),
         }));
         site.set_storage(config.storage.as_ref());
         let settings =

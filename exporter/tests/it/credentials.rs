@@ -3,6 +3,7 @@
 mod allowed;
 mod hosts;
 mod logons;
+mod tickets;
 mod verdicts;
 
 use std::collections::BTreeMap;
@@ -11,9 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use config::{AllowHosts, Identity, Position, SecretSource};
+use config::{AllowHosts, Identity, Logon, Position, Secret, SecretSource};
 use parking_lot::Mutex;
-use perfmon_exporter::credentials::{Broker, Clock, Moment, Resolved, Resolver, VerdictFile};
+use perfmon_exporter::credentials::{
+    Broker, Clock, Moment, Resolved, Resolver, SystemKerberos, TicketSource, VerdictFile,
+};
 use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, Lease, TargetInfo, Waiter,
 };
@@ -73,16 +76,24 @@ impl World {
         self.broker_with(domain, allow, None)
     }
 
-    fn broker_with(&self, domain: &str, allow: &[&str], state: Option<&Path>) -> Broker {
+    fn identity(&self, logon: Logon, domain: &str, allow: &[&str]) -> Identity {
         let mut allow_hosts = AllowHosts::default();
         allow.iter().for_each(|entry| allow_hosts.add(entry).unwrap());
-        let identity = Identity {
+        Identity {
+            logon,
             domain: domain.to_owned(),
             username: "svc".to_owned(),
-            secret: SecretSource::File(self.file()),
+            secret: Secret::Password(SecretSource::File(self.file())),
             allow_hosts,
             position: Position { line: 1, column: 1 },
-        };
+        }
+    }
+
+    fn broker_with(&self, domain: &str, allow: &[&str], state: Option<&Path>) -> Broker {
+        self.broker_of(self.identity(Logon::Ntlm, domain, allow), state, Arc::new(SystemKerberos))
+    }
+
+    fn broker_of(&self, identity: Identity, state: Option<&Path>, tickets: Arc<dyn TicketSource>) -> Broker {
         let names = Names(BTreeMap::from([
             ("inside.corp.example", vec![IpAddr::from([10, 0, 0, 1])]),
             ("three.corp.example", vec![IpAddr::from([127, 0, 0, 3])]),
@@ -91,13 +102,18 @@ impl World {
         let identities = BTreeMap::from([("corp".to_owned(), identity)]);
         let file = state.map(|folder| VerdictFile::open(folder).unwrap());
         let clock = Arc::clone(&self.hands) as Arc<dyn Clock>;
-        Broker::new(identities, COOLDOWN, file, clock, Arc::new(names)).unwrap()
+        Broker::new(identities, COOLDOWN, file, clock, Arc::new(names), tickets).unwrap()
     }
 }
 
 fn ask_with(broker: &Broker, host: &str, waiter: &Waiter) -> CredentialAnswer {
-    let target =
-        TargetInfo { name: host.to_owned(), host: host.to_owned(), port: None, identity: "corp".to_owned() };
+    let target = TargetInfo {
+        name: host.to_owned(),
+        host: host.to_owned(),
+        port: None,
+        identity: "corp".to_owned(),
+        service_principal: None,
+    };
     broker.acquire(&CredentialRequest { configured: Some(&target), host, identity: "corp" }, waiter)
 }
 
@@ -107,8 +123,13 @@ fn ask(broker: &Broker, host: &str) -> CredentialAnswer {
 
 /// Asks as a plugin does that was given `host` and reached `address`.
 fn ask_at(broker: &Broker, host: &str, address: &str) -> CredentialAnswer {
-    let target =
-        TargetInfo { name: host.to_owned(), host: host.to_owned(), port: None, identity: "corp".to_owned() };
+    let target = TargetInfo {
+        name: host.to_owned(),
+        host: host.to_owned(),
+        port: None,
+        identity: "corp".to_owned(),
+        service_principal: None,
+    };
     let request = CredentialRequest { configured: Some(&target), host: address, identity: "corp" };
     broker.acquire(&request, &Waiter::new(|| {}))
 }

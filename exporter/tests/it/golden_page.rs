@@ -75,6 +75,8 @@ impl CredentialBroker for Lender {
             kind: CredentialKind::Password,
             domain: "CORP".to_owned(),
             username: "svc".to_owned(),
+            service: None,
+            allows_rc4: false,
             secret: Secret::new(b"made up for tests".to_vec()),
         })
     }
@@ -135,6 +137,7 @@ impl World {
                 host: "127.0.0.1".to_owned(),
                 port: Some(port),
                 identity: "corp".to_owned(),
+                service_principal: None,
             };
             let settings = Value::Object(config.modules["os"].settings.clone());
             let data = Arc::<Store>::clone(&store);

@@ -320,7 +320,7 @@ impl World {
             | CredentialVerdict::PasswordExpired => {
                 self.refusing.insert(machine(flight.host));
             }
-            CredentialVerdict::Unknown => {}
+            CredentialVerdict::Unsuitable | CredentialVerdict::Unknown => {}
         }
         let Outcome { change, .. } = self.guard.result(flight.lease, verdict, self.now());
         if let Some((_, change, remembered)) = change {

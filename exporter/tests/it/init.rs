@@ -153,12 +153,31 @@ fn a_password_file_of_this_run_goes_again_where_the_configuration_cannot_be_writ
 }
 
 #[test]
+fn an_account_of_kerberos_is_asked_for_no_password_where_it_has_a_keytab() {
+    let installed = Installed::new();
+    installed.folder.write("svc.keytab", "\u{5}\u{2}");
+    let principal = ["init", "--host", "web1.example", "--principal", "svc@CORP.EXAMPLE"];
+    let by_keytab =
+        [&principal[..], &["--keytab", &installed.folder.path("svc.keytab").display().to_string()]];
+    let (code, out, err) = init(&installed, &by_keytab.concat(), "");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let config = read(&installed, "perfmon.yml");
+    for part in ["kind: kerberos", "principal: 'svc@CORP.EXAMPLE'", "svc.keytab'", "keytab_file: '/"] {
+        assert!(config.contains(part), "{part}: {config}");
+    }
+    assert!(!installed.folder.path("secret").exists());
+    let (code, out, err) = init(&installed, &[&principal[..], &["--force"]].concat(), PASSWORD);
+    assert_eq!((code, err.as_str(), read(&installed, "secret")), (0, "", PASSWORD.to_owned()), "{out}");
+    assert!(read(&installed, "perfmon.yml").contains("password_file: 'secret'"));
+}
+
+#[test]
 fn what_is_missing_or_cannot_be_is_said_with_the_next_step_and_nothing_is_written() {
     let installed = Installed::new();
     installed.folder.write("file", "");
     let cases: [(&[&str], &str, i32, &str); 7] = [
         (&["init"], PASSWORD, 2, "--host is missing"),
-        (&["init", "--host", "web1"], PASSWORD, 2, "--username is missing"),
+        (&["init", "--host", "web1"], PASSWORD, 2, "--principal or --username is missing"),
         (&ACCOUNT, "", 1, "send it to the standard input"),
         (&[&ACCOUNT[..], &["--output", "none"]].concat(), PASSWORD, 1, "mkdir -p"),
         (&[&ACCOUNT[..], &["--output", "file"]].concat(), PASSWORD, 1, "is not a folder"),

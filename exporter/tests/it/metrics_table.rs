@@ -127,6 +127,12 @@ alerts: {alertmanagers: [{url: 'http://127.0.0.1:9'}]}
     expect_test::expect![[r#"
         perfmon_exporter_alerts_up
         perfmon_exporter_failures
+        perfmon_exporter_kerberos_clock_skew_seconds
+        perfmon_exporter_kerberos_failures
+        perfmon_exporter_kerberos_fallback_targets
+        perfmon_exporter_kerberos_ticket_expiry_timestamp_seconds
+        perfmon_exporter_kerberos_ticket_obtained_timestamp_seconds
+        perfmon_exporter_kerberos_tickets
         perfmon_exporter_module_matches_nothing
         perfmon_exporter_otlp_queue_spans
         perfmon_exporter_otlp_spans_accepted

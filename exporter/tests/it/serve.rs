@@ -274,7 +274,7 @@ fn a_server_begins_without_its_password_or_with_one_that_others_can_read_and_say
         .stderr(std::process::Stdio::piped())
         .spawn();
     let mut exporter = Exporter::of(program.unwrap(), ([127, 0, 0, 1], 0).into());
-    let line = exporter.wait_for_line("Password cannot be read");
+    let line = exporter.wait_for_line("Secret cannot be read");
     assert!(line.contains("identities.corp.password_file") && line.contains("nowhere"), "{line}");
     let line = exporter.wait_for_line("is open to all users of this machine");
     assert!(line.contains("identity `dmz`") && line.contains("chmod 600 open"), "{line}");

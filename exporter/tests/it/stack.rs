@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use config::{AllowHosts, Identity, Position, SecretSource};
+use config::{AllowHosts, Identity, Logon, Position, Secret, SecretSource};
 use parking_lot::Mutex;
-use perfmon_exporter::credentials::{Broker, Resolved, Resolver, SystemClock};
+use perfmon_exporter::credentials::{Broker, Resolved, Resolver, SystemClock, SystemKerberos};
 use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, Failure, GeneralReason,
     LeaseId, TargetInfo, Waiter,
@@ -82,6 +82,7 @@ fn a_secret_is_asked_for_by_the_address_that_is_about_to_see_it() {
         host: "localhost".to_owned(),
         port: Some(port),
         identity: "corp".to_owned(),
+        service_principal: None,
     };
     let sink = Arc::new(RecordingSink::default());
     let config = InstanceConfig {
@@ -100,15 +101,24 @@ fn broker(file: &std::path::Path) -> Broker {
     let mut allow_hosts = AllowHosts::default();
     allow_hosts.add("127.0.0.0/8").unwrap();
     let identity = Identity {
+        logon: Logon::Ntlm,
         domain: "CORP".to_owned(),
         username: "svc".to_owned(),
-        secret: SecretSource::File(file.to_owned()),
+        secret: Secret::Password(SecretSource::File(file.to_owned())),
         allow_hosts,
         position: Position { line: 1, column: 1 },
     };
     let identities = BTreeMap::from([("corp".to_owned(), identity)]);
     let cooldown = Duration::from_secs(3_600);
-    Broker::new(identities, cooldown, None, Arc::new(SystemClock), Arc::new(NoNames)).unwrap()
+    Broker::new(
+        identities,
+        cooldown,
+        None,
+        Arc::new(SystemClock),
+        Arc::new(NoNames),
+        Arc::new(SystemKerberos),
+    )
+    .unwrap()
 }
 
 fn begin(instance: &Instance) {
@@ -146,6 +156,7 @@ fn a_wrong_password_costs_one_attempt_for_fifty_targets_and_a_corrected_one_brin
                 host: address.to_string(),
                 port: Some(*port),
                 identity: "corp".to_owned(),
+                service_principal: None,
             };
             let settings = json!({"countersets": [{"name": "HTTP Service"}]});
             let sink = Arc::new(RecordingSink::default());

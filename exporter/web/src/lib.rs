@@ -35,7 +35,7 @@ pub mod rpc_state;
 mod scrapes;
 
 pub use self::metrics::{Parts, Site};
-pub use self::page_state::PageState;
+pub use self::page_state::{Identities, IdentityRow, PageState, TicketRow};
 pub use self::prober::{Discovered, ProbeAnswer, ProbeRefused, ProbeRequest, Probed, Prober};
 pub use self::scrapes::{METRICS as SCRAPE_METRICS, PageOf, Scrape, ScrapeOutcome, Scrapes};
 use std::collections::HashMap;

@@ -320,6 +320,7 @@ pub fn instance_config(
         host: target.host.trim_start_matches('[').trim_end_matches(']').to_owned(),
         port: transport.port,
         identity: target.identity.clone().unwrap_or_default(),
+        service_principal: target.service_principal.clone(),
     });
     InstanceConfig {
         target: target.unwrap_or_default(),

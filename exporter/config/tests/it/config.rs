@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use config::{Config, FilePattern, RpcState, RpcStateLevel, Schemas, SecretSource, parse};
+use config::{Config, FilePattern, RpcState, RpcStateLevel, Schemas, Secret, SecretSource, parse};
 use expect_test::{Expect, expect};
 use exposition::testing::schema;
 use serde_json::json;
@@ -43,7 +43,10 @@ fn the_documented_configuration_is_read() {
     assert_eq!(config.transports["default"].connect_timeout, Duration::from_secs(3));
     let smb = config.transports["default"].settings(&schema::smb(&[])).by_kind;
     assert_eq!(smb["smb"]["encryption"], "preferred");
-    assert_eq!(config.identities["corp"].secret, SecretSource::File("/run/secrets/corp".into()));
+    assert_eq!(
+        config.identities["corp"].secret,
+        Secret::Password(SecretSource::File("/run/secrets/corp".into()))
+    );
     let target = &config.targets[0];
     assert_eq!((target.name.as_str(), target.transport.as_str()), ("web1.corp.example.com", "default"));
     assert_eq!((target.interval, target.deadline), (Duration::from_secs(15), Duration::from_secs(10)));
@@ -81,7 +84,10 @@ fn a_short_interval_shortens_the_default_deadline() {
 #[test]
 fn relative_paths_start_at_the_folder_of_the_file() {
     let config = good(&ISSUE.replace("/run/secrets/corp", "secrets/corp"));
-    assert_eq!(config.identities["corp"].secret, SecretSource::File("/etc/perfmon/secrets/corp".into()));
+    assert_eq!(
+        config.identities["corp"].secret,
+        Secret::Password(SecretSource::File("/etc/perfmon/secrets/corp".into()))
+    );
 
     // Where a plugin gets a path, by the name of its key.
     let settings = "{file: a, files: [b], databases: {d: {password_file: c, ca_file: /d, database: e}}, more: [{file: [f, '']}]}";
@@ -162,7 +168,7 @@ web: {basic_auth_users: {}}
 sd: {}
 profiles: []
 identities:
-  tier0: {kind: kerberos, username: a, password_env: P, allow_hosts: ['*']}
+  tier0: {kind: ntlm, username: a, password_env: P, allow_hosts: ['*'], delegate: true}
 targets:
   - {host: a, modules: [], address: b}
 "#,
@@ -170,9 +176,54 @@ targets:
             perfmon.yml:2:25: web.basic_auth_users: does not belong here; put it into a file of its own and name that in `web.config_file`
             perfmon.yml:3:1: `sd` is not supported yet; remove it, or use a later version
             perfmon.yml:4:1: `profiles` is not supported yet; remove it, or use a later version
-            perfmon.yml:6:17: identities.tier0.kind: `kerberos` is not supported yet; use `ntlm`
+            perfmon.yml:6:73: identities.tier0: `delegate` is not supported yet; remove it, or use a later version
             perfmon.yml:8:24: targets[0].modules: is empty; name at least one of `modules`
             perfmon.yml:8:28: targets[0]: `address` is not supported yet; remove it, or use a later version"#]],
+    );
+}
+
+#[test]
+fn what_is_wrong_with_kerberos_is_told_with_what_to_write() {
+    check(
+        r#"
+plugins: {load: [pcq]}
+identities:
+  good: {kind: kerberos, principal: svc@CORP.EXAMPLE, keytab_file: k, kdc: [dc1.corp.example, '10.0.0.1:88'], allow_hosts: ['*', 10.0.0.0/8]}
+  alike: {kind: negotiate, principal: svc, realm: CORP.EXAMPLE, password_env: P, ntlm_fallback: true, allow_hosts: ['*', 10.0.0.0/8]}
+  cache: {kind: kerberos, ccache: 'FILE:/run/c', allow_hosts: ['*', 10.0.0.0/8]}
+  a: {kind: kerberos, username: svc, keytab_file: k, allow_hosts: ['*', 10.0.0.0/8]}
+  b: {kind: kerberos, principal: svc, keytab_file: k, allow_hosts: ['*', 10.0.0.0/8]}
+  c: {kind: kerberos, principal: svc@corp.example, password_env: P, keytab_file: k, allow_hosts: ['*', 10.0.0.0/8]}
+  d: {kind: negotiate, principal: svc@CORP.EXAMPLE, keytab_file: k, ntlm_fallback: true, allow_hosts: ['*', 10.0.0.0/8]}
+  e: {kind: kerberos, principal: svc@CORP.EXAMPLE, password_env: P, ntlm_fallback: true, allow_hosts: ['*', 10.0.0.0/8]}
+  f: {kind: kerberos, principal: 'CORP\svc@CORP', realm: X, allow_hosts: ['*', 10.0.0.0/8]}
+  g: {kind: ntlm, username: svc, password_env: P, keytab_file: k, allow_hosts: ['*', 10.0.0.0/8]}
+  h: {kind: kerberos, principal: svc@CORP.EXAMPLE, password_env: P, kdc: other.example, allow_hosts: ['*', 10.0.0.0/8]}
+  i: {kind: kerberos, principal: svc@CORP.EXAMPLE, password_env: P, kdc: 'dc 1}', allow_hosts: ['*', 10.0.0.0/8]}
+  j: {kind: spnego, username: svc, password_env: P, allow_hosts: ['*', 10.0.0.0/8]}
+modules: {os: {plugin: pcq}}
+targets:
+  - {host: 10.0.0.1, identity: good, modules: [os]}
+  - {host: 10.0.0.2, identity: good, modules: [os], service_principal: host/web1.corp.example}
+  - {host: 10.0.0.3, identity: alike, modules: [os]}
+  - {host: web1, identity: good, modules: [os], service_principal: web1}
+"#,
+        &expect![[r#"
+            perfmon.yml:7:33: identities.a.username: belongs to `kind: ntlm`; write `principal: NAME@REALM`
+            perfmon.yml:8:34: identities.b.principal: has no realm; write `NAME@REALM`, or `realm: REALM`
+            perfmon.yml:9:34: identities.c.principal: realm `corp.example` is not in capitals; write `svc@CORP.EXAMPLE`
+            perfmon.yml:9:82: identities.c.keytab_file: another secret is also set; keep one of `password_file`, `keytab_file` and `ccache`
+            perfmon.yml:10:84: identities.d.ntlm_fallback: NTLM needs the password; use `password_file`, or remove `ntlm_fallback`
+            perfmon.yml:11:84: identities.e.ntlm_fallback: `kind: kerberos` never uses NTLM; write `kind: negotiate`
+            perfmon.yml:12:6: identities.f: `keytab_file` is missing; name the account's keytab, or write `password_file`, or `ccache`
+            perfmon.yml:12:34: identities.f.principal: `CORP\svc@CORP` is not a principal; write `NAME@REALM`, the realm in capitals
+            perfmon.yml:13:64: identities.g.keytab_file: belongs to `kind: kerberos`; remove it, or change `kind`
+            perfmon.yml:14:6: identities.h.kdc: realm `CORP.EXAMPLE` has other KDCs at identity `good`; list all of them at both, or leave `kdc` out of one
+            perfmon.yml:15:6: identities.i.kdc: realm `CORP.EXAMPLE` has other KDCs at identity `good`; list all of them at both, or leave `kdc` out of one
+            perfmon.yml:15:74: identities.i.kdc: `dc 1}` is not a host; write `HOST` or `HOST:PORT`
+            perfmon.yml:16:13: identities.j.kind: `spnego` is not a choice; there is `kerberos`, `negotiate`, `ntlm`
+            perfmon.yml:19:6: targets[0]: `10.0.0.1` is an address, and a KDC knows hosts by their names alone; name the host as in its domain, or set `service_principal: host/NAME` at the target
+            perfmon.yml:22:68: targets[3].service_principal: `web1` is not a service principal; write `CLASS/HOST`, such as `host/web1.corp.example.com`"#]],
     );
 }
 

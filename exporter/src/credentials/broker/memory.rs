@@ -8,7 +8,6 @@ use tracing::warn;
 use zeroize::Zeroizing;
 
 use super::Identities;
-use super::words::account_name;
 use crate::credentials::Salt;
 use crate::credentials::guard::{Fingerprint, Remembered, Scope};
 use crate::credentials::verdicts::{Stored, VerdictFile};
@@ -76,13 +75,13 @@ impl Memory {
             if known.peek().is_none() {
                 continue;
             }
-            let Ok(secret) = identity.password(identities) else { continue };
+            let Ok(secret) = identity.read_secret(identities) else { continue };
             let stored_now = file_salt.stored_fingerprint(&secret);
             for stored in known.filter(|stored| stored.fingerprint == stored_now) {
                 if let Some(refused) = &stored.remembered.withheld {
                     warn!(
                         identity = name.as_str(),
-                        account = account_name(identity),
+                        account = identity.account_name(),
                         host = refused.host.name(),
                         verdict = refused.refusal.as_str(),
                         "Credential was refused before the restart and has not changed; it is withheld"

@@ -1,74 +1,61 @@
-//! [`Broker`] answers requests for secrets; `allowed` decides who may have them, `memory` keeps the state that
-//! outlives the process.
+//! [`Broker`] answers requests for secrets.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `allowed` | who may have them |
+//! | `vault` | which of them is being tried, and what was said of it |
+//! | `tickets` | tickets of Kerberos, by which identities log on without showing a secret to hosts |
+//! | `memory` | what outlives the process |
+//! | `words` | log records, and messages to who asks |
 
 mod allowed;
 mod memory;
+mod tickets;
+mod vault;
 mod words;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use config::Identity;
+use config::{Identity, Kerberos};
 use parking_lot::{Mutex, RwLock};
 use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, GeneralReason,
     Lease, LeaseId, Secret, Waiter,
 };
-use tracing::warn;
-use zeroize::Zeroizing;
+use tracing::{info, warn};
 
 use self::allowed::{allowed, refused_addresses};
-use self::memory::{Memory, Recalled};
-use self::words::{account_name, left_out, log_change, withheld};
-use super::guard::{Decision, Guard, Host, Outcome, Refusal, Scope, State, Withheld};
+use self::memory::Memory;
+use self::tickets::Tickets;
+pub use self::tickets::{Granted, NotGranted, Proof, SystemKerberos, TicketSource, TicketState};
+pub use self::vault::TicketCache;
+use self::vault::{Asked, RETRY_AFTER_MS, Vault, stands_for};
+use super::guard::{Guard, Host, Refusal, Scope, State};
+use super::realms;
 use super::verdicts::VerdictFile;
 use super::{AddressBook, Clock, Moment, Resolver, Salt};
 
-/// Maximum retry delay of a waiter.
-const RETRY_AFTER_MS: u32 = 1_000;
 /// Maximum time that the end of the program waits for writes of the credential state.
 const FINISH_WRITES_MAX: Duration = Duration::from_secs(3);
+/// After this time Kerberos is tried again where NTLM was used.
+const FALLBACK: Duration = Duration::from_secs(3600);
+/// Fall-backs that are remembered.
+const FALLBACKS_MAX: usize = 65_536;
 
 pub struct Broker {
     /// Replaced as a whole: readers continue with their copy.
     identities: RwLock<Arc<Identities>>,
-    salt: Salt,
-    clock: Arc<dyn Clock>,
     addresses: AddressBook,
-    next_lease: AtomicU64,
-    shared: Arc<Mutex<Shared>>,
-    memory: Memory,
+    vault: Arc<Vault>,
+    tickets: Tickets,
+    /// Where identities use NTLM because Kerberos was not possible, and until when.
+    fallbacks: Mutex<HashMap<(String, Fallback), Instant>>,
 }
 
 type Identities = BTreeMap<String, Identity>;
-
-struct Shared {
-    guard: Guard,
-    leases: HashMap<LeaseId, OpenLease>,
-    counts: BTreeMap<String, Counts>,
-    /// Which identities stand for which account; an account may be written twice.
-    users: BTreeMap<Scope, String>,
-}
-
-/// What became of the requests for an identity.
-#[derive(Default)]
-struct Counts {
-    leases: u64,
-    withheld: u64,
-}
-
-/// What a lease was for.
-struct OpenLease {
-    identity: String,
-    /// The account's name as it was then.
-    account: String,
-    /// The configured target, or whom the plugin named.
-    target: String,
-    secret: Zeroizing<Vec<u8>>,
-}
 
 impl Broker {
     /// A broker for `identities`.
@@ -81,20 +68,18 @@ impl Broker {
         file: Option<VerdictFile>,
         clock: Arc<dyn Clock>,
         resolver: Arc<dyn Resolver>,
+        tickets: Arc<dyn TicketSource>,
     ) -> std::io::Result<Self> {
-        let salt = Salt::random()?;
-        let (guard, users) = (Guard::new(cooldown), BTreeMap::new());
-        let memory = Memory::new(file);
-        let mut shared = Shared { guard, leases: HashMap::new(), counts: BTreeMap::new(), users };
-        shared.restore(memory.recall(&identities, &salt), clock.now());
+        realms::write(&identities);
+        let vault = Vault::new(Salt::random()?, Arc::clone(&clock), Memory::new(file), Guard::new(cooldown));
+        vault.shared().restore(vault.memory.recall(&identities, &vault.salt), clock.now());
+        let vault = Arc::new(vault);
         Ok(Self {
             identities: RwLock::new(Arc::new(identities)),
-            salt,
-            addresses: AddressBook::new(resolver, Arc::clone(&clock)),
-            clock,
-            next_lease: AtomicU64::new(1),
-            shared: Arc::new(Mutex::new(shared)),
-            memory,
+            addresses: AddressBook::new(resolver, clock),
+            tickets: Tickets::new(Arc::clone(&vault), tickets),
+            vault,
+            fallbacks: Mutex::default(),
         })
     }
 
@@ -111,8 +96,8 @@ impl Broker {
             .map(|(name, identity)| (name.clone(), identity.clone()))
             .collect();
         // This is slow, so it runs without locks.
-        let recalled = self.memory.recall(&new, &self.salt);
-        let mut shared = self.shared.lock();
+        let recalled = self.vault.memory.recall(&new, &self.vault.salt);
+        let mut shared = self.vault.shared();
         shared.guard.set_cooldown(cooldown);
         // An account that no identity stands for any more shows nowhere; it is remembered all the same.
         for (scope, user) in &mut shared.users {
@@ -122,24 +107,31 @@ impl Broker {
                 user.clone_from(name);
             }
         }
-        shared.restore(recalled, self.clock.now());
-        *self.identities.write() = Arc::new(identities);
+        shared.restore(recalled, self.vault.now());
+        drop(shared);
+        realms::write(&identities);
+        let identities = Arc::new(identities);
+        *self.identities.write() = Arc::clone(&identities);
+        self.tickets.retain(&identities);
     }
 
     /// Somebody wants refused secrets to be tried again now: a locked account may be unlocked. A wrong password is tried once
     /// more, but once in a cool-down.
     pub fn retry_refused(&self) {
-        self.shared.lock().guard.retry(self.clock.now());
+        let now = self.vault.now();
+        self.vault.shared().guard.retry(now);
+        self.tickets.retry();
+        self.fallbacks.lock().values_mut().for_each(|until| *until = now.mono);
     }
 
-    fn identities(&self) -> Arc<Identities> {
+    pub(super) fn identities(&self) -> Arc<Identities> {
         Arc::clone(&self.identities.read())
     }
 
     /// Waits until every verdict so far is on the disk, for three seconds at most: a program that ends right after one
     /// would lose it.
     pub fn finish_writes(&self) {
-        if !self.memory.finish_writes(FINISH_WRITES_MAX) {
+        if !self.vault.memory.finish_writes(FINISH_WRITES_MAX) {
             warn!("Credential state not written in time; a restart may try a refused secret once more");
         }
     }
@@ -154,68 +146,217 @@ impl CredentialBroker for Broker {
             Ok(identity) => identity,
             Err(message) => return denied(message),
         };
-        let now = self.clock.now();
-        let host = match self.host(request, &identity, waiter, now) {
+        let host = match self.host(request, &identity, waiter, self.vault.now()) {
             Ok(host) => host,
             Err(answer) => return answer,
         };
-        let secret = match identity.password(&identities) {
-            Ok(secret) => secret,
-            Err(message) => return denied(message),
+        let target = request.configured.map_or(request.host, |target| &target.name);
+        let answer = match identity.kerberos() {
+            None => self.lend_password(request.identity, &identity, &identities, host, target, waiter),
+            Some(kerberos) => {
+                let by = ByKerberos { request, identity: &identity, kerberos, target };
+                match self.lend_tickets(&by, &identities, waiter) {
+                    Some(answer) => answer,
+                    None => {
+                        self.lend_password(request.identity, &identity, &identities, host, target, waiter)
+                    }
+                }
+            }
         };
-        let id = LeaseId(self.next_lease.fetch_add(1, Ordering::Relaxed));
-        let scope = Scope::new(&identity.domain, &identity.username, &host);
-        let fingerprint = self.salt.fingerprint(&secret);
-        let mut shared = self.shared.lock();
-        shared.enter(&scope, request.identity);
-        let decision = shared.guard.acquire(&scope, &host, fingerprint, id, waiter, now);
-        let refused_before = |withheld: &Withheld, message| {
-            // The reason stays what it was when the host said it.
-            CredentialAnswer::Denied { reason: withheld.refused.refusal.reason(), message }
-        };
-        let counts = shared.counts.entry(request.identity.to_owned()).or_default();
-        match decision {
-            Decision::Wait => CredentialAnswer::Wait { retry_after_ms: RETRY_AFTER_MS },
-            Decision::Withheld(because) => {
-                counts.withheld += 1;
-                refused_before(&because, withheld(&identity, &because))
-            }
-            Decision::LeftOut(because) => {
-                counts.withheld += 1;
-                refused_before(&because, left_out(&identity, &because))
-            }
-            Decision::Lease => {
-                counts.leases += 1;
-                let open = OpenLease {
-                    identity: request.identity.to_owned(),
-                    account: account_name(&identity),
-                    target: request.configured.map_or(request.host, |target| &target.name).to_owned(),
-                    secret: secret.clone(),
-                };
-                shared.leases.insert(id, open);
-                CredentialAnswer::Lease(Lease {
-                    id,
-                    kind: CredentialKind::Password,
-                    domain: identity.domain.clone(),
-                    username: identity.username.clone(),
-                    secret: Secret::new(secret.to_vec()),
-                })
-            }
-        }
+        self.count(request.identity, &answer);
+        answer
     }
 
     fn result(&self, lease: LeaseId, verdict: CredentialVerdict) {
-        let now = self.clock.now();
-        let mut shared = self.shared.lock();
-        let open = shared.leases.remove(&lease);
-        let Outcome { change, waiters } = shared.guard.result(lease, verdict, now);
-        drop(shared);
-        if let (Some((scope, change, remembered)), Some(open)) = (change, open) {
-            log_change(&open, &change);
-            let fingerprint = self.salt.fingerprint(&open.secret);
-            self.memory.keep(scope, remembered, memory::Secret { fingerprint, bytes: open.secret });
+        let Some(open) = self.vault.result(lease, verdict) else { return };
+        match verdict {
+            CredentialVerdict::Unsuitable => {
+                let target = Fallback::Target(open.target);
+                self.fall_back(&open.identity, &target, "no KDC gave a ticket for it");
+            }
+            CredentialVerdict::Accepted => self.end_fallback(&open.identity, &Fallback::Target(open.target)),
+            // A host with a new key: tickets of a new cache are made with it.
+            CredentialVerdict::Rejected => self.tickets.renew(&open.identity),
+            _ => {}
         }
-        waiters.iter().for_each(Waiter::wake);
+    }
+}
+
+/// Of what NTLM is used where Kerberos would be asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Fallback {
+    /// All hosts: there is no ticket-granting ticket.
+    Identity,
+    /// Hosts that are given by address.
+    Addresses,
+    Target(String),
+}
+
+impl Fallback {
+    /// Which targets it is about, and what to do about it.
+    fn targets(&self) -> (&str, &'static str) {
+        match self {
+            Self::Identity => ("all", "see that a KDC answers; Kerberos is tried again by itself"),
+            Self::Addresses => {
+                ("all that are addresses", "name hosts as in their domain, or set their service_principal")
+            }
+            Self::Target(target) => (
+                target,
+                "name the host as in its domain, or set its service_principal; Kerberos is tried again after an hour",
+            ),
+        }
+    }
+}
+
+/// A request of an identity with tickets.
+struct ByKerberos<'a> {
+    request: &'a CredentialRequest<'a>,
+    identity: &'a Identity,
+    kerberos: &'a Kerberos,
+    target: &'a str,
+}
+
+impl Broker {
+    fn lend_password(
+        &self,
+        name: &str,
+        identity: &Identity,
+        identities: &Identities,
+        host: Host,
+        target: &str,
+        waiter: &Waiter,
+    ) -> CredentialAnswer {
+        let secret = match identity.read_secret(identities) {
+            Ok(secret) => secret,
+            Err(message) => {
+                return CredentialAnswer::Denied { reason: GeneralReason::CredentialsWithheld, message };
+            }
+        };
+        let scope = Scope::new(&identity.domain, &identity.username, &host);
+        let asked = Asked { name, identity, secret: secret.clone(), scope, host, target };
+        match self.vault.lend(asked, waiter) {
+            Ok(id) => CredentialAnswer::Lease(Lease {
+                id,
+                kind: CredentialKind::Password,
+                domain: identity.domain.clone(),
+                username: identity.username.clone(),
+                service: None,
+                allows_rc4: false,
+                secret: Secret::new(secret.to_vec()),
+            }),
+            Err(answer) => answer,
+        }
+    }
+
+    /// Nothing where a password is to be lent instead.
+    fn lend_tickets(
+        &self,
+        by: &ByKerberos<'_>,
+        identities: &Arc<Identities>,
+        waiter: &Waiter,
+    ) -> Option<CredentialAnswer> {
+        let ByKerberos { request, identity, kerberos, target } = *by;
+        let service = request.configured.and_then(|target| target.service_principal.clone());
+        let host = request.configured.map_or(request.host, |target| &target.host);
+        if let Some((message, hint)) = identity.refusal_of_address(host, service.as_deref()) {
+            let message = format!("{message}; {hint}");
+            return Some(CredentialAnswer::Denied { reason: GeneralReason::UnknownService, message });
+        }
+        if kerberos.ntlm_fallback && service.is_none() && config::address(host).is_some() {
+            let because = "a KDC knows hosts by their names alone";
+            self.fall_back(request.identity, &Fallback::Addresses, because);
+            return None;
+        }
+        if kerberos.ntlm_fallback && self.falls_back(request.identity, target) {
+            return None;
+        }
+        let tickets = match self.tickets.find(request.identity, identities, waiter) {
+            Ok(tickets) => tickets,
+            Err(CredentialAnswer::Denied { reason, message }) => {
+                let is_kerberos_gone =
+                    matches!(reason, GeneralReason::KdcUnreachable | GeneralReason::NoKerberos);
+                if kerberos.ntlm_fallback && is_kerberos_gone {
+                    self.fall_back(request.identity, &Fallback::Identity, &message);
+                    return None;
+                }
+                return Some(CredentialAnswer::Denied { reason, message });
+            }
+            Err(answer) => return Some(answer),
+        };
+        self.end_fallback(request.identity, &Fallback::Identity);
+        let (principal, name) = (tickets.principal, tickets.cache.name().as_bytes().to_vec());
+        let (username, domain) = principal.rsplit_once('@').unwrap_or((&principal, ""));
+        let (username, domain) = (username.to_owned(), domain.to_owned());
+        let id = self.vault.lend_tickets(request.identity, identity, target, tickets.cache);
+        Some(CredentialAnswer::Lease(Lease {
+            id,
+            kind: CredentialKind::Kerberos,
+            domain,
+            username,
+            service,
+            allows_rc4: kerberos.allow_rc4,
+            secret: Secret::new(name),
+        }))
+    }
+
+    fn falls_back(&self, identity: &str, target: &str) -> bool {
+        let key = (identity.to_owned(), Fallback::Target(target.to_owned()));
+        self.fallbacks.lock().get(&key).is_some_and(|until| self.vault.now().mono < *until)
+    }
+
+    fn end_fallback(&self, identity: &str, what: &Fallback) {
+        if self.fallbacks.lock().remove(&(identity.to_owned(), what.clone())).is_some() {
+            info!(identity, target = what.targets().0, "Kerberos is used again");
+        }
+    }
+
+    /// Notes, and says once, that NTLM is used, if the identity permits that.
+    fn fall_back(&self, identity: &str, what: &Fallback, because: &str) {
+        let identities = self.identities();
+        let kerberos = identities.get(identity).and_then(Identity::kerberos);
+        if !kerberos.is_some_and(|kerberos| kerberos.ntlm_fallback) {
+            return;
+        }
+        let (target, next_step) = what.targets();
+        let key = (identity.to_owned(), what.clone());
+        let now = self.vault.now().mono;
+        let mut fallbacks = self.fallbacks.lock();
+        if fallbacks.len() >= FALLBACKS_MAX {
+            fallbacks.retain(|_, until| now < *until);
+        }
+        if fallbacks.len() < FALLBACKS_MAX && fallbacks.insert(key, now + FALLBACK).is_none() {
+            warn!(identity, target, because, next_step, "NTLM is used instead of Kerberos");
+        }
+    }
+
+    /// Targets at which an identity uses NTLM because no KDC gave a ticket.
+    pub(super) fn fallback_targets(&self, identity: &str) -> usize {
+        let (fallbacks, now) = (self.fallbacks.lock(), self.vault.now().mono);
+        let of_targets = fallbacks.iter().filter(|((name, what), until)| {
+            name == identity && matches!(what, Fallback::Target(_)) && now < **until
+        });
+        of_targets.count()
+    }
+
+    fn count(&self, identity: &str, answer: &CredentialAnswer) {
+        let is_refused = |reason| Refusal::ALL.iter().any(|refusal| refusal.reason() == reason);
+        let mut shared = self.vault.shared();
+        match answer {
+            CredentialAnswer::Lease(_) => shared.counts.entry(identity.to_owned()).or_default().leases += 1,
+            CredentialAnswer::Denied { reason, .. } if is_refused(*reason) => {
+                shared.counts.entry(identity.to_owned()).or_default().withheld += 1;
+            }
+            CredentialAnswer::Denied { .. } | CredentialAnswer::Wait { .. } => {}
+        }
+    }
+
+    /// What is known of the tickets of each identity that asked for some.
+    #[must_use]
+    pub fn tickets(&self) -> BTreeMap<String, TicketState> {
+        let identities = self.identities();
+        let mut states = self.tickets.states();
+        states.retain(|name, _| identities.contains_key(name));
+        states
     }
 }
 
@@ -249,35 +390,6 @@ impl Broker {
     }
 }
 
-impl Shared {
-    /// Takes over what an earlier process knew, as far as it is not known better.
-    fn restore(&mut self, recalled: Vec<Recalled>, now: Moment) {
-        for Recalled { identity, scope, fingerprint, remembered } in recalled {
-            if !self.guard.knows(&scope) {
-                self.guard.restore(scope.clone(), fingerprint, remembered, now);
-                self.users.insert(scope, identity);
-            }
-        }
-    }
-
-    /// Notes which identity an account belongs to.
-    fn enter(&mut self, scope: &Scope, identity: &str) {
-        if self.users.contains_key(scope) {
-            return;
-        }
-        if self.guard.make_room() {
-            let guard = &self.guard;
-            self.users.retain(|scope, _| guard.knows(scope));
-        }
-        self.users.insert(scope.clone(), identity.to_owned());
-    }
-}
-
-/// Whether `scope` may be an account of `identity`.
-fn stands_for(identity: &Identity, scope: &Scope) -> bool {
-    scope.may_be(&identity.domain, &identity.username)
-}
-
 /// The state of an identity's secret, over all its accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdentityState {
@@ -309,7 +421,7 @@ impl Broker {
     /// What is known of each identity.
     #[must_use]
     pub fn states(&self) -> BTreeMap<String, IdentityState> {
-        let shared = self.shared.lock();
+        let shared = self.vault.shared();
         let mut states: BTreeMap<String, IdentityState> =
             self.identities().keys().map(|name| (name.clone(), IdentityState::default())).collect();
         for (name, counts) in &shared.counts {

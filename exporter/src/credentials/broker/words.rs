@@ -3,12 +3,21 @@
 use config::Identity;
 use tracing::{error, info, warn};
 
-use super::OpenLease;
 use crate::credentials::guard::{Change, Refusal, Refused, Withheld};
 
+/// The name of the host that all KDCs of an account count as: each of their refusals withholds the secret.
+pub(super) const KDC: &str = "kdc";
+
+/// What a log record is about.
+pub(super) struct Subject<'a> {
+    pub(super) identity: &'a str,
+    pub(super) account: &'a str,
+    pub(super) target: &'a str,
+}
+
 /// One line per change, never one per target.
-pub(super) fn log_change(open: &OpenLease, change: &Change) {
-    let OpenLease { identity, account, target, .. } = open;
+pub(super) fn log_change(of: &Subject<'_>, secret: &[u8], change: &Change) {
+    let Subject { identity, account, target } = of;
     match change {
         Change::Accepted => info!(target, identity, account, "Credential accepted"),
         Change::Doubted(refused) => warn!(
@@ -22,7 +31,7 @@ pub(super) fn log_change(open: &OpenLease, change: &Change) {
                     "check why this host does not know the account; if the password was changed, correct the secret"
                         .to_owned()
                 }
-                refusal => next_step(open, refusal, true),
+                refusal => next_step(secret, refusal, true),
             },
             "Credential refused by one host and accepted by others; only this host is skipped"
         ),
@@ -32,23 +41,25 @@ pub(super) fn log_change(open: &OpenLease, change: &Change) {
             account,
             host = refused.host.name(),
             verdict = refused.refusal.as_str(),
-            next_step = next_step(open, refused.refusal, *may_be_retried),
+            next_step = next_step(secret, refused.refusal, *may_be_retried),
             "Credential refused; it is withheld from every target"
         ),
     }
 }
 
-fn next_step(open: &OpenLease, refusal: Refusal, may_be_retried: bool) -> String {
+fn next_step(secret: &[u8], refusal: Refusal, may_be_retried: bool) -> String {
     let text = match refusal {
         Refusal::Rejected => {
-            let odd = support::input::secret::oddity(&open.secret)
+            let odd = support::input::secret::oddity(secret)
                 .map(|odd| format!(", which {odd}"))
                 .unwrap_or_default();
             let retry = if may_be_retried { "; a reload tries the same one once more" } else { "" };
             return format!("correct the secret{odd}; it is read again automatically{retry}");
         }
         Refusal::Locked => "unlock the account; it is tried again after some minutes, or at a reload",
-        Refusal::Disabled => "enable the account; it is tried again after some minutes, or at a reload",
+        Refusal::Disabled => {
+            "enable the account, and unlock it; it is tried again after some minutes, or at a reload"
+        }
         Refusal::PasswordExpired => {
             "set a new password and write it into the secret; the same one is tried again after some minutes, or at \
              a reload"
@@ -59,10 +70,15 @@ fn next_step(open: &OpenLease, refusal: Refusal, may_be_retried: bool) -> String
 
 /// What a host says of the account or the password.
 fn said(identity: &Identity, refused: &Refused) -> String {
-    let (account, host) = (account_name(identity), &refused.host);
+    let (account, host) = (identity.account_name(), &refused.host);
     match refused.refusal {
+        Refusal::Rejected if *host.name() == *KDC => format!("the secret of {account} was rejected by a KDC"),
         Refusal::Rejected => format!("the secret of {account} was rejected by `{host}`"),
         Refusal::Locked => format!("{account} is locked, as `{host}` says"),
+        // A KDC does not say which.
+        Refusal::Disabled if *host.name() == *KDC => {
+            format!("{account} is locked, disabled or has expired, as a KDC says")
+        }
         Refusal::Disabled => format!("{account} is disabled or has expired, as `{host}` says"),
         Refusal::PasswordExpired => {
             format!("the password of {account} has expired or must be changed, as `{host}` says")
@@ -90,18 +106,8 @@ pub(super) fn left_out(identity: &Identity, withheld: &Withheld) -> String {
     format!("{said}, and others accepted it; {until} from this host")
 }
 
-/// The account as Windows writes it.
-pub(super) fn account_name(identity: &Identity) -> String {
-    match identity.domain.as_str() {
-        "" => identity.username.clone(),
-        domain => format!("{domain}\\{}", identity.username),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use zeroize::Zeroizing;
-
     use super::*;
 
     #[test]
@@ -114,19 +120,14 @@ mod tests {
                 ", which has more than one line end, and each but the last one is a part of the secret",
             ),
         ] {
-            let open = OpenLease {
-                identity: "corp".to_owned(),
-                account: r"CORP\svc".to_owned(),
-                target: "web1".to_owned(),
-                secret: Zeroizing::new(secret.as_bytes().to_vec()),
-            };
-            let said = next_step(&open, Refusal::Rejected, false);
+            let secret = secret.as_bytes();
+            let said = next_step(secret, Refusal::Rejected, false);
             assert!(
                 said.starts_with(&format!("correct the secret{odd}; it is read again automatically")),
                 "{said}"
             );
             assert!(
-                !said.contains("hunter") && !next_step(&open, Refusal::Locked, true).contains("white space")
+                !said.contains("hunter") && !next_step(secret, Refusal::Locked, true).contains("white space")
             );
         }
     }

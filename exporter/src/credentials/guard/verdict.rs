@@ -32,7 +32,7 @@ impl Refusal {
             CredentialVerdict::Locked => Some(Self::Locked),
             CredentialVerdict::Disabled => Some(Self::Disabled),
             CredentialVerdict::PasswordExpired => Some(Self::PasswordExpired),
-            CredentialVerdict::Accepted | CredentialVerdict::Unknown => None,
+            CredentialVerdict::Accepted | CredentialVerdict::Unsuitable | CredentialVerdict::Unknown => None,
         }
     }
 

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use config::{AllowHosts, BadEntry, Config, Credentials, Identity, Position};
 use parking_lot::Mutex;
-use plugin_abi::{CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, LeaseId, Waiter};
+use plugin_abi::{
+    CredentialAnswer, CredentialBroker, CredentialRequest, CredentialVerdict, LeaseId, TargetInfo, Waiter,
+};
 use support::errln;
-use support::input::secret::{self, SecretSource};
+use support::input::secret;
 use tokio::runtime::Handle;
 
-use crate::credentials::{Broker, SystemClock, VerdictFile};
+use super::own::Account;
+use crate::credentials::{Broker, SystemClock, SystemKerberos, VerdictFile};
 use crate::process::{Lookups, SystemResolver};
 
 /// Leases the secrets of the [`Broker`], and prints why a request was denied, because a plugin gets only the
@@ -20,6 +23,8 @@ pub(in crate::process) struct Lender {
     reported: Mutex<Vec<String>>,
     /// What is odd about secrets that are being tried.
     leased: Mutex<BTreeMap<LeaseId, String>>,
+    /// What a KDC calls hosts that have another name there; by host, in lower case.
+    services: BTreeMap<String, String>,
 }
 
 impl Lender {
@@ -36,7 +41,10 @@ impl Lender {
                 })
                 .ok()
         });
-        Self::new(config.identities.clone(), &config.credentials, file, runtime)
+        let of_targets = config.targets.iter();
+        let services = of_targets
+            .filter_map(|target| Some((target.host.to_lowercase(), target.service_principal.clone()?)));
+        Self::new(config.identities.clone(), services.collect(), &config.credentials, file, runtime)
     }
 
     /// A lender of one account, for one host.
@@ -44,38 +52,39 @@ impl Lender {
     /// # Errors
     /// When the host is none.
     pub(super) fn of_account(
-        username: &str,
-        secret: &SecretSource,
+        account: Account,
         host: &str,
+        service_principal: Option<&str>,
         runtime: &Handle,
     ) -> Result<Self, String> {
         let mut allow_hosts = AllowHosts::default();
         allow_hosts.add(host).map_err(|BadEntry| format!("`{host}` is not a valid host"))?;
-        if let Some(hint) = config::account_hint(username) {
-            return Err(format!("--username: `{username}` is not a valid account; {hint}"));
-        }
-        let (domain, user) = username.split_once('\\').unwrap_or(("", username));
-        let identity = Identity {
-            domain: domain.to_owned(),
-            username: user.to_owned(),
-            secret: secret.clone(),
-            allow_hosts,
-            position: Position { line: 0, column: 0 },
-        };
-        let identities = BTreeMap::from([(username.to_owned(), identity)]);
-        Self::new(identities, &Credentials::default(), None, runtime)
+        let Account { shown, logon, domain, username, secret } = account;
+        let position = Position { line: 0, column: 0 };
+        let identity = Identity { logon, domain, username, secret, allow_hosts, position };
+        let identities = BTreeMap::from([(shown, identity)]);
+        let service = service_principal.map(|service| (host.to_lowercase(), service.to_owned()));
+        Self::new(identities, service.into_iter().collect(), &Credentials::default(), None, runtime)
     }
 
     fn new(
         identities: BTreeMap<String, Identity>,
+        services: BTreeMap<String, String>,
         credentials: &Credentials,
         file: Option<VerdictFile>,
         runtime: &Handle,
     ) -> Result<Self, String> {
         let resolver = Arc::new(SystemResolver::new(runtime.clone(), Lookups::default()));
-        let broker = Broker::new(identities, credentials.cooldown, file, Arc::new(SystemClock), resolver);
+        let broker = Broker::new(
+            identities,
+            credentials.cooldown,
+            file,
+            Arc::new(SystemClock),
+            resolver,
+            Arc::new(SystemKerberos),
+        );
         let broker = broker.map_err(|error| format!("draw random bytes: {error}"))?;
-        Ok(Self { broker, reported: Mutex::default(), leased: Mutex::default() })
+        Ok(Self { broker, reported: Mutex::default(), leased: Mutex::default(), services })
     }
 
     /// Waits until what was learnt of secrets is on the disk, for the next run and for servers.
@@ -95,6 +104,15 @@ impl Lender {
 
 impl CredentialBroker for Lender {
     fn acquire(&self, request: &CredentialRequest<'_>, waiter: &Waiter) -> CredentialAnswer {
+        let service = self.services.get(&request.host.to_lowercase()).cloned();
+        let named = request.configured.is_none().then_some(service).flatten().map(|service| TargetInfo {
+            name: request.host.to_owned(),
+            host: request.host.to_owned(),
+            port: None,
+            identity: request.identity.to_owned(),
+            service_principal: Some(service),
+        });
+        let request = &CredentialRequest { configured: request.configured.or(named.as_ref()), ..*request };
         let answer = self.broker.acquire(request, waiter);
         match &answer {
             CredentialAnswer::Denied { message, .. } => {

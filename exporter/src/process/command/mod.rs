@@ -96,17 +96,21 @@ fn prepare_and_run(
     own.log_level = own.log_level.or_else(|| log_level.map(str::to_owned));
     start_log(own.log_level.as_deref())?;
     let account = own.account().map_err(usage)?;
+    let account_name = account.as_ref().map(|account| account.shown.clone());
     let (file, mut config) = find_config(&own, account.is_some())?.unzip();
     if let Some(named) = named_target(&rest) {
         words::check_host(named, config.as_ref()).map_err(usage)?;
     }
     let runtime = Runtime::new().map_err(|error| failed(format!("start the async runtime: {error}")))?;
     let lender = match (account, &config) {
-        (Some((username, secret)), _) => {
+        (Some(account), _) => {
             // A command without a target reports that itself, and gets no secret.
             let named = named_target(&rest).unwrap_or("nowhere.invalid");
             let host = words::host_of(named, config.as_ref());
-            Some(Lender::of_account(username, secret, host, runtime.handle()).map_err(usage)?)
+            Some(
+                Lender::of_account(account, host, own.service_principal.as_deref(), runtime.handle())
+                    .map_err(usage)?,
+            )
         }
         (None, Some(config)) => Some(Lender::of_config(config, runtime.handle()).map_err(failed)?),
         (None, None) => None,
@@ -130,8 +134,7 @@ fn prepare_and_run(
     let mut words = Words::new(&offer.command, rest.into_iter().skip(named_by).collect());
     let (modules, metric_names) = configured_of(&offer, words.value("target"), config.as_ref());
     let schema = offer.schema();
-    let username = account.map(|(username, _)| username);
-    words::fill_in(&mut words, config.as_ref(), &schema, username).map_err(usage)?;
+    words::fill_in(&mut words, config.as_ref(), &schema, account_name.as_deref()).map_err(usage)?;
     let request = CommandRequest {
         command: offer.command.name.clone(),
         args: words.into_words(),

@@ -61,7 +61,8 @@ pub(super) fn init(options: InitOptions) -> u8 {
 fn write_first(options: InitOptions) -> Result<String, Error> {
     let asks = std::io::stdin().is_terminal();
     let config_file = options.output.join(CONFIG_FILE);
-    let new_password_file = options.password_file.is_none().then(|| options.output.join(PASSWORD_FILE));
+    let has_secret = options.password_file.is_some() || options.keytab.is_some();
+    let new_password_file = (!has_secret).then(|| options.output.join(PASSWORD_FILE));
     // Before anything is asked.
     file::check_folder(&options.output)?;
     if !options.force {
@@ -69,13 +70,22 @@ fn write_first(options: InitOptions) -> Result<String, Error> {
             .chain(&new_password_file)
             .try_for_each(|path| file::check_free(path))?;
     }
-    let password_file = match &options.password_file {
-        None => PASSWORD_FILE.to_owned(),
-        Some(path) => existing(path)?,
+    let (secret_key, secret_file) = match (&options.password_file, &options.keytab) {
+        (_, Some(path)) => ("keytab_file", existing("--keytab", "the account's keys", path)?),
+        (Some(path), None) => ("password_file", existing("--password-file", "the password", path)?),
+        (None, None) => ("password_file", PASSWORD_FILE.to_owned()),
     };
     let host = given_or_asked(options.host, asks, "--host", "Windows host (name or address)", None)?;
-    let username =
-        given_or_asked(options.username, asks, "--username", r"Account (DOMAIN\user, or user)", None)?;
+    let is_ntlm = options.username.is_some();
+    let question = r"Account (NAME@REALM by Kerberos; DOMAIN\user, or user, by NTLM)";
+    let account = given_or_asked(
+        options.principal.or(options.username),
+        asks,
+        "--principal or --username",
+        question,
+        None,
+    )?;
+    let is_kerberos = !is_ntlm && account.contains('@');
     let allow_hosts = if options.allow_hosts.is_empty() {
         let question = "Hosts that may receive the password, such as *.corp.example.com";
         let list = given_or_asked(None, asks, "--allow-hosts", question, Some(&host))?;
@@ -83,7 +93,7 @@ fn write_first(options: InitOptions) -> Result<String, Error> {
     } else {
         options.allow_hosts
     };
-    let text = First { host, username, allow_hosts, password_file }.text();
+    let text = First { host, account, is_kerberos, allow_hosts, secret_key, secret_file }.text();
     check(&text, &config_file, &options.output)?;
 
     let mut written = String::new();
@@ -119,18 +129,17 @@ fn without(password_file: &Path, error: &Error) -> Error {
     })
 }
 
-/// The absolute path of a password file that is there.
-fn existing(path: &Path) -> Result<String, Error> {
+/// The absolute path of a file that is there.
+fn existing(option: &str, what: &str, path: &Path) -> Result<String, Error> {
     std::fs::metadata(path).map_err(|error| {
         let shown = path.display();
         Error::Failed(format!(
-            "--password-file {shown}: {error}; name a file that holds the password, or omit the option to \
-             create one"
+            "{option} {shown}: {error}; name a file that holds {what}, or omit the option to be asked for a password"
         ))
     })?;
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     absolute.into_os_string().into_string().map_err(|_| {
-        Error::Failed(format!("--password-file {}: the name is not UTF-8; rename the file", path.display()))
+        Error::Failed(format!("{option} {}: the name is not UTF-8; rename the file", path.display()))
     })
 }
 
@@ -195,17 +204,21 @@ fn check(text: &str, file: &Path, base: &Path) -> Result<(), Error> {
 /// What a first configuration is made of.
 struct First {
     host: String,
-    username: String,
+    account: String,
+    is_kerberos: bool,
     allow_hosts: Vec<String>,
+    secret_key: &'static str,
     /// Absolute, or relative to the configuration's folder.
-    password_file: String,
+    secret_file: String,
 }
 
 impl First {
     fn text(&self) -> String {
         let allow_hosts: Vec<String> = self.allow_hosts.iter().map(|pattern| scalar(pattern)).collect();
         let (allow_hosts, host) = (allow_hosts.join(", "), scalar(&self.host));
-        let (username, password_file) = (scalar(&self.username), scalar(&self.password_file));
+        let (kind, key) = if self.is_kerberos { ("kerberos", "principal") } else { ("ntlm", "username") };
+        let (account, secret_file) = (scalar(&self.account), scalar(&self.secret_file));
+        let secret_key = self.secret_key;
         format!(
             "\
 # A first configuration of perfmon-exporter, written by `perfmon-exporter init`.
@@ -219,9 +232,9 @@ plugins: {{load: [pcq]}}
 # Accounts that log on to Windows hosts.
 identities:
   main:
-    kind: ntlm
-    username: {username}
-    password_file: {password_file}  # relative to this file; keep its mode at 600
+    kind: {kind}
+    {key}: {account}
+    {secret_key}: {secret_file}  # relative to this file; keep its mode at 600
     # The password is sent to these hosts only: names, patterns such as '*.corp.example.com', and networks.
     allow_hosts: [{allow_hosts}]
 
@@ -279,7 +292,6 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use support::input::secret::SecretSource;
 
     #[test]
     fn odd_characters_come_back_from_the_configuration_as_they_went_in() {
@@ -294,14 +306,16 @@ mod tests {
         ] {
             let first = First {
                 host: "web1.example".to_owned(),
-                username: format!("CORP\\{odd}").replace(r"a\b", "ab"),
+                account: format!("CORP\\{odd}").replace(r"a\b", "ab"),
+                is_kerberos: false,
                 allow_hosts: vec!["web1.example".to_owned(), "10.0.0.0/8".to_owned()],
-                password_file: odd.to_owned(),
+                secret_key: "password_file",
+                secret_file: odd.to_owned(),
             };
             let config = config::parse("a.yaml", &first.text(), Path::new("/etc")).unwrap();
             let identity = &config.identities["main"];
-            assert_eq!(identity.secret, SecretSource::File(PathBuf::from("/etc").join(odd)));
-            assert_eq!(format!("CORP\\{}", identity.username), first.username);
+            assert_eq!(identity.secret.file(), Some(&*PathBuf::from("/etc").join(odd)));
+            assert_eq!(format!("CORP\\{}", identity.username), first.account);
             assert!(identity.allow_hosts.allows_host("web1.example"));
         }
     }

@@ -142,6 +142,7 @@ impl ProbeTargets {
             name: host.to_owned(),
             host: host.to_owned(),
             identity,
+            service_principal: configured.and_then(|target| target.service_principal.clone()),
             transport: request.transport.clone().unwrap_or_else(|| default_transport.clone()),
             modules,
             interval: config.scrape.interval,
@@ -189,7 +190,12 @@ impl ProbeTargets {
             return Ok(());
         };
         if identity.allow_hosts.allows_host(&target.host) {
-            return Ok(());
+            return match identity.refusal_of_address(&target.host, target.service_principal.as_deref()) {
+                Some((message, hint)) => {
+                    Err(ProbeRefused::Bad(format!("identity `{name}`: {message}; {hint}")))
+                }
+                None => Ok(()),
+            };
         }
         Err(ProbeRefused::Forbidden(format!(
             "identity `{name}` may not be used for `{}`; its `allow_hosts` has {}",

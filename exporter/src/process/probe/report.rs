@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-use config::{Config, PasswordFiles, Target, shown_module};
+use config::{Config, PasswordFiles, Secret, Target, shown_module};
 
 use targets::{TargetHealth, TargetState};
 use web::Probed;
@@ -96,7 +96,12 @@ fn write_settings(out: &mut String, config: &Config, target: &Target, shows_iden
     {
         writeln!(out, "  identity: {name}")?;
         if shows_identity {
-            writeln!(out, "    account: {}\\{}, password ***", identity.domain, identity.username)?;
+            let secret = match identity.secret {
+                Secret::Password(_) => "password ***",
+                Secret::Keytab(_) => "keytab ***",
+                Secret::Cache(_) => "tickets of a cache",
+            };
+            writeln!(out, "    account: {}, {}, {secret}", identity.account_name(), identity.kind())?;
             writeln!(out, "    allow_hosts: {}", identity.allow_hosts)?;
         }
     }

@@ -1,5 +1,6 @@
 //! Secrets come from files and from the environment, never from the configuration itself.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,9 @@ use crate::input::file;
 
 /// Maximum size of a secret file.
 const SECRET_BYTES_MAX: usize = 64 << 10;
+
+/// Maximum size of a keytab.
+const KEYTAB_BYTES_MAX: usize = 1 << 20;
 
 /// Where a secret comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +43,33 @@ pub fn read(source: &SecretSource) -> Result<SecretBytes, String> {
 /// A sentence without the secret in it.
 pub fn read_password(source: &SecretSource) -> Result<SecretBytes, String> {
     read_or(source, |path| credential_of_unit(path, std::env::var_os("CREDENTIALS_DIRECTORY")))
+}
+
+/// The file itself, or the credential of the systemd unit with its name where it may not be read: see [`read_password`].
+#[must_use]
+pub fn readable(path: &Path) -> Cow<'_, Path> {
+    let is_refused =
+        std::fs::File::open(path).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
+    let instead =
+        is_refused.then(|| credential_of_unit(path, std::env::var_os("CREDENTIALS_DIRECTORY"))).flatten();
+    instead.map_or(Cow::Borrowed(path), Cow::Owned)
+}
+
+/// Reads a keytab now.
+///
+/// # Errors
+/// A sentence without a key in it.
+pub fn read_keytab(path: &Path) -> Result<SecretBytes, String> {
+    let said = |what: &str| format!("keytab {} {what}", path.display());
+    let mut bytes = Zeroizing::new(Vec::new());
+    file::read_into(&mut bytes, &readable(path), KEYTAB_BYTES_MAX)
+        .map_err(|error| said(&error.to_string()))?;
+    match bytes.as_slice() {
+        // The version of the format: big-endian, or the order of the machine that wrote it.
+        [5, 1 | 2, ..] => Ok(bytes),
+        [] => Err(said("is empty")),
+        _ => Err(said("is not one: it does not begin with the bytes 5 and 2")),
+    }
 }
 
 /// Where a file may not be read, `instead` says which one is.

@@ -122,7 +122,7 @@ fn the_log_has_one_line_for_each_change_and_none_for_each_collection() {
         &expect![[r#"
             INFO Target is up target="web1" host="web1" port=445 series=7
             WARN Target is down target="web1" host="web1" port=445 module="os" stage=tcp reason="connection_refused" detail="details" next_step="Check that the service is started and that the host's firewall allows its port (SMB: TCP 445, rule `File and Printer Sharing (SMB-In)`)." help="perfmon-exporter explain connection_refused"
-            WARN Target is down target="web1" host="web1" port=445 module="os" stage=auth reason="credentials_withheld" detail="details" next_step="Add the host to the identity's allow_hosts, or make the password file readable." help="perfmon-exporter explain credentials_withheld"
+            WARN Target is down target="web1" host="web1" port=445 module="os" stage=auth reason="credentials_withheld" detail="details" next_step="Add the host to the identity's allow_hosts, or make the file of the password, keys or tickets readable." help="perfmon-exporter explain credentials_withheld"
             INFO Target is up again target="web1" host="web1" port=445 series=7 down_s=0"#]],
     );
 }

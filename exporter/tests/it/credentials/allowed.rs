@@ -13,6 +13,7 @@ fn a_secret_goes_only_to_its_own_target() {
         host: "inside.corp.example".to_owned(),
         port: None,
         identity: "corp".to_owned(),
+        service_principal: None,
     };
     let waiter = Waiter::new(|| {});
     let ask = |host: &str, identity: &str| {

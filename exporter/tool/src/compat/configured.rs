@@ -77,6 +77,7 @@ fn nobody(config: &Config) -> Target {
         name: String::new(),
         host: String::new(),
         identity: None,
+        service_principal: None,
         transport: config.target_defaults.transport.clone(),
         modules: config.modules.keys().cloned().collect(),
         interval: Duration::ZERO,

@@ -35,6 +35,7 @@ pub struct PageState {
     pub(super) files: Files,
     pub(super) alerts: Arc<Registry>,
     pub(super) receivers: Arc<alerts::AllCounts>,
+    pub(super) identities: Option<Arc<dyn Identities>>,
 }
 
 impl PageState {
@@ -56,6 +57,41 @@ impl PageState {
     pub fn with_alerts(self, alerts: Arc<Registry>, receivers: Arc<alerts::AllCounts>) -> Self {
         Self { alerts, receivers, ..self }
     }
+
+    /// The same, with what is known of identities.
+    #[must_use]
+    pub fn with_identities(self, identities: Arc<dyn Identities>) -> Self {
+        Self { identities: Some(identities), ..self }
+    }
+}
+
+/// What is known of the logons of one identity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdentityRow {
+    pub name: String,
+    /// As the configuration has it.
+    pub kind: &'static str,
+    pub account: String,
+    /// Its accounts by what hosts or a KDC said of them: a word, and how many.
+    pub accounts: Vec<(&'static str, u64)>,
+    pub ticket: Option<TicketRow>,
+    /// Why there is no new ticket: the reason, its next step, and what was said.
+    pub failure: Option<(&'static str, &'static str, String)>,
+}
+
+/// A ticket-granting ticket, as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TicketRow {
+    pub principal: String,
+    pub obtained_unix_s: u64,
+    pub expires_unix_s: u64,
+    /// How far the KDC's clock is ahead of ours, where it told.
+    pub skew_seconds: Option<i32>,
+}
+
+/// Tells pages of the identities.
+pub trait Identities: Send + Sync {
+    fn rows(&self) -> Vec<IdentityRow>;
 }
 
 /// The approximate window of the rate.

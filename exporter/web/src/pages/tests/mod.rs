@@ -108,7 +108,8 @@ impl Fleet {
                 plugin_host::Limits::default(),
                 Arc::default(),
                 keeping,
-            ),
+            )
+            .with_identities(Arc::new(TwoIdentities)),
         }));
         Self { site, stores }
     }
@@ -357,6 +358,52 @@ async fn the_configuration_hides_what_may_be_a_secret() {
     let fleet = Fleet::of(&["web1"]);
     let body = fleet.page("/config").await;
     assert!(body.contains("password: <mark>hidden</mark>") && !body.contains("hunter2"), "{body}");
+}
+
+/// One of each kind; what is said of them is hostile.
+struct TwoIdentities;
+
+impl crate::Identities for TwoIdentities {
+    fn rows(&self) -> Vec<crate::IdentityRow> {
+        let ticket = crate::TicketRow {
+            principal: "svc@CORP.EXAMPLE".to_owned(),
+            obtained_unix_s: 1_800_000_000,
+            expires_unix_s: 1_800_036_000,
+            skew_seconds: Some(-75),
+        };
+        let of = |name: &str, kind, account: &str| crate::IdentityRow {
+            name: name.to_owned(),
+            kind,
+            account: account.to_owned(),
+            accounts: vec![("accepted", 0), ("withheld: rejected", 0)],
+            ticket: None,
+            failure: None,
+        };
+        let failure = ("kdc_unreachable", "Check the DNS records.", HOSTILE.to_owned());
+        let tickets = of("tickets", "kerberos", "svc@CORP.EXAMPLE");
+        vec![
+            crate::IdentityRow { accounts: vec![("accepted", 3)], ..of("local", "ntlm", "secret-account") },
+            crate::IdentityRow { ticket: Some(ticket), failure: Some(failure), ..tickets },
+        ]
+    }
+}
+
+#[tokio::test]
+async fn an_identity_shows_how_it_stands_and_its_account_only_to_who_gave_a_password() {
+    let fleet = Fleet::of(&["web1"]);
+    let body = fleet.page("/config").await;
+    for part in [
+        "<bdi>local</bdi></code>: ntlm, accepted (3 accounts)",
+        "<bdi>tickets</bdi></code>: kerberos, not used yet",
+        "Ticket from 2027-01-15 08:00:00 UTC to 2027-01-15 18:00:00 UTC; the KDC's clock is 75 s behind",
+        "No new ticket, <code>kdc_unreachable</code>: ",
+        "Check the DNS records.",
+    ] {
+        assert!(body.contains(part), "{part}: {body}");
+    }
+    assert!(
+        !body.contains("secret-account") && !body.contains("svc@CORP.EXAMPLE") && !body.contains(HOSTILE)
+    );
 }
 
 #[tokio::test]
