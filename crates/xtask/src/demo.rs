@@ -2,14 +2,16 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
 
 use crate::Result;
+use crate::conformance::kdc::{Kdc, REALM};
 use crate::process::{end_on_signal, free_port};
-use crate::stage::{self, ComPlus, Stage, Target};
+use crate::stage::{self, ComPlus, Logon, Stage, Target};
 use crate::workspace::{Profile, Workspace};
 
 /// How the demonstration is shown.
@@ -21,6 +23,9 @@ pub(crate) struct Options {
     /// How metrics are named: native, verbatim, otel, windows_exporter@0.31 and others of docs/naming.md
     #[arg(long, value_name = "PROFILE", default_value = "native")]
     naming: String,
+    /// The host takes no NTLM: the exporter logs on by a keytab; a KDC of krb5-kdc and krb5-admin-server runs besides
+    #[arg(long)]
+    kerberos: bool,
 }
 
 const TARGET: &str = "windows-demo";
@@ -34,9 +39,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let stage = Stage::new(&workspace)?;
     let password_file = stage.password_file()?;
     let events = free_port()?;
-    let (mut simulator, host, resolver) = stage.simulator_with_com_plus(events)?;
-    let target =
-        Target { name: TARGET, address: host, account: stage::ACCOUNT, password_file: &password_file };
+    let realm = if options.kerberos { Some(Realm::start()?) } else { None };
+    let of_realm = realm.as_ref().map(Realm::of_host).unwrap_or_default();
+    let of_realm: Vec<&str> = of_realm.iter().map(String::as_str).collect();
+    let (mut simulator, host, resolver) = stage.simulator_with_com_plus(events, &of_realm)?;
+    let logon = realm.as_ref().map_or_else(|| Logon::of_stage(&password_file), Realm::of_exporter);
+    let target = Target { name: TARGET, address: host, logon };
     let state = stage.rpc_state();
     let files = stage.path("files");
     let ports = ComPlus { resolver: resolver.port(), events, state: &state, files: &files };
@@ -44,7 +52,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         + &format!("normalize: {{naming: {}}}\n", options.naming);
     let (mut exporter, address) = stage.exporter_with(&configuration)?;
     let page = stage::page_when_up(&mut exporter, address, TARGET)?;
-    println!("\nsimulated Windows host  smb://{host} (account {})", stage::ACCOUNT);
+    match &realm {
+        None => println!("\nsimulated Windows host  smb://{host} (account {})", stage::ACCOUNT),
+        Some(Realm { principal, keytab, kdc, .. }) => {
+            println!("\nsimulated Windows host  smb://{host}, which takes no NTLM");
+            println!("account                 {principal}, by the keytab {}", keytab.display());
+            println!("KDC                     its krb5.conf is {}", kdc.krb5_conf().display());
+        }
+    }
     println!("its COM+ applications   at the object resolver {resolver}");
     println!("its COM+ events         each second at 127.0.0.1:{events}");
     println!("metrics                 http://{address}/metrics");
@@ -70,6 +85,38 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     simulator.end()?;
     println!("Ended.");
     Ok(())
+}
+
+/// A KDC, with an account for the exporter and one for the host.
+struct Realm {
+    kdc: Kdc,
+    principal: String,
+    keytab: PathBuf,
+    host_keytab: PathBuf,
+}
+
+const USER: &str = "metrics";
+const SERVICE: &str = "host/windows-demo.peers.example";
+
+impl Realm {
+    fn start() -> Result<Self> {
+        let without = |error| format!("{error}; install krb5-kdc and krb5-admin-server");
+        let kdc = Kdc::start().map_err(without)?;
+        let (keytab, host_keytab) = (kdc.add_account(USER)?, kdc.add_service(SERVICE)?);
+        Ok(Self { kdc, principal: format!("{USER}@{REALM}"), keytab, host_keytab })
+    }
+
+    /// The options of windows-sim.
+    fn of_host(&self) -> Vec<String> {
+        let keytab = self.host_keytab.display().to_string();
+        let account = format!("{REALM}\\{USER}");
+        ["--account", &account, "--keytab", &keytab, "--no-ntlm"].map(str::to_owned).to_vec()
+    }
+
+    fn of_exporter(&self) -> Logon<'_> {
+        let krb5_conf = self.kdc.krb5_conf();
+        Logon::Kerberos { principal: &self.principal, keytab: &self.keytab, krb5_conf, service: SERVICE }
+    }
 }
 
 /// One sample of each of some families: first of those that a person looks for.

@@ -71,11 +71,12 @@ pub(crate) enum Peer {
     Xmllint,
     CargoDeny,
     Kdc,
+    Domain,
     /// Of no check: `cargo xtask test --quick` alone runs it.
     Nextest,
 }
 
-const ALL: [Peer; 25] = [
+const ALL: [Peer; 26] = [
     Peer::Samba,
     Peer::Ndrdump,
     Peer::Tshark,
@@ -101,7 +102,13 @@ const ALL: [Peer; 25] = [
     Peer::Xmllint,
     Peer::CargoDeny,
     Peer::Kdc,
+    Peer::Domain,
 ];
+
+const DOMAIN_PACKAGES: &[&str] =
+    &["samba", "python3-samba", "samba-ad-provision", "samba-dsdb-modules", "samba-vfs-modules"];
+/// What a domain is made of.
+const DOMAIN_SCHEMA: &str = "/usr/share/samba/setup/ad-schema";
 
 impl Peer {
     const fn name(self) -> &'static str {
@@ -131,6 +138,7 @@ impl Peer {
             Self::Xmllint => "xmllint",
             Self::CargoDeny => "cargo-deny",
             Self::Kdc => "a KDC of MIT Kerberos",
+            Self::Domain => "Samba as a domain controller",
             Self::Nextest => "cargo-nextest",
         }
     }
@@ -155,7 +163,8 @@ impl Peer {
             Self::Sqlite => &["sqlite3"],
             Self::Cabinets => &["cabextract", "gcab"],
             Self::Xmllint => &["libxml2-utils"],
-            Self::Kdc => &["krb5-kdc", "krb5-admin-server", "krb5-user"],
+            Self::Kdc => &["krb5-kdc", "krb5-admin-server", "krb5-user", "faketime"],
+            Self::Domain => DOMAIN_PACKAGES,
             Self::Otelcol | Self::Prometheus3 | Self::VictoriaMetrics | Self::GoMsrpc => &[],
         }
     }
@@ -184,7 +193,8 @@ impl Peer {
             Self::Sqlite => has("sqlite3"),
             Self::Cabinets => has("cabextract") && has("gcab"),
             Self::Xmllint => has("xmllint"),
-            Self::Kdc => has("krb5kdc") && has("kadmin.local") && has("kinit"),
+            Self::Kdc => has("krb5kdc") && has("kadmin.local") && has("kinit") && has("faketime"),
+            Self::Domain => has("samba-tool") && has("unshare") && Path::new(DOMAIN_SCHEMA).exists(),
             Self::CargoDeny => cargo_deny(workspace).is_file(),
             Self::Nextest => nextest(workspace).is_some(),
             Self::GrafanaSchema => {

@@ -25,8 +25,36 @@ pub(crate) const FIRST_COLLECTION_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Target<'a> {
     pub(crate) name: &'a str,
     pub(crate) address: SocketAddr,
-    pub(crate) account: &'a str,
-    pub(crate) password_file: &'a Path,
+    pub(crate) logon: Logon<'a>,
+}
+
+/// How the exporter logs on.
+pub(crate) enum Logon<'a> {
+    Ntlm { account: &'a str, password_file: &'a Path },
+    Kerberos { principal: &'a str, keytab: &'a Path, krb5_conf: PathBuf, service: &'a str },
+}
+
+impl<'a> Logon<'a> {
+    /// By NTLM as [`ACCOUNT`].
+    pub(crate) const fn of_stage(password_file: &'a Path) -> Self {
+        Self::Ntlm { account: ACCOUNT, password_file }
+    }
+
+    /// The keys of an identity.
+    fn keys(&self) -> String {
+        match self {
+            Self::Ntlm { account, password_file } => {
+                let (domain, user) = account.split_once('\\').unwrap_or(("", account));
+                let password_file = password_file.display();
+                format!("kind: ntlm, domain: {domain}, username: {user}, password_file: {password_file}")
+            }
+            Self::Kerberos { principal, keytab, krb5_conf, .. } => format!(
+                "kind: kerberos, principal: {principal}, keytab_file: {}, krb5_conf: {}",
+                keytab.display(),
+                krb5_conf.display()
+            ),
+        }
+    }
 }
 
 /// A folder with what the programs need, gone when this goes.
@@ -83,7 +111,9 @@ impl<'a> Stage<'a> {
                 command.args([option, value]);
             }
         }
-        command.args(["--account", ACCOUNT]);
+        if !more.contains(&"--account") {
+            command.args(["--account", ACCOUNT]);
+        }
         command.arg("--password-file").arg(self.password_file()?).args(more);
         let mut running = Running::start("windows-sim", &mut command)?;
         let address = running.wait_for("listening address", START_TIMEOUT, |line| {
@@ -94,11 +124,16 @@ impl<'a> Stage<'a> {
 
     /// Starts windows-sim with COM+ applications, too, and answers where it listens: for SMB, and for its object resolver. It
     /// calls subscribers of its events at a port each second, and keeps the state of its calls in [`Stage::rpc_state`].
-    pub(crate) fn simulator_with_com_plus(&self, events: u16) -> Result<(Running, SocketAddr, SocketAddr)> {
+    pub(crate) fn simulator_with_com_plus(
+        &self,
+        events: u16,
+        more: &[&str],
+    ) -> Result<(Running, SocketAddr, SocketAddr)> {
         let events = events.to_string();
         let state = self.rpc_state().display().to_string();
-        let more = ["--epm-port", "0", "--events-every", "1s", "--events-port", events.as_str()];
-        let (mut running, address) = self.simulator(&[&more[..], &["--rpc-state", &state]].concat())?;
+        let com_plus = ["--epm-port", "0", "--events-every", "1s", "--events-port", events.as_str()];
+        let (mut running, address) =
+            self.simulator(&[&com_plus[..], &["--rpc-state", &state], more].concat())?;
         let resolver = running.wait_for("address of the object resolver", START_TIMEOUT, |line| {
             line.strip_prefix("resolving objects on ")?.split(',').next()?.parse().ok()
         })?;
@@ -217,19 +252,18 @@ fn configuration(
         own.module
     );
     let (mut identities, mut transports, mut entries) = (String::new(), String::new(), String::new());
-    for Target { name, address, account, password_file } in targets {
-        let (domain, user) = account.split_once('\\').unwrap_or(("", account));
+    for Target { name, address, logon } in targets {
         let (host, port) = (address.ip(), address.port());
-        identities += &format!(
-            "  {name}: {{kind: ntlm, domain: {domain}, username: {user}, password_file: {}, \
-             allow_hosts: [{host}]}}\n",
-            password_file.display()
-        );
+        let service = match logon {
+            Logon::Ntlm { .. } => String::new(),
+            Logon::Kerberos { service, .. } => format!(", service_principal: {service}"),
+        };
+        identities += &format!("  {name}: {{{}, allow_hosts: [{host}]}}\n", logon.keys());
         transports += &format!(
             "  {name}: {{connect_timeout: 3s, smb: {{encryption: preferred, port: {port}}}{dcom}}}\n"
         );
         entries += &format!(
-            "  - {{name: {name}, host: {host}, identity: {name}, transport: {name}, modules: [{modules}], \
+            "  - {{name: {name}, host: {host}, identity: {name}{service}, transport: {name}, modules: [{modules}], \
              interval: {interval}}}\n"
         );
     }

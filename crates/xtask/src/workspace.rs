@@ -133,16 +133,14 @@ impl Workspace {
     }
 
     /// Builds what the conformance checks run: the programs, the clients of a registry and of an endpoint map, the
-    /// subscriber of events, the writer of a log, and both sides of a tracker. These are built by themselves, since the packages that only
-    /// they need would change what the programs are built with.
+    /// subscriber of events, the writer of a log, and both sides of a tracker. These are built after the programs, since the
+    /// packages that only they need would change what the programs are built with.
     pub(crate) fn build_for_conformance(&self) -> Result<()> {
         self.build_programs()?;
-        self.build(&["-p", "host-session", "--example", "winreg_probe"])?;
-        self.build(&["-p", "host-session", "--example", "endpoint_map"])?;
-        self.build(&["-p", "ssp", "--example", "kerberos"])?;
-        self.build(&["-p", "dcom", "--example", "subscriber"])?;
-        self.build(&["-p", "counter-log", "--example", "invented_tables"])?;
-        self.build(&["-p", "dcom", "--example", "com_plus_tracker"])
+        let packages = ["host-session", "ssp", "dcom", "counter-log"].map(|package| ["-p", package]);
+        let examples =
+            ["winreg_probe", "endpoint_map", "kerberos", "subscriber", "invented_tables", "com_plus_tracker"];
+        self.build(&[packages.concat(), examples.map(|example| ["--example", example]).concat()].concat())
     }
 
     fn build(&self, what: &[&str]) -> Result<()> {

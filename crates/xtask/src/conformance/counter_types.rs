@@ -130,8 +130,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let password_file = stage.password_file()?;
     let (_simulator, host) = stage.simulator(&["--perf-freq", PERF_FREQ])?;
     let started = Instant::now();
-    let target =
-        Target { name: "sim", address: host, account: stage::ACCOUNT, password_file: &password_file };
+    let target = Target { name: "sim", address: host, logon: stage::Logon::of_stage(&password_file) };
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let (mut exporter, address) = stage.exporter(any, "1s", &[target])?;
     stage::page_when_up(&mut exporter, address, "sim")?;

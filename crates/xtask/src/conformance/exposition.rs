@@ -45,8 +45,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
 fn start(stage: &Stage<'_>) -> Result<([Running; 2], SocketAddr)> {
     let password_file = stage.password_file()?;
     let (simulator, host) = stage.simulator(&["--clock", "2026-11-01T12:00:00Z"])?;
-    let target =
-        Target { name: "sim", address: host, account: stage::ACCOUNT, password_file: &password_file };
+    let target = Target { name: "sim", address: host, logon: stage::Logon::of_stage(&password_file) };
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let (mut exporter, address) = stage.exporter(any, "2s", &[target])?;
     stage::page_when_up(&mut exporter, address, "sim")?;

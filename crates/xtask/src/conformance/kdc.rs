@@ -1,5 +1,6 @@
 //! A KDC of MIT Kerberos on a loopback port, with all its state in one folder.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -59,6 +60,25 @@ impl Kdc {
     pub(crate) fn add_service_to(&self, keytab: &Path, name: &str) -> Result<()> {
         self.administer(&["addprinc", "-randkey", "-e", "aes256-cts-hmac-sha1-96:normal", name])?;
         self.administer(&["ktadd", "-norandkey", "-k", &keytab.display().to_string(), name])
+    }
+
+    /// A service that has a key for RC4 alone.
+    pub(crate) fn add_weak_service(&self, name: &str) -> Result<PathBuf> {
+        self.administer(&["addprinc", "-randkey", "-e", "arcfour-hmac:normal", name])?;
+        self.keytab(name)
+    }
+
+    /// Services with random keys, and a keytab with all of them.
+    pub(crate) fn add_services(&self, names: impl Iterator<Item = String>) -> Result<PathBuf> {
+        let path = self.folder.path().join("services.keytab");
+        let mut script = String::new();
+        for name in names {
+            writeln!(script, "addprinc -randkey {name}\nktadd -norandkey -k {} {name}", path.display())?;
+        }
+        let file = self.folder.path().join("script");
+        fs::write(&file, script)?;
+        capture(self.command("sh").args(["-c", "exec kadmin.local < $0"]).arg(file))?;
+        Ok(path)
     }
 
     /// Fills a cache as an administrator would; answers with its name.
@@ -142,11 +162,22 @@ pub(crate) struct Answers {
     pub(crate) service: usize,
 }
 
+impl std::ops::Sub for Answers {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Self {
+            ticket_granting: self.ticket_granting - before.ticket_granting,
+            service: self.service - before.service,
+        }
+    }
+}
+
 fn krb5_conf(port: u16) -> String {
     format!(
         "[libdefaults]\n\
          default_realm = {REALM}\ndns_lookup_kdc = false\ndns_lookup_realm = false\nrdns = false\n\
-         dns_canonicalize_hostname = false\n\
+         dns_canonicalize_hostname = false\nallow_rc4 = true\n\
          [realms]\n\
          {REALM} = {{\nkdc = 127.0.0.1:{port}\n}}\n"
     )

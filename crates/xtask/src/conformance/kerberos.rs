@@ -39,6 +39,16 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         return Err(format!("four encryption types and three ways to log on: {judged}").into());
     }
     let speed = speed(&judged)?;
+    let weak = kdc.add_weak_service("cifs/weak")?;
+    let mut judge = Command::new(workspace.program("examples/kerberos"));
+    judge.env("KRB5_CONFIG", kdc.krb5_conf());
+    judge.args(["--principal", USER, "--service", "cifs/weak", "--messages", MESSAGES, "--rc4"]);
+    let by_rc4 = capture(judge.arg("--keytab").arg(&account).arg("--host-keytab").arg(weak))?;
+    if by_rc4.lines().filter(|line| line.starts_with("arcfour-hmac ") && line.contains(" legs, ")).count()
+        != 3
+    {
+        return Err(format!("three ways to log on by RC4: {by_rc4}").into());
+    }
 
     let cache = kdc.log_on(USER, &account)?;
     let mut ciphers = Vec::new();
@@ -55,11 +65,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
             return Err(format!("the registry by {cipher}: {found}").into());
         }
         // One ticket serves SMB and RPC; the library copies the cache, so each probe asks anew.
-        let after = kdc.answers()?;
-        let asked = Answers {
-            ticket_granting: after.ticket_granting - before.ticket_granting,
-            service: after.service - before.service,
-        };
+        let asked = kdc.answers()? - before;
         if asked != (Answers { ticket_granting: 0, service: 1 }) {
             return Err(format!("two logons with one cache: {asked:?}").into());
         }

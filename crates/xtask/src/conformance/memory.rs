@@ -25,8 +25,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let stage = Stage::new(workspace)?;
     let password_file = stage.password_file()?;
     let (_simulator, host) = stage.simulator(&["--services", PROCESSES])?;
-    let target =
-        Target { name: "sim", address: host, account: stage::ACCOUNT, password_file: &password_file };
+    let target = Target { name: "sim", address: host, logon: stage::Logon::of_stage(&password_file) };
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let (mut exporter, address) = stage.exporter(any, "1s", &[target])?;
     stage::page_when_up(&mut exporter, address, "sim")?;

@@ -9,6 +9,7 @@ mod counter_types;
 pub(crate) mod dashboards;
 mod dcom;
 mod documents;
+mod domain;
 mod epm;
 mod exporter_logs;
 mod exposition;
@@ -17,7 +18,7 @@ mod go_objects;
 mod go_performance_logs;
 mod grafana;
 mod impacket;
-mod kdc;
+pub(crate) mod kdc;
 mod kerberos;
 mod lockout;
 mod logs;
@@ -42,6 +43,7 @@ mod victoria_metrics;
 mod web;
 mod wine;
 mod winreg;
+mod without_ntlm;
 
 use std::fs;
 use std::process::Command;
@@ -55,7 +57,7 @@ type Run = fn(&Workspace) -> Result<Outcome>;
 type Check = (&'static str, &'static [Peer], Run);
 
 /// Name, what it needs, what it does. The order is that of the layers.
-const CHECKS: [Check; 63] = [
+const CHECKS: [Check; 66] = [
     ("a wrong password costs one attempt in all", &[], lockout::run),
     ("bad hosts have names, and good ones do not notice", &[], bad_input::run),
     ("a host of 5,000 series takes little memory", &[], memory::run),
@@ -94,6 +96,8 @@ const CHECKS: [Check; 63] = [
         kerberos::run,
     ),
     ("MIT Kerberos finds what is wrong, and we say why", &[Peer::Kdc, Peer::Samba], kerberos::faults),
+    ("the exporter is a member of Samba's domain", &[Peer::Domain], domain::run),
+    ("the exporter reads hosts without NTLM, and a KDC counts", &[Peer::Kdc, Peer::Samba], without_ntlm::run),
     ("impacket and Samba's client read our registry", &[Peer::Python, Peer::Samba], registry::run),
     ("impacket and our client read the same performance data", &[Peer::Python], performance_data::run),
     ("impacket and our client see the same values", &[Peer::Python], agreement::run),
@@ -110,6 +114,7 @@ const CHECKS: [Check; 63] = [
     ("our server behind smbd, polled by the exporter", &[Peer::Samba], smbd_front::run),
     ("discover and query behind smbd", &[Peer::Samba, Peer::Python], agreement::behind_smbd),
     ("tshark dissects our traffic", &[Peer::Tshark, Peer::Samba], tshark::run),
+    ("tshark opens our tickets", &[Peer::Tshark, Peer::Samba, Peer::Kdc], tshark::by_kerberos),
     ("tshark dissects call-backs of COM+ events", &[Peer::Tshark, Peer::Python], tshark::call_backs),
     ("promtool and the Python parser read the page", &[Peer::Prometheus, Peer::Python], exposition::run),
     ("Prometheus 3 parses every format alike", &[Peer::Prometheus3], exposition::by_textparse),

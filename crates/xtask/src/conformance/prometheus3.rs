@@ -55,7 +55,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let of_host = Stage::new(workspace)?;
     let password_file = of_host.password_file()?;
     let (host, address) = of_host.simulator(&CLOCK)?;
-    let target = Target { name: TARGET, address, account: stage::ACCOUNT, password_file: &password_file };
+    let target = Target { name: TARGET, address, logon: stage::Logon::of_stage(&password_file) };
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let configuration_of = stage::configuration_of(any, "1s", &[target]);
     let (mut jobs, mut exporters, mut stages) = (Vec::new(), Vec::new(), Vec::new());

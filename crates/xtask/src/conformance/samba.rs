@@ -79,7 +79,10 @@ impl Samba {
     /// Starts a simulated host that serves `\PIPE\winreg` behind this smbd.
     pub(crate) fn simulator(&self, workspace: &Workspace, more: &[&str]) -> Result<Running> {
         let mut command = Command::new(workspace.program("windows-sim"));
-        command.args(["--seed", "1", "--account", &Self::account()]).args(more);
+        if !more.contains(&"--account") {
+            command.args(["--account", &Self::account()]);
+        }
+        command.args(["--seed", "1"]).args(more);
         command
             .arg("--password-file")
             .arg(self.password_file()?)

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use super::samba::{Pipes, Samba};
 use crate::Outcome;
 use crate::Result;
-use crate::stage::{self, Stage, Target};
+use crate::stage::{self, Logon, Stage, Target};
 use crate::workspace::Workspace;
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
@@ -29,8 +29,7 @@ fn poll_through(workspace: &Workspace, encryption: &str) -> Result<usize> {
     let target = Target {
         name: "behind-smbd",
         address: samba.address,
-        account: &account,
-        password_file: &password_file,
+        logon: Logon::Ntlm { account: &account, password_file: &password_file },
     };
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let (mut exporter, address) = stage.exporter(any, "2s", &[target])?;

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::impacket::Subscriber;
+use super::kdc::Kdc;
 use super::samba::{self, Pipes, Samba, USER};
 use crate::Outcome;
 use crate::Result;
@@ -44,7 +45,8 @@ fn sealed_calls(workspace: &Workspace, encryption: &str) -> Result<String> {
     probe.args(["--server", &samba.address.to_string(), "--user", USER, "--calls", "20"]);
     probe.args(["--mechanism", "ntlm", "--encryption", encryption, "--performance-bytes-max", "0"]);
     capture(probe.arg("--password-file").arg(samba.password_file()?))?;
-    let capture = Capture { file, port: samba.address.port(), protocol: SMB, password: samba::PASSWORD };
+    let capture =
+        Capture { file, port: samba.address.port(), protocol: SMB, key: Key::Password(samba::PASSWORD) };
     capture.complete(recorder)?;
     // tshark 4.0 does not know the hints with which Samba, as Windows, begins SPNEGO: its fault, in Samba's frame.
     let frames =
@@ -61,6 +63,47 @@ fn sealed_calls(workspace: &Workspace, encryption: &str) -> Result<String> {
     Ok(format!("{frames} frames, {decrypted} sealed replies decrypted, SMB encryption {encryption}"))
 }
 
+/// Our client at Samba's registry by Kerberos; the keytab is the server's.
+pub(crate) fn by_kerberos(workspace: &Workspace) -> Result<Outcome> {
+    if !is_root() {
+        return Ok(Outcome::Skipped("only root may capture packets; run the tests as root".to_owned()));
+    }
+    let kdc = Kdc::start()?;
+    let (account, keytab) = (kdc.add_account(USER)?, kdc.add_service("cifs/localhost")?);
+    let cache = kdc.log_on(USER, &account)?;
+    let mut found = Vec::new();
+    for encryption in ["disabled", "required"] {
+        let samba = Samba::with_kerberos(Pipes::Samba, &kdc.krb5_conf(), &keytab, "AES-128-GCM")?;
+        let stage = Stage::new(workspace)?;
+        let file = stage.path("tickets.pcapng");
+        let port = samba.address.port();
+        let recorder = record(&file, port)?;
+        let mut probe = Command::new(workspace.program("examples/winreg_probe"));
+        // tshark 4.0 opens what is sealed with the types of RFC 3962, as in a domain, and not of RFC 8009.
+        probe.env("KRB5_CONFIG", kdc.krb5_conf()).arg("--sha1");
+        probe.args(["--server", &format!("localhost:{port}"), "--ccache", &cache, "--calls", "20"]);
+        capture(probe.args(["--encryption", encryption, "--performance-bytes-max", "0"]))?;
+        let capture = Capture { file, port, protocol: SMB, key: Key::Keytab(&keytab) };
+        capture.complete(recorder)?;
+        // As with NTLM, the hints of SPNEGO are Samba's.
+        let frames = capture.without_fault(&format!(" && !(smb2.cmd == 0 && tcp.srcport == {port})"))?;
+        let tickets = capture.frames("kerberos.ap_req_element && kerberos.crealm")?.len();
+        let decrypted =
+            capture.frames("dcerpc.auth_level == 6 && winreg.winreg_GetVersion.version == 5")?.len();
+        // It takes keys of SMB from NTLM alone: what is encrypted there stays so, RPC's ticket within it.
+        let is_encrypted = encryption == "required";
+        if (tickets, decrypted) < (if is_encrypted { (1, 0) } else { (2, 20) }) {
+            return Err(
+                format!("tshark opened {tickets} tickets and {decrypted} of 20 sealed replies").into()
+            );
+        }
+        found.push(format!(
+            "{frames} frames, {tickets} tickets and {decrypted} sealed replies decrypted, SMB encryption {encryption}"
+        ));
+    }
+    Ok(Outcome::Ran(found.join("; ")))
+}
+
 /// The exporter at our simulated host: both ends are ours. Without the password the calls stay sealed. A host without
 /// encryption of SMB, which would hide all else from tshark, too.
 fn collections(workspace: &Workspace) -> Result<String> {
@@ -69,13 +112,12 @@ fn collections(workspace: &Workspace) -> Result<String> {
     let (_simulator, host) = stage.simulator(&["--smb-encryption", "disabled"])?;
     let file = stage.path("collections.pcapng");
     let recorder = record(&file, host.port())?;
-    let target =
-        Target { name: "sim", address: host, account: stage::ACCOUNT, password_file: &password_file };
+    let target = Target { name: "sim", address: host, logon: stage::Logon::of_stage(&password_file) };
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let (mut exporter, address) = stage.exporter(any, "2s", &[target])?;
     stage::page_when_up(&mut exporter, address, "sim")?;
     exporter.end()?;
-    let capture = Capture { file, port: host.port(), protocol: SMB, password: "" };
+    let capture = Capture { file, port: host.port(), protocol: SMB, key: Key::None };
     capture.complete(recorder)?;
     let frames = capture.without_fault("")?;
     Ok(format!("{frames} frames of collections"))
@@ -92,7 +134,7 @@ pub(crate) fn call_backs(workspace: &Workspace) -> Result<Outcome> {
     let port = subscriber.port;
     let recorder = record(&file, port)?;
     subscriber.called(workspace)?;
-    let capture = Capture { file, port, protocol: "dcerpc", password: "" };
+    let capture = Capture { file, port, protocol: "dcerpc", key: Key::None };
     capture.complete(recorder)?;
     let mut found = Vec::new();
     for (what, filter, frames_min) in [
@@ -124,7 +166,15 @@ struct Capture<'a> {
     port: u16,
     /// What is on that port.
     protocol: &'static str,
-    password: &'a str,
+    key: Key<'a>,
+}
+
+/// What tshark decrypts with.
+enum Key<'a> {
+    None,
+    Password(&'a str),
+    /// Of the services, and so of the tickets that are made for them.
+    Keytab(&'a Path),
 }
 
 impl Capture<'_> {
@@ -159,8 +209,14 @@ impl Capture<'_> {
     fn frames(&self, filter: &str) -> Result<Vec<String>> {
         let mut command = Command::new("tshark");
         command.args(["-d", &format!("tcp.port=={},{}", self.port, self.protocol)]);
-        if !self.password.is_empty() {
-            command.args(["-o", &format!("ntlmssp.nt_password:{}", self.password)]);
+        match self.key {
+            Key::None => {}
+            Key::Password(password) => {
+                command.args(["-o", &format!("ntlmssp.nt_password:{password}")]);
+            }
+            Key::Keytab(file) => {
+                command.args(["-o", "kerberos.decrypt:TRUE", "-K"]).arg(file);
+            }
         }
         command.arg("-r").arg(&self.file).args(["-Y", filter]);
         Ok(capture(&mut command)?.lines().map(str::to_owned).collect())

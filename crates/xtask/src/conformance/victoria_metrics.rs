@@ -26,8 +26,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let password_file = stage.password_file()?;
     // Its values stand still, so that a scrape and a push say the same.
     let (_simulator, host) = stage.simulator(&["--clock", "2026-11-01T12:00:00Z"])?;
-    let target =
-        Target { name: "sim", address: host, account: stage::ACCOUNT, password_file: &password_file };
+    let target = Target { name: "sim", address: host, logon: stage::Logon::of_stage(&password_file) };
     let database = SocketAddr::from(([127, 0, 0, 1], free_port()?));
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let configuration = stage::configuration_of(any, "1s", &[target])

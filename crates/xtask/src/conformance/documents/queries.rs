@@ -107,8 +107,7 @@ fn names(query: &str) -> impl Iterator<Item = &str> {
 fn known_names(stage: &Stage<'_>) -> Result<BTreeSet<String>> {
     let password_file = stage.password_file()?;
     let (_simulator, host) = stage.simulator(&[])?;
-    let target =
-        Target { name: "documents", address: host, account: stage::ACCOUNT, password_file: &password_file };
+    let target = Target { name: "documents", address: host, logon: stage::Logon::of_stage(&password_file) };
     let listen: SocketAddr = LISTEN.parse()?;
     let (mut exporter, address) = stage.exporter(listen, "5s", &[target])?;
     stage::page_when_up(&mut exporter, address, "documents")?;

@@ -124,8 +124,7 @@ impl Scraped {
     fn start(stage: &Stage<'_>, naming: &str, more: &str) -> Result<Self> {
         let password_file = stage.password_file()?;
         let (simulator, host) = stage.simulator(&[])?;
-        let target =
-            Target { name: HOST, address: host, account: stage::ACCOUNT, password_file: &password_file };
+        let target = Target { name: HOST, address: host, logon: stage::Logon::of_stage(&password_file) };
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let configuration = stage::configuration_of(any, "1s", &[target]);
         let (mut exporter, exporter_address) =
