@@ -107,22 +107,19 @@ impl World {
 }
 
 fn ask_with(broker: &Broker, host: &str, waiter: &Waiter) -> CredentialAnswer {
-    let target = TargetInfo {
-        name: host.to_owned(),
-        host: host.to_owned(),
-        port: None,
-        identity: "corp".to_owned(),
-        service_principal: None,
-    };
-    broker.acquire(&CredentialRequest { configured: Some(&target), host, identity: "corp" }, waiter)
+    ask_reached(broker, host, host, waiter)
 }
 
 fn ask(broker: &Broker, host: &str) -> CredentialAnswer {
     ask_with(broker, host, &Waiter::new(|| {}))
 }
 
-/// Asks as a plugin does that was given `host` and reached `address`.
 fn ask_at(broker: &Broker, host: &str, address: &str) -> CredentialAnswer {
+    ask_reached(broker, host, address, &Waiter::new(|| {}))
+}
+
+/// Asks as a plugin does that was given `host` and reached `address`.
+fn ask_reached(broker: &Broker, host: &str, address: &str, waiter: &Waiter) -> CredentialAnswer {
     let target = TargetInfo {
         name: host.to_owned(),
         host: host.to_owned(),
@@ -130,8 +127,7 @@ fn ask_at(broker: &Broker, host: &str, address: &str) -> CredentialAnswer {
         identity: "corp".to_owned(),
         service_principal: None,
     };
-    let request = CredentialRequest { configured: Some(&target), host: address, identity: "corp" };
-    broker.acquire(&request, &Waiter::new(|| {}))
+    broker.acquire(&CredentialRequest { configured: Some(&target), host: address, identity: "corp" }, waiter)
 }
 
 fn lease(broker: &Broker, host: &str) -> Lease {

@@ -56,7 +56,7 @@ pub struct AccountPassword {
 /// caches are replaced when their tickets are renewed.
 #[derive(Clone, Debug)]
 pub struct Tickets {
-    /// Whose they are, for people.
+    /// The account that they were issued to.
     pub principal: String,
     /// The cache's name, `MEMORY:` and more.
     pub cache: String,
