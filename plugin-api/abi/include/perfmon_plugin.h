@@ -263,6 +263,12 @@ typedef int32_t perfmon_status;
    libgssapi_krb5.so.2; the user name is the principal's, the domain its realm. It lives as long as the lease, and is
    kept after that until its tickets end or others replace it. REJECTED says that the host does not take them. */
 #define PERFMON_CREDENTIAL_KIND_KERBEROS 2
+/* For Kerberos where that library is absent: the plugin asks a KDC for tickets at each logon. The secret of the first
+   is the principal's password, that of the second `TYPE:HEX`: the number of the encryption type (RFC 3961) and the
+   principal's key in hexadecimal. KDCs are in the files that KRB5_CONFIG names. REJECTED and the others say what a KDC
+   says of the secret; a host that does not take a ticket is no such answer. */
+#define PERFMON_CREDENTIAL_KIND_KERBEROS_PASSWORD 3
+#define PERFMON_CREDENTIAL_KIND_KERBEROS_KEY 4
 /* Tickets with RC4 may be used, besides those with AES. */
 #define PERFMON_CREDENTIAL_ALLOWS_RC4 1
 
@@ -614,7 +620,7 @@ typedef struct perfmon_credential_lease {
     perfmon_bytes secret_host;
     uint32_t reason;         /* with DENIED: PERFMON_REASON_... */
     uint32_t retry_after_ms; /* with WAIT: retry after this time even without wake() */
-    perfmon_str service_host; /* KERBEROS: the service to log on to; empty: the service's class and the host's name */
+    perfmon_str service_host; /* the KERBEROS kinds: the service to log on to; empty: its class and the host's name */
     uint32_t flags;          /* KERBEROS: PERFMON_CREDENTIAL_ALLOWS_RC4 or 0 */
     uint32_t reserved;
 } perfmon_credential_lease;

@@ -34,6 +34,10 @@ pub enum CredentialKind {
     Password,
     /// Realm, name of the principal, and the name of a credential cache in the memory of this process.
     Kerberos,
+    /// Realm, name of the principal, and password, for Kerberos without the library of the system.
+    KerberosPassword,
+    /// The same with a key of a keytab, as `TYPE:HEX`.
+    KerberosKey,
 }
 
 /// Secret bytes, which are never printed.

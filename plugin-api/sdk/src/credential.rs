@@ -42,7 +42,7 @@ impl Credential {
         self.0.allows_rc4
     }
 
-    /// The password, or the name of a cache of Kerberos tickets, by [`Credential::kind`].
+    /// The password, the name of a cache of Kerberos tickets, or a key, by [`Credential::kind`].
     #[must_use]
     pub fn secret(&self) -> &str {
         &self.0.secret

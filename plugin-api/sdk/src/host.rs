@@ -370,6 +370,8 @@ fn copied(lease: &CredentialLease) -> Result<Option<Lease>, Malformed> {
     let kind = match lease.kind {
         raw::CREDENTIAL_KIND_PASSWORD => CredentialKind::Password,
         raw::CREDENTIAL_KIND_KERBEROS => CredentialKind::Kerberos,
+        raw::CREDENTIAL_KIND_KERBEROS_PASSWORD => CredentialKind::KerberosPassword,
+        raw::CREDENTIAL_KIND_KERBEROS_KEY => CredentialKind::KerberosKey,
         _ => return Ok(None),
     };
     // SAFETY: the host keeps the strings of a lease until it is answered, which happens after this at the earliest.

@@ -52,6 +52,14 @@ impl<H> HostConnection<H> {
         }
     }
 
+    /// Binds other interfaces from now on, over a connection that has to be made for them.
+    pub fn use_service(&mut self, service: Service) {
+        if service.interfaces != self.service.interfaces {
+            self.kept = None;
+        }
+        self.service = service;
+    }
+
     /// Takes the connection, and opens the missing parts. A session that is taken and not put back is closed.
     ///
     /// # Errors If it cannot be opened.

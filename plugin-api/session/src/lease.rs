@@ -7,8 +7,8 @@ use std::net::IpAddr;
 
 use host_session::{SessionError, Verdict};
 use plugin_sdk::{Collection, Credential, CredentialKind, Failure, GeneralReason, Stage};
-use ssp::kerberos::EncryptionType;
-use ssp::{Credentials, Secret, Tickets};
+use ssp::kerberos::{EncryptionType, Key};
+use ssp::{Credentials, LongTermKey, Principal, Secret, Tickets};
 use tokio::time::{Instant, timeout_at};
 
 /// Credentials that are leased for one more logon over a session. Dropping it reports that the verdict is unknown.
@@ -42,6 +42,14 @@ pub(crate) async fn lease(
 /// The credentials of a lease, for a session.
 pub(crate) fn leased_credentials(credential: &Credential) -> Credentials {
     let secret = credential.secret();
+    let principal = |proof| {
+        Credentials::Principal(Principal {
+            realm: credential.domain().to_owned(),
+            username: credential.username().to_owned(),
+            proof,
+            service: credential.service().map(str::to_owned),
+        })
+    };
     match credential.kind() {
         CredentialKind::Password => {
             Credentials::new(credential.domain(), credential.username(), Secret::new(secret))
@@ -52,6 +60,12 @@ pub(crate) fn leased_credentials(credential: &Credential) -> Credentials {
             service: credential.service().map(str::to_owned),
             encryption_types: EncryptionType::permitted(credential.allows_rc4()),
         }),
+        CredentialKind::KerberosPassword => principal(LongTermKey::Password(Secret::new(secret))),
+        CredentialKind::KerberosKey => {
+            // A key that is none is of no type that is spoken, which the logon says.
+            let none = || Key { encryption_type: EncryptionType(0), bytes: Vec::new() };
+            principal(LongTermKey::Key(Key::from_text(secret).unwrap_or_else(none)))
+        }
     }
 }
 

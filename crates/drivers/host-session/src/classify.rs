@@ -32,22 +32,34 @@ pub(crate) fn reason_of(error: &crate::rpc_client::Error, stopped: Reason) -> Re
 
 /// What tickets have to do with it.
 fn of_tickets(error: &crate::rpc_client::Error) -> Option<Reason> {
-    use crate::rpc_client::Error;
-    let (Error::Security { source, .. } | Error::Rpc { source: dcerpc::Error::Security { source, .. }, .. }) =
-        error
-    else {
-        return None;
-    };
-    match source {
+    match of_security(error)? {
         ssp::Error::Kerberos(error) => Some(reason_of_kerberos(error.reason)),
+        ssp::Error::Kdc(error) if error.reason == kerberos::Reason::WrongPassword => {
+            Some(Reason::WrongCredentials)
+        }
+        ssp::Error::Kdc(error) => Some(reason_of_kerberos(error.reason)),
         ssp::Error::NoKerberos(_) => Some(Reason::NoKerberos),
         ssp::Error::EncryptionType { .. } => Some(Reason::EncryptionType),
         _ => None,
     }
 }
 
-/// Why there is no session by Kerberos. Only what a KDC says of a service, and what the host says, comes here: tickets of the
-/// identity itself are the exporter's business.
+fn of_security(error: &crate::rpc_client::Error) -> Option<&ssp::Error> {
+    use crate::rpc_client::Error;
+    match error {
+        Error::Security { source, .. }
+        | Error::Rpc { source: dcerpc::Error::Security { source, .. }, .. } => Some(source),
+        _ => None,
+    }
+}
+
+/// Whether it is the answer, or the silence, of a KDC that was asked with the account's own key.
+pub(crate) fn is_of_kdc(error: &crate::rpc_client::Error) -> bool {
+    matches!(of_security(error), Some(ssp::Error::Kdc(_)))
+}
+
+/// Why there is no session by Kerberos. With tickets, only what a KDC says of a service, and what the host says, comes here:
+/// those of the identity itself are the exporter's business.
 const fn reason_of_kerberos(reason: kerberos::Reason) -> Reason {
     use kerberos::Reason as Kerberos;
     match reason {

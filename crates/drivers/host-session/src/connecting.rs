@@ -85,7 +85,7 @@ impl<'a> Connecting<'a> {
         let before = self.running.as_ref().map_or(0, StageTimer::calls_before);
         let requests = self.requests(connection, before).await;
         self.end(requests);
-        let pipe = outcome?;
+        let pipe = outcome.map_err(|error| error.of_pipe(credentials))?;
         self.begin(Stage::Bind, requests);
         let security = self.security("cifs", credentials);
         let config = self.options.rpc.clone();
@@ -96,7 +96,8 @@ impl<'a> Connecting<'a> {
         let outcome = bound.await;
         let requests = self.requests(connection, requests).await;
         self.end(requests);
-        outcome.map_err(|error| SessionError::of_rpc(self.target, endpoint.stopped(), &error))
+        let failed = |error| SessionError::of_rpc(self.target, endpoint.stopped(), &error);
+        outcome.map_err(|error| failed(error).of_pipe(credentials))
     }
 
     /// The stage auth with credentials, else bind.

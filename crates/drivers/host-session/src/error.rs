@@ -7,7 +7,8 @@ use transport::{ConnectError, ConnectErrorKind, ConnectStage};
 use wire::{HResult, Win32Error};
 
 use crate::classify::{
-    reason_of, reason_of_hresult, reason_of_win32, recovery_of, recovery_of_hresult, recovery_of_win32,
+    is_of_kdc, reason_of, reason_of_hresult, reason_of_win32, recovery_of, recovery_of_hresult,
+    recovery_of_win32,
 };
 use crate::{Endpoint, Reason, Recovery, Stage, StageReport, Target, Verdict};
 
@@ -27,6 +28,8 @@ pub struct SessionError {
     pub hresult: Option<HResult>,
     /// Why the server refused to be bound.
     nak: Option<BindNakReason>,
+    /// What it means for the credentials, where the reason alone does not say.
+    verdict: Option<Verdict>,
     target: Target,
     detail: String,
 }
@@ -41,7 +44,7 @@ impl SessionError {
     ) -> Self {
         let detail = detail.into();
         let (stages, target) = (Vec::new(), target.clone());
-        Self { stage, reason, recovery, stages, hresult: None, nak: None, target, detail }
+        Self { stage, reason, recovery, stages, hresult: None, nak: None, verdict: None, target, detail }
     }
 
     pub(crate) fn of_connect(error: &ConnectError) -> Self {
@@ -79,7 +82,8 @@ impl SessionError {
             }
             _ => None,
         };
-        Self { nak, ..Self::new(target, stage, reason, recovery_of(error), chain(error)) }
+        let verdict = is_of_kdc(error).then(|| reason.verdict().unwrap_or(Verdict::Unknown));
+        Self { nak, verdict, ..Self::new(target, stage, reason, recovery_of(error), chain(error)) }
     }
 
     /// The error of a call without an answer, or with a fault. `endpoint` is where the call was sent; the message
@@ -123,8 +127,25 @@ impl SessionError {
 
     /// A host that refuses a ticket says what it says to a wrong password, and the password was not asked for.
     pub(crate) fn of_credentials(mut self, credentials: &Credentials) -> Self {
-        if matches!(credentials, Credentials::Tickets(_)) && self.reason == Reason::WrongCredentials {
+        let is_by_key = matches!(credentials, Credentials::Principal(_));
+        let is_by_ticket = is_by_key || matches!(credentials, Credentials::Tickets(_));
+        if is_by_ticket && self.verdict.is_none() && self.reason == Reason::WrongCredentials {
             self.reason = Reason::KeyVersion;
+        }
+        // The KDC took the account's key; whatever a host says of the account withholds it from no other.
+        if is_by_key
+            && self.verdict.is_none()
+            && !matches!(self.reason.verdict(), None | Some(Verdict::Unsuitable))
+        {
+            self.verdict = Some(Verdict::Accepted);
+        }
+        self
+    }
+
+    /// The same for a pipe, which has a logon of its own: what no KDC said of a key says nothing of it.
+    pub(crate) fn of_pipe(mut self, credentials: &Credentials) -> Self {
+        if matches!(credentials, Credentials::Principal(_)) {
+            self.verdict.get_or_insert(Verdict::Unknown);
         }
         self
     }
@@ -184,7 +205,7 @@ impl SessionError {
     /// What the failure means for the credentials.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        match self.reason.verdict() {
+        match self.verdict.or_else(|| self.reason.verdict()) {
             Some(verdict) => verdict,
             None if self.stage > Stage::Auth => Verdict::Accepted,
             None => Verdict::Unknown,

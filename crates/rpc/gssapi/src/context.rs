@@ -254,11 +254,9 @@ pub struct Keys {
     pub session_key: Vec<u8>,
     #[zeroize(skip)]
     pub send_sequence: u64,
+    /// Nothing where only the first message tells.
     #[zeroize(skip)]
-    pub receive_sequence: u64,
-    /// Seconds since 1970 when the ticket ends.
-    #[zeroize(skip)]
-    pub end: u32,
+    pub receive_sequence: Option<u64>,
 }
 
 /// A name, which ends with this value.
@@ -425,8 +423,7 @@ impl Context {
             key: bytes(&Buffer { length: key.length as usize, value: key.data }),
             session_key: core::mem::take(&mut *session_key),
             send_sequence: context.send_sequence,
-            receive_sequence: context.receive_sequence,
-            end: context.end_time,
+            receive_sequence: Some(context.receive_sequence),
         };
         // SAFETY: the structure is the library's and is not used again; it wipes the keys.
         unsafe { (functions.gss_krb5_free_lucid_sec_context)(&raw mut minor, lucid) };

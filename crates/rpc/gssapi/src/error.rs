@@ -52,11 +52,18 @@ pub enum Reason {
     Other,
 }
 
+/// What the library calls `ERROR_TABLE_BASE_krb5`.
+const BASE: i32 = -1_765_328_384;
+
 impl Reason {
+    /// The number that a KDC or a host wrote into `KRB-ERROR`.
+    #[must_use]
+    pub const fn of_rfc4120(code: i32) -> Self {
+        Self::of(code.wrapping_add(BASE))
+    }
+
     /// RFC 4120 7.5.9, and codes of the library's own.
     const fn of(code: i32) -> Self {
-        // What `ERROR_TABLE_BASE_krb5` is.
-        const BASE: i32 = -1_765_328_384;
         const NO_ENTRY: i32 = 2;
         const ACCESS: i32 = 13;
         match code.wrapping_sub(BASE) {

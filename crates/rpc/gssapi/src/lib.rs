@@ -5,6 +5,7 @@
 //! | `library` | the functions, as the headers `gssapi_krb5.h`, `gssapi_ext.h` and `krb5.h` declare them |
 //! | `ticket` | ticket-granting tickets: by a password or a keytab, or from another cache, into a cache in memory |
 //! | `context` | security contexts of GSS-API ([RFC 2743]), which use such a cache, or a keytab on the other side |
+//! | `keytab` | keys of a keytab, for logons without the library |
 //! | `error` | what a KDC or the library says, and which of a few reasons that is |
 //!
 //! Every call of `ticket`, and the first step of a client's context, may wait for a KDC for as long as the library likes.
@@ -17,11 +18,13 @@
 
 mod context;
 mod error;
+mod keytab;
 mod library;
 mod ticket;
 
 pub use self::context::{Acceptor, Initiator, Keys, Leg, Options, Protection, Protocol, Reference};
 pub use self::error::{Error, Reason};
+pub use self::keytab::Key;
 pub use self::library::{Kerberos, LoadError, read_first};
 pub use self::ticket::{Cache, Origin, Ticket};
 
@@ -39,6 +42,9 @@ impl EncryptionType {
     /// The strong ones, the preferred first.
     pub const STRONG: [Self; 4] =
         [Self::AES256_SHA384, Self::AES128_SHA256, Self::AES256_SHA1, Self::AES128_SHA1];
+
+    /// What is spoken where there is no library.
+    pub const WITHOUT_LIBRARY: [Self; 2] = [Self::AES256_SHA1, Self::AES128_SHA1];
 
     /// The strong ones, and after them RC4 where it is allowed.
     #[must_use]

@@ -18,14 +18,18 @@ use crate::{
     ServerInfo, Step, Usage, kerberos,
 };
 
-/// Begins an authentication as a client. With tickets this may wait for a KDC, however long; no step waits then.
+/// Begins an authentication as a client. By Kerberos this may wait for a KDC, however long; no step waits then.
 ///
 /// # Errors
-/// When the credentials cannot be used, or are not for the mechanism.
+/// When the credentials cannot be used, or are not for the mechanism. A principal is [`kerberos::client_asking`]'s.
 pub fn client(credentials: &Credentials, options: ClientOptions) -> Result<Box<dyn SecurityContext>, Error> {
     match credentials {
         Credentials::Password(account) => ntlm_client(account, options),
         Credentials::Tickets(tickets) => kerberos::client(tickets, &options),
+        Credentials::Principal(_) => {
+            let reason = "somebody has to carry questions to its KDC";
+            Err(Error::InvalidCredentials { field: "principal", reason })
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use gssapi::EncryptionType;
+use gssapi::{EncryptionType, Key};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::Error;
@@ -29,11 +29,13 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What a client proves itself with: a password by NTLM, tickets by Kerberos.
+/// What a client proves itself with: a password by NTLM, the others by Kerberos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credentials {
     Password(AccountPassword),
     Tickets(Tickets),
+    /// Where the library of the system is absent.
+    Principal(Principal),
 }
 
 impl Credentials {
@@ -74,6 +76,24 @@ impl PartialEq for Tickets {
 }
 
 impl Eq for Tickets {}
+
+/// An account of Kerberos without a cache: its tickets are asked for at each logon, and forgotten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Principal {
+    pub realm: String,
+    /// The name without the realm.
+    pub username: String,
+    pub proof: LongTermKey,
+    /// The service to authenticate to, as [`Tickets::service`] has it.
+    pub service: Option<String>,
+}
+
+/// What a principal and its KDC share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LongTermKey {
+    Password(Secret),
+    Key(Key),
+}
 
 /// The key of one authentication, of 16 to 32 bytes. Erased when dropped; prints as `***`.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]

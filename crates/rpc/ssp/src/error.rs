@@ -88,6 +88,9 @@ pub enum Error {
     /// What a KDC or the library of the system says.
     #[error(transparent)]
     Kerberos(#[from] gssapi::Error),
+    /// A KDC, or the network before it, refuses the account's own key or gives no ticket with it.
+    #[error(transparent)]
+    Kdc(gssapi::Error),
     /// A session whose key is of a type that is not spoken here.
     #[error("the session's key is of type {name}, which is not spoken here")]
     EncryptionType {

@@ -39,7 +39,6 @@
 // The clock of an authentication is that of `sspi` or of Kerberos' library; nothing here reads it.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
-mod accounts;
 mod client;
 mod context;
 mod credentials;
@@ -53,15 +52,16 @@ mod server;
 mod session;
 mod spnego;
 
-pub use self::accounts::{Accounts, Outcome};
 pub use self::client::client;
 pub use self::context::{
     Account, ClientOptions, ImpersonationLevel, Mechanism, Message, OsVersion, Peer, Protection,
     SecurityContext, ServerInfo, Step, Usage,
 };
-pub use self::credentials::{AccountPassword, Credentials, Secret, SessionKey, Tickets};
+pub use self::credentials::{
+    AccountPassword, Credentials, LongTermKey, Principal, Secret, SessionKey, Tickets,
+};
 pub use self::error::Error;
 pub use self::message::NegotiateFlags;
-pub use self::server::{ServerOptions, server, server_of_anybody};
+pub use self::server::{Accounts, Outcome, ServerOptions, server, server_of_anybody};
 pub use self::session::{Session, Side};
 pub use self::spnego::server_hint;

@@ -1,12 +1,13 @@
-//! The only module that calls `sspi`.
+//! With `kerberos::kdc` the only module that calls `sspi`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sspi::negotiate::ProtocolConfig;
+use sspi::network_client::NetworkClient;
 use sspi::{
     AuthIdentity, AuthIdentityBuffers, BufferType, ClientRequestFlags, CredentialUse, CredentialsBuffers,
-    DataRepresentation, EncryptionFlags, Negotiate, NegotiateConfig, NegotiatedProtocol, Ntlm,
-    SecurityBuffer, SecurityBufferFlags, SecurityBufferRef, SecurityStatus, ServerRequestFlags, Sspi,
+    DataRepresentation, EncryptionFlags, Negotiate, NegotiateConfig, NegotiatedProtocol, NetworkRequest,
+    Ntlm, SecurityBuffer, SecurityBufferFlags, SecurityBufferRef, SecurityStatus, ServerRequestFlags, Sspi,
     SspiImpl, Username,
 };
 use tracing::Dispatch;
@@ -87,11 +88,13 @@ impl Package {
         token: &[u8],
     ) -> Result<Answer, Error> {
         let identity = identity(account);
+        let requirements = requirements(usage);
+        let wanted = Wanted { requirements, target_name, network: &NoNetwork };
         quietly(|| match &mut self.inner {
-            Inner::Ntlm(ntlm) => initialize(&mut **ntlm, Some(identity), usage, target_name, token),
+            Inner::Ntlm(ntlm) => initialize(&mut **ntlm, Some(identity), &wanted, token),
             Inner::Negotiate(negotiate) => {
                 let handle = Some(CredentialsBuffers::AuthIdentity(identity));
-                initialize(&mut **negotiate, handle, usage, target_name, token)
+                initialize(&mut **negotiate, handle, &wanted, token)
             }
             Inner::Anonymous(_) | Inner::WithoutKeys(_) => Err(out_of_sequence()),
         })
@@ -220,7 +223,7 @@ impl Package {
 
 /// Runs a call without a `tracing` subscriber, since `sspi` puts tokens and messages in the clear into its spans;
 /// and where its readers panic on a peer's token, makes that an error. The context is not used again after one.
-fn quietly<T>(call: impl FnOnce() -> sspi::Result<T>) -> sspi::Result<T> {
+pub(crate) fn quietly<T>(call: impl FnOnce() -> sspi::Result<T>) -> sspi::Result<T> {
     with_default(&Dispatch::none(), || catch_unwind(AssertUnwindSafe(call))).unwrap_or_else(|_| {
         Err(sspi::Error::new(sspi::ErrorKind::InternalError, "the authentication package panicked"))
     })
@@ -277,33 +280,53 @@ fn negotiate_config() -> NegotiateConfig {
     NegotiateConfig::new(Box::new(ntlm), Some("ntlm,!kerberos,!pku2u".to_owned()), String::new())
 }
 
-fn initialize<P: Sspi + SspiImpl>(
-    package: &mut P,
-    mut handle: P::CredentialsHandle,
-    usage: Usage,
-    target_name: &str,
-    token: &[u8],
-) -> sspi::Result<Answer> {
-    let mut requirements = ClientRequestFlags::INTEGRITY
+/// What a client asks for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) requirements: ClientRequestFlags,
+    pub(crate) target_name: &'a str,
+    /// By which a KDC is asked.
+    pub(crate) network: &'a dyn NetworkClient,
+}
+
+pub(crate) fn requirements(usage: Usage) -> ClientRequestFlags {
+    let requirements = ClientRequestFlags::INTEGRITY
         | ClientRequestFlags::CONFIDENTIALITY
         | ClientRequestFlags::MUTUAL_AUTH
         | ClientRequestFlags::SEQUENCE_DETECT
         | ClientRequestFlags::REPLAY_DETECT;
-    if usage == Usage::Rpc {
-        requirements |= ClientRequestFlags::USE_DCE_STYLE;
+    match usage {
+        Usage::Smb => requirements,
+        Usage::Rpc => requirements | ClientRequestFlags::USE_DCE_STYLE,
     }
+}
+
+// For NTLM.
+struct NoNetwork;
+
+impl NetworkClient for NoNetwork {
+    fn send(&self, _: &NetworkRequest) -> sspi::Result<Vec<u8>> {
+        Err(out_of_sequence())
+    }
+}
+
+pub(crate) fn initialize<P: Sspi + SspiImpl>(
+    package: &mut P,
+    mut handle: P::CredentialsHandle,
+    wanted: &Wanted<'_>,
+    token: &[u8],
+) -> sspi::Result<Answer> {
     let mut input = [SecurityBuffer::new(token.to_vec(), BufferType::Token)];
     let mut output = [SecurityBuffer::new(Vec::new(), BufferType::Token)];
     let result = {
         let mut builder = package
             .initialize_security_context()
             .with_credentials_handle(&mut handle)
-            .with_context_requirements(requirements)
+            .with_context_requirements(wanted.requirements)
             .with_target_data_representation(DataRepresentation::Native)
-            .with_target_name(target_name)
+            .with_target_name(wanted.target_name)
             .with_input(&mut input)
             .with_output(&mut output);
-        package.initialize_security_context_impl(&mut builder)?.resolve_to_result()?
+        package.initialize_security_context_impl(&mut builder)?.resolve_with_client(wanted.network)?
     };
     let [SecurityBuffer { buffer: token, .. }] = output;
     Ok(Answer { token, is_done: result.status == SecurityStatus::Ok })

@@ -169,6 +169,32 @@ impl<'a> NegTokenResp<'a> {
     }
 }
 
+/// RFC 4120 5.9.1: the number in a `KRB-ERROR`, which a KDC answers with, or a host in place of its token. `None` where
+/// `message` is something else.
+pub(crate) fn kerberos_error(message: &[u8]) -> Option<i32> {
+    const NAME: &str = "KRB-ERROR";
+    const ERROR: &[u8] = &[3, 0];
+    const KRB_ERROR: u8 = 0x7e;
+    const INTEGER: u8 = 0x02;
+    let mut src = ReadCursor::new(message);
+    if message.first() == Some(&APPLICATION) {
+        src = take(&mut src, NAME, APPLICATION).ok()?;
+        take(&mut src, NAME, OBJECT_IDENTIFIER).ok()?;
+        src = ReadCursor::new(src.remaining().strip_prefix(ERROR)?);
+    }
+    let mut choice = take(&mut src, NAME, KRB_ERROR).ok()?;
+    let mut fields = take(&mut choice, NAME, SEQUENCE).ok()?;
+    while let Some(&tag) = fields.remaining().first() {
+        let mut field = take(&mut fields, NAME, tag).ok()?;
+        if tag == CONTEXT + 6 {
+            let number = take(&mut field, NAME, INTEGER).ok()?.remaining();
+            let is_short = (1..=4).contains(&number.len());
+            return is_short.then(|| number.iter().fold(0, |code, &octet| code << 8 | i32::from(octet)));
+        }
+    }
+    None
+}
+
 /// The object identifier 1.3.6.1.5.5.2.
 const SPNEGO: &[u8] = &[0x2b, 6, 1, 5, 5, 2];
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ssp::kerberos::{EncryptionType, Key};
 use ssp::{
     Accounts, ClientOptions, Credentials, Mechanism, Outcome, Secret, SecurityContext, ServerOptions, Step,
     Usage,
@@ -14,6 +15,9 @@ use crate::input::Input;
 pub fn tokens(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mode = input.byte();
+    if mode & 8 != 0 {
+        return keytab(input.chunk().unwrap_or_default());
+    }
     let mechanism = if mode & 1 == 0 { Mechanism::Ntlm } else { Mechanism::Negotiate };
     let usage = if mode & 2 == 0 { Usage::Smb } else { Usage::Rpc };
     let is_server = mode & 4 == 0;
@@ -36,6 +40,16 @@ pub fn tokens(bytes: &[u8]) {
             }
             Err(_) => return check_refused(context.as_mut(), token),
         }
+    }
+}
+
+/// A key of a keytab is one of the principal that was asked for, and its text says the same.
+fn keytab(content: &[u8]) {
+    let types = &EncryptionType::WITHOUT_LIBRARY;
+    if let Ok(key) = Key::of_keytab(content, "svc@PEERS.EXAMPLE", types) {
+        assert!(types.contains(&key.encryption_type));
+        assert!(content.windows(17).any(|window| window == b"\0\x0dPEERS.EXAMPLE\0\x03"));
+        assert_eq!(Key::from_text(&key.to_text()), Some(key));
     }
 }
 

@@ -81,6 +81,8 @@ fn lend(answer: &mut raw::CredentialLease, answer_of_host: LeaseAnswer) -> i32 {
             answer.kind = match lease.lease.kind {
                 CredentialKind::Password => raw::CREDENTIAL_KIND_PASSWORD,
                 CredentialKind::Kerberos => raw::CREDENTIAL_KIND_KERBEROS,
+                CredentialKind::KerberosPassword => raw::CREDENTIAL_KIND_KERBEROS_PASSWORD,
+                CredentialKind::KerberosKey => raw::CREDENTIAL_KIND_KERBEROS_KEY,
             };
             answer.domain_host = Str::of(&lease.lease.domain);
             answer.username_host = Str::of(&lease.lease.username);

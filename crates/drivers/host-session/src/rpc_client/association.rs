@@ -304,7 +304,9 @@ async fn new_machine(
         Some(Security { credentials, mechanism, target_name, level, impersonation }) => {
             let (service, mechanism) = match (credentials, mechanism) {
                 // Its third leg has no answer, which SPNEGO would wait for.
-                (Credentials::Tickets(_), _) => (AuthService::GSS_KERBEROS, Mechanism::Kerberos),
+                (Credentials::Tickets(_) | Credentials::Principal(_), _) => {
+                    (AuthService::GSS_KERBEROS, Mechanism::Kerberos)
+                }
                 (_, Mechanism::Ntlm) => (AuthService::WINNT, Mechanism::Ntlm),
                 (_, Mechanism::Negotiate) => (AuthService::GSS_NEGOTIATE, Mechanism::Negotiate),
                 _ => return Err(Error::Protocol { operation, reason: "the mechanism is unknown to RPC" }),

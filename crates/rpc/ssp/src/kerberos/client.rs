@@ -1,21 +1,18 @@
+use std::sync::Arc;
+
 use gssapi::{Initiator, Kerberos, Leg};
 
-use super::session::{Established, State};
+use super::kdc::{AskKdc, Asking};
+use super::session::{Established, Initiate, State};
 use crate::spnego::{NegState, NegTokenInit, NegTokenResp};
 use crate::{
-    ClientOptions, Error, ImpersonationLevel, Mechanism, Message, Peer, Protection, SecurityContext,
-    SessionKey, Side, Step, Tickets, Usage,
+    ClientOptions, Error, ImpersonationLevel, Mechanism, Message, Peer, Principal, Protection,
+    SecurityContext, SessionKey, Side, Step, Tickets, Usage,
 };
 
 /// A client's side, after its first leg: that one may wait for a KDC, and no other does.
 pub(crate) fn client(tickets: &Tickets, options: &ClientOptions) -> Result<Box<dyn SecurityContext>, Error> {
-    let in_spnego = match options.mechanism {
-        Mechanism::Kerberos => false,
-        Mechanism::Negotiate => true,
-        Mechanism::Ntlm => {
-            return Err(Error::InvalidCredentials { field: "tickets", reason: "NTLM takes a password" });
-        }
-    };
+    let in_spnego = is_in_spnego(options.mechanism, "tickets")?;
     let wanted = gssapi::Options {
         dce_style: options.usage == Usage::Rpc,
         identify: options.impersonation == ImpersonationLevel::Identify,
@@ -23,7 +20,44 @@ pub(crate) fn client(tickets: &Tickets, options: &ClientOptions) -> Result<Box<d
     let library = Kerberos::of_the_system()?;
     let types = &tickets.encryption_types;
     let service = tickets.service.as_ref().unwrap_or(&options.target_name);
-    let mut initiator = Initiator::new(library, &tickets.cache, service, types, wanted)?;
+    begin(Initiator::new(library, &tickets.cache, service, types, wanted)?, in_spnego)
+}
+
+/// Begins an authentication as a client without the library of the system: a KDC is asked, and no step asks one again.
+///
+/// # Errors
+/// What the KDC says, or that it cannot be reached.
+pub fn client_asking(
+    principal: &Principal,
+    options: &ClientOptions,
+    network: Arc<dyn AskKdc>,
+) -> Result<Box<dyn SecurityContext>, Error> {
+    let in_spnego = is_in_spnego(options.mechanism, "principal")?;
+    begin(Asking::new(principal, options, network)?, in_spnego)
+}
+
+fn is_in_spnego(mechanism: Mechanism, field: &'static str) -> Result<bool, Error> {
+    match mechanism {
+        Mechanism::Kerberos => Ok(false),
+        Mechanism::Negotiate => Ok(true),
+        Mechanism::Ntlm => Err(Error::InvalidCredentials { field, reason: "NTLM takes a password" }),
+    }
+}
+
+impl Initiate for Initiator {
+    fn step(&mut self, token: &[u8]) -> Result<Leg, Error> {
+        Ok(self.step(token)?)
+    }
+
+    fn into_protection(self) -> Result<gssapi::Protection, Error> {
+        Ok(self.into_protection()?)
+    }
+}
+
+fn begin<I: Initiate + 'static>(
+    mut initiator: I,
+    in_spnego: bool,
+) -> Result<Box<dyn SecurityContext>, Error> {
     let Leg::Continue(first) = initiator.step(&[])? else {
         return Err(Error::UnexpectedToken { reason: "the context is established without its server" });
     };
@@ -35,15 +69,15 @@ pub(crate) fn client(tickets: &Tickets, options: &ClientOptions) -> Result<Box<d
     }))
 }
 
-struct Client {
+struct Client<I> {
     in_spnego: bool,
     signs_headers: bool,
     /// The token that is sent first.
     first: Option<Vec<u8>>,
-    state: State<Initiator>,
+    state: State<I>,
 }
 
-impl Client {
+impl<I> Client<I> {
     /// The token of Kerberos within SPNEGO's, and the server's signature of the list.
     fn unwrapped<'a>(&self, token: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>), Error> {
         if !self.in_spnego {
@@ -74,7 +108,7 @@ impl Client {
     }
 }
 
-impl SecurityContext for Client {
+impl<I: Initiate> SecurityContext for Client<I> {
     fn step(&mut self, token: &[u8]) -> Result<Step, Error> {
         // If the step returns early, the context has failed.
         let State::Running(mut initiator) = core::mem::replace(&mut self.state, State::Failed) else {

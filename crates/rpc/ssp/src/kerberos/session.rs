@@ -2,7 +2,7 @@
 //! Samba's layout): header and trailer are signed in the clear, the body is sealed in place, and everything else stands in
 //! the signature.
 
-use gssapi::{Keys, Protocol, Reference};
+use gssapi::{Keys, Leg, Protocol, Reference};
 
 use super::cipher::{BLOCK, CHECKSUM_MAX, Code, Key, Purpose, Sealing, Text};
 use crate::crypto::is_same;
@@ -26,6 +26,8 @@ pub(super) struct Session {
     send: Direction,
     receive: Direction,
     checksum_len: usize,
+    /// The other side's first message tells its number.
+    learns: bool,
 }
 
 /// INVARIANT: `sequence` is that of the next message.
@@ -50,11 +52,13 @@ impl Session {
             let flags = subkey | SENT_BY_ACCEPTOR;
             Direction::new(&key, Purpose::AcceptorSeal, Purpose::AcceptorSign, flags, sequence)
         };
+        let first = keys.receive_sequence.unwrap_or_default();
         let (send, receive) = match side {
-            Side::Client => (of_initiator(keys.send_sequence)?, of_acceptor(keys.receive_sequence)?),
-            Side::Server => (of_acceptor(keys.send_sequence)?, of_initiator(keys.receive_sequence)?),
+            Side::Client => (of_initiator(keys.send_sequence)?, of_acceptor(first)?),
+            Side::Server => (of_acceptor(keys.send_sequence)?, of_initiator(first)?),
         };
-        Ok(Self { send, receive, checksum_len: key.checksum_len() })
+        let learns = keys.receive_sequence.is_none();
+        Ok(Self { send, receive, checksum_len: key.checksum_len(), learns })
     }
 
     pub(super) const fn signature_len(&self, protection: Protection) -> usize {
@@ -78,11 +82,12 @@ impl Session {
     /// Checks a message, and decrypts it.
     pub(super) fn unwrap(&mut self, message: Message<'_>) -> Result<(), Error> {
         let Message { protection, header, body, trailer, signature } = message;
+        self.learn(signature);
         match protection {
             Protection::Integrity => self.verify(&[header, body, trailer], signature)?,
             Protection::Privacy => self.unseal(header, body, trailer, signature)?,
         }
-        self.receive.advance();
+        self.received();
         Ok(())
     }
 
@@ -94,9 +99,23 @@ impl Session {
     }
 
     fn check_mech_list(&mut self, list: &[u8], signature: &[u8]) -> Result<(), Error> {
+        self.learn(signature);
         self.verify(&[list], signature)?;
-        self.receive.advance();
+        self.received();
         Ok(())
+    }
+
+    const fn received(&mut self) {
+        self.receive.advance();
+        self.learns = false;
+    }
+
+    fn learn(&mut self, signature: &[u8]) {
+        if self.learns
+            && let Some(sequence) = signature.get(8..).and_then(|rest| rest.first_chunk())
+        {
+            self.receive.sequence = u64::from_be_bytes(*sequence);
+        }
     }
 
     fn sign(&self, parts: &[&[u8]], signature: &mut [u8]) {
@@ -326,6 +345,14 @@ impl Established {
     }
 }
 
+/// Who makes the tokens of a client.
+pub(super) trait Initiate: Send + Sized {
+    fn step(&mut self, token: &[u8]) -> Result<Leg, Error>;
+
+    /// What protects messages after the last token.
+    fn into_protection(self) -> Result<gssapi::Protection, Error>;
+}
+
 /// Where a context is.
 pub(super) enum State<R> {
     Running(R),
@@ -382,7 +409,7 @@ mod tests {
     use super::*;
 
     /// Both sides of one context, as if a KDC had made its key.
-    fn pair(encryption_type: EncryptionType) -> (Session, Session) {
+    fn pair(encryption_type: EncryptionType, first_of_client: Option<u64>) -> (Session, Session) {
         let len = match encryption_type {
             EncryptionType::AES128_SHA1 | EncryptionType::AES128_SHA256 => 16,
             _ => 32,
@@ -394,9 +421,11 @@ mod tests {
             session_key: (0..len).collect(),
             send_sequence,
             receive_sequence,
-            end: 0,
         };
-        (Session::new(&keys(7, 9), Side::Client).unwrap(), Session::new(&keys(9, 7), Side::Server).unwrap())
+        (
+            Session::new(&keys(7, Some(9)), Side::Client).unwrap(),
+            Session::new(&keys(9, first_of_client), Side::Server).unwrap(),
+        )
     }
 
     fn sealed(session: &mut Session, header: &[u8], body: &mut [u8], trailer: &[u8]) -> Vec<u8> {
@@ -410,12 +439,13 @@ mod tests {
         #[test]
         fn what_one_side_seals_the_other_opens_once_and_unchanged_alone(
             which in 0..4_usize,
+            is_first_known in any::<bool>(),
             header in proptest::collection::vec(any::<u8>(), 1..32),
             body in proptest::collection::vec(any::<u8>(), 0..80),
             trailer in proptest::collection::vec(any::<u8>(), 0..16),
             (position, bit) in (any::<prop::sample::Index>(), 0..8_u32),
         ) {
-            let (mut client, mut server) = pair(EncryptionType::STRONG[which]);
+            let (mut client, mut server) = pair(EncryptionType::STRONG[which], is_first_known.then_some(7));
             let mut text = body.clone();
             let mut signature = sealed(&mut client, &header, &mut text, &trailer);
             let message = [&header[..], &text, &trailer, &signature].concat();
@@ -451,7 +481,7 @@ mod tests {
             mut body in proptest::collection::vec(any::<u8>(), 0..40),
             is_sealed in any::<bool>(),
         ) {
-            let (_, mut server) = pair(EncryptionType::STRONG[which]);
+            let (_, mut server) = pair(EncryptionType::STRONG[which], None);
             let protection = if is_sealed { Protection::Privacy } else { Protection::Integrity };
             let message =
                 Message { protection, header: &[], body: &mut body, trailer: &[], signature: &mut signature };

@@ -3,6 +3,7 @@
 use std::io;
 
 use ms_smb2::client::{ClientConnection, Event, FileId, Reply, RequestId};
+use ssp::Credentials;
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, trace};
@@ -64,6 +65,12 @@ impl SmbConnection {
         *repeated += 1;
         if *repeated > self.options.reauthentications_max {
             return Err(Error::Protocol { operation, reason: "the session expires again and again" });
+        }
+        if matches!(self.credentials, Some(Credentials::Principal(_))) {
+            // A KDC would be asked with a key that nobody leases now. Who connects again leases it.
+            let by = ErrorKind::ConnectionLost;
+            self.state = State::Broken(by);
+            return Err(Error::Ended { operation, what: "the session", by });
         }
         debug!(%operation, "Session expired, authenticating again");
         self.exchange_tokens().await
