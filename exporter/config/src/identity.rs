@@ -1,5 +1,6 @@
 //! `identities:`, and `credentials:`, how their secrets are guarded.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -81,35 +82,41 @@ impl Secret {
             Self::Cache(_) => "ccache",
         }
     }
+
+    /// Whether it is in another file than `path` whose last part is the same.
+    fn is_another_of_that_name(&self, path: &Path) -> bool {
+        match self {
+            Self::Password(SecretSource::File(file)) | Self::Keytab(file) => {
+                file != path && file.file_name() == path.file_name()
+            }
+            Self::Password(SecretSource::Environment(_)) | Self::Cache(_) => false,
+        }
+    }
 }
 
 impl Identity {
     /// What is shown to hosts or a KDC, read now: the password, or the keytab. A cache of tickets holds nothing that could be
     /// refused, and is nothing here.
     ///
-    /// A file that only systemd may read is read as the copy that it has of it, unless another of `identities` has a file with
-    /// that name: no identity gets the password of another.
-    ///
     /// # Errors
     /// A sentence without the secret in it.
     pub fn read_secret(&self, identities: &BTreeMap<String, Self>) -> Result<SecretBytes, String> {
-        let source = match &self.secret {
-            Secret::Password(source) => source,
-            Secret::Keytab(path) => return secret::read_keytab(path),
-            Secret::Cache(_) => return Ok(SecretBytes::default()),
-        };
-        let SecretSource::File(path) = source else { return secret::read(source) };
-        let has_same_name = |other: &Self| match &other.secret {
-            Secret::Password(SecretSource::File(file)) => {
-                file != path && file.file_name() == path.file_name()
+        match &self.secret {
+            Secret::Password(SecretSource::File(path)) => {
+                secret::read_password(path, &self.readable(path, identities))
             }
-            _ => false,
-        };
-        if identities.values().any(has_same_name) {
-            secret::read(source)
-        } else {
-            secret::read_password(source)
+            Secret::Password(source @ SecretSource::Environment(_)) => secret::read(source),
+            Secret::Keytab(path) => secret::read_keytab(path, &self.readable(path, identities)),
+            Secret::Cache(_) => Ok(SecretBytes::default()),
         }
+    }
+
+    /// Where the secret of a file is read. A file that only systemd may read is read as the copy that it has of it, unless
+    /// another of `identities` has a file with that name: no identity gets the secret of another.
+    #[must_use]
+    pub fn readable<'a>(&self, path: &'a Path, identities: &BTreeMap<String, Self>) -> Cow<'a, Path> {
+        let is_of_another = identities.values().any(|other| other.secret.is_another_of_that_name(path));
+        if is_of_another { Cow::Borrowed(path) } else { secret::readable(path) }
     }
 
     /// How it logs on, the account, and the source of its secret.
@@ -420,7 +427,26 @@ fn password(section: &mut Section<'_>, base: &Path) -> Option<SecretSource> {
 
 #[cfg(test)]
 mod tests {
-    use super::account_hint;
+    use std::path::{Path, PathBuf};
+
+    use super::{Secret, SecretSource, account_hint};
+
+    /// The copy that systemd has is known by its last part alone.
+    #[test]
+    fn a_secret_of_another_folder_with_the_same_name_is_another_whatever_it_is() {
+        let file = |path: &str| Secret::Password(SecretSource::File(PathBuf::from(path)));
+        for (secret, expected) in [
+            (file("/a/secret"), false),
+            (file("/b/secret"), true),
+            (file("/b/other"), false),
+            (Secret::Keytab("/b/secret".into()), true),
+            (Secret::Keytab("/a/secret".into()), false),
+            (Secret::Password(SecretSource::Environment("secret".to_owned())), false),
+            (Secret::Cache("FILE:/b/secret".to_owned()), false),
+        ] {
+            assert_eq!(secret.is_another_of_that_name(Path::new("/a/secret")), expected, "{secret:?}");
+        }
+    }
 
     #[test]
     fn an_account_is_written_as_windows_does_and_whatever_else_people_write_is_told_so() {

@@ -145,6 +145,26 @@ alerts: {webhooks: [{name: hook, url: 'http://127.0.0.1:1/', headers: {x-key: {f
     }
 
     #[test]
+    fn a_secret_of_any_kind_that_all_users_can_read_is_told_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        fs::write(&file, "made up").unwrap();
+        for (secret, what) in [
+            (Secret::Password(SecretSource::File(file.clone())), "password file"),
+            (Secret::Keytab(file.clone()), "keytab"),
+            (Secret::Cache(format!("FILE:{}", file.display())), "credential cache"),
+        ] {
+            for (mode, is_told) in [(0o600, false), (0o640, false), (0o644, true)] {
+                fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+                let path = file.display();
+                let expected =
+                    format!("{what} {path} is open to all users of this machine; run `chmod 600 {path}`");
+                assert_eq!(open_to_others(&secret), is_told.then_some(expected), "{mode:o}");
+            }
+        }
+    }
+
+    #[test]
     fn a_secret_of_kubernetes_is_not_one_to_chmod() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("..data")).unwrap();

@@ -4,46 +4,48 @@
 //! | --- | --- |
 //! | `allowed` | who may have them |
 //! | `vault` | which of them is being tried, and what was said of it |
+//! | `kerberos` | what identities of Kerberos log on with, and where they fall back to NTLM |
+//! | `source` | where ticket-granting tickets come from |
 //! | `tickets` | tickets of Kerberos, by which identities log on without showing a secret to hosts |
 //! | `memory` | what outlives the process |
 //! | `words` | log records, and messages to who asks |
 
 mod allowed;
+mod kerberos;
 mod memory;
+mod source;
 mod tickets;
 mod vault;
 mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use config::{Identity, Kerberos};
+use config::Identity;
 use parking_lot::{Mutex, RwLock};
 use plugin_abi::{
     CredentialAnswer, CredentialBroker, CredentialKind, CredentialRequest, CredentialVerdict, GeneralReason,
     Lease, LeaseId, Secret, Waiter,
 };
-use tracing::{info, warn};
+use tracing::warn;
 
 use self::allowed::{allowed, refused_addresses};
+use self::kerberos::{ByKerberos, Fallbacks};
 use self::memory::Memory;
+pub use self::source::{Granted, NotGranted, Proof, SystemKerberos, TicketSource};
+pub use self::tickets::TicketState;
 use self::tickets::Tickets;
-pub use self::tickets::{Granted, NotGranted, Proof, SystemKerberos, TicketSource, TicketState};
 pub use self::vault::TicketCache;
-use self::vault::{Asked, RETRY_AFTER_MS, Vault, stands_for};
+use self::vault::{RETRY_AFTER_MS, Trial, Vault, stands_for};
 use super::guard::{Guard, Host, Refusal, Scope, State};
 use super::realms;
 use super::verdicts::VerdictFile;
-use super::{AddressBook, Clock, Moment, Resolver, Salt};
+use super::{AddressBook, Clock, Fingerprint, Moment, Resolver, Salt};
 
 /// Maximum time that the end of the program waits for writes of the credential state.
 const FINISH_WRITES_MAX: Duration = Duration::from_secs(3);
-/// After this time Kerberos is tried again where NTLM was used.
-const FALLBACK: Duration = Duration::from_secs(3600);
-/// Fall-backs that are remembered.
-const FALLBACKS_MAX: usize = 65_536;
 
 pub struct Broker {
     /// Replaced as a whole: readers continue with their copy.
@@ -51,8 +53,9 @@ pub struct Broker {
     addresses: AddressBook,
     vault: Arc<Vault>,
     tickets: Tickets,
-    /// Where identities use NTLM because Kerberos was not possible, and until when.
-    fallbacks: Mutex<HashMap<(String, Fallback), Instant>>,
+    fallbacks: Mutex<Fallbacks>,
+    /// The keys that a KDC took last, by the account, where there is no library.
+    proven: Mutex<BTreeMap<String, Fingerprint>>,
 }
 
 type Identities = BTreeMap<String, Identity>;
@@ -80,6 +83,7 @@ impl Broker {
             tickets: Tickets::new(Arc::clone(&vault), tickets),
             vault,
             fallbacks: Mutex::default(),
+            proven: Mutex::default(),
         })
     }
 
@@ -97,6 +101,7 @@ impl Broker {
             .collect();
         // This is slow, so it runs without locks.
         let recalled = self.vault.memory.recall(&new, &self.vault.salt);
+        self.proven.lock().clear();
         let mut shared = self.vault.shared();
         shared.guard.set_cooldown(cooldown);
         // An account that no identity stands for any more shows nowhere; it is remembered all the same.
@@ -122,6 +127,7 @@ impl Broker {
         self.vault.shared().guard.retry(now);
         self.tickets.retry();
         self.fallbacks.lock().values_mut().for_each(|until| *until = now.mono);
+        self.proven.lock().clear();
     }
 
     pub(super) fn identities(&self) -> Arc<Identities> {
@@ -168,52 +174,10 @@ impl CredentialBroker for Broker {
     }
 
     fn result(&self, lease: LeaseId, verdict: CredentialVerdict) {
-        let Some(open) = self.vault.result(lease, verdict) else { return };
-        match verdict {
-            CredentialVerdict::Unsuitable => {
-                let target = Fallback::Target(open.target);
-                self.fall_back(&open.identity, &target, "no KDC gave a ticket for it");
-            }
-            CredentialVerdict::Accepted => self.end_fallback(&open.identity, &Fallback::Target(open.target)),
-            // A host with a new key: tickets of a new cache are made with it.
-            CredentialVerdict::Rejected => self.tickets.renew(&open.identity),
-            _ => {}
+        if let Some(open) = self.vault.result(lease, verdict) {
+            self.settle(open, verdict);
         }
     }
-}
-
-/// Of what NTLM is used where Kerberos would be asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Fallback {
-    /// All hosts: there is no ticket-granting ticket.
-    Identity,
-    /// Hosts that are given by address.
-    Addresses,
-    Target(String),
-}
-
-impl Fallback {
-    /// Which targets it is about, and what to do about it.
-    fn targets(&self) -> (&str, &'static str) {
-        match self {
-            Self::Identity => ("all", "see that a KDC answers; Kerberos is tried again by itself"),
-            Self::Addresses => {
-                ("all that are addresses", "name hosts as in their domain, or set their service_principal")
-            }
-            Self::Target(target) => (
-                target,
-                "name the host as in its domain, or set its service_principal; Kerberos is tried again after an hour",
-            ),
-        }
-    }
-}
-
-/// A request of an identity with tickets.
-struct ByKerberos<'a> {
-    request: &'a CredentialRequest<'a>,
-    identity: &'a Identity,
-    kerberos: &'a Kerberos,
-    target: &'a str,
 }
 
 impl Broker {
@@ -233,8 +197,9 @@ impl Broker {
             }
         };
         let scope = Scope::new(&identity.domain, &identity.username, &host);
-        let asked = Asked { name, identity, secret: secret.clone(), scope, host, target };
-        match self.vault.lend(asked, waiter) {
+        let secret_of_lease = Secret::new(secret.to_vec());
+        let trial = Trial { name, identity, secret, scope, host, target, is_for_kdc: false };
+        match self.vault.lend(trial, waiter) {
             Ok(id) => CredentialAnswer::Lease(Lease {
                 id,
                 kind: CredentialKind::Password,
@@ -242,100 +207,10 @@ impl Broker {
                 username: identity.username.clone(),
                 service: None,
                 allows_rc4: false,
-                secret: Secret::new(secret.to_vec()),
+                secret: secret_of_lease,
             }),
             Err(answer) => answer,
         }
-    }
-
-    /// Nothing where a password is to be lent instead.
-    fn lend_tickets(
-        &self,
-        by: &ByKerberos<'_>,
-        identities: &Arc<Identities>,
-        waiter: &Waiter,
-    ) -> Option<CredentialAnswer> {
-        let ByKerberos { request, identity, kerberos, target } = *by;
-        let service = request.configured.and_then(|target| target.service_principal.clone());
-        let host = request.configured.map_or(request.host, |target| &target.host);
-        if let Some((message, hint)) = identity.refusal_of_address(host, service.as_deref()) {
-            let message = format!("{message}; {hint}");
-            return Some(CredentialAnswer::Denied { reason: GeneralReason::UnknownService, message });
-        }
-        if kerberos.ntlm_fallback && service.is_none() && config::address(host).is_some() {
-            let because = "a KDC knows hosts by their names alone";
-            self.fall_back(request.identity, &Fallback::Addresses, because);
-            return None;
-        }
-        if kerberos.ntlm_fallback && self.falls_back(request.identity, target) {
-            return None;
-        }
-        let tickets = match self.tickets.find(request.identity, identities, waiter) {
-            Ok(tickets) => tickets,
-            Err(CredentialAnswer::Denied { reason, message }) => {
-                let is_kerberos_gone =
-                    matches!(reason, GeneralReason::KdcUnreachable | GeneralReason::NoKerberos);
-                if kerberos.ntlm_fallback && is_kerberos_gone {
-                    self.fall_back(request.identity, &Fallback::Identity, &message);
-                    return None;
-                }
-                return Some(CredentialAnswer::Denied { reason, message });
-            }
-            Err(answer) => return Some(answer),
-        };
-        self.end_fallback(request.identity, &Fallback::Identity);
-        let (principal, name) = (tickets.principal, tickets.cache.name().as_bytes().to_vec());
-        let (username, domain) = principal.rsplit_once('@').unwrap_or((&principal, ""));
-        let (username, domain) = (username.to_owned(), domain.to_owned());
-        let id = self.vault.lend_tickets(request.identity, identity, target, tickets.cache);
-        Some(CredentialAnswer::Lease(Lease {
-            id,
-            kind: CredentialKind::Kerberos,
-            domain,
-            username,
-            service,
-            allows_rc4: kerberos.allow_rc4,
-            secret: Secret::new(name),
-        }))
-    }
-
-    fn falls_back(&self, identity: &str, target: &str) -> bool {
-        let key = (identity.to_owned(), Fallback::Target(target.to_owned()));
-        self.fallbacks.lock().get(&key).is_some_and(|until| self.vault.now().mono < *until)
-    }
-
-    fn end_fallback(&self, identity: &str, what: &Fallback) {
-        if self.fallbacks.lock().remove(&(identity.to_owned(), what.clone())).is_some() {
-            info!(identity, target = what.targets().0, "Kerberos is used again");
-        }
-    }
-
-    /// Notes, and says once, that NTLM is used, if the identity permits that.
-    fn fall_back(&self, identity: &str, what: &Fallback, because: &str) {
-        let identities = self.identities();
-        let kerberos = identities.get(identity).and_then(Identity::kerberos);
-        if !kerberos.is_some_and(|kerberos| kerberos.ntlm_fallback) {
-            return;
-        }
-        let (target, next_step) = what.targets();
-        let key = (identity.to_owned(), what.clone());
-        let now = self.vault.now().mono;
-        let mut fallbacks = self.fallbacks.lock();
-        if fallbacks.len() >= FALLBACKS_MAX {
-            fallbacks.retain(|_, until| now < *until);
-        }
-        if fallbacks.len() < FALLBACKS_MAX && fallbacks.insert(key, now + FALLBACK).is_none() {
-            warn!(identity, target, because, next_step, "NTLM is used instead of Kerberos");
-        }
-    }
-
-    /// Targets at which an identity uses NTLM because no KDC gave a ticket.
-    pub(super) fn fallback_targets(&self, identity: &str) -> usize {
-        let (fallbacks, now) = (self.fallbacks.lock(), self.vault.now().mono);
-        let of_targets = fallbacks.iter().filter(|((name, what), until)| {
-            name == identity && matches!(what, Fallback::Target(_)) && now < **until
-        });
-        of_targets.count()
     }
 
     fn count(&self, identity: &str, answer: &CredentialAnswer) {

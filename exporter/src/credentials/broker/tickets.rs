@@ -8,116 +8,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use config::{Identity, Secret};
-use gssapi::{Cache, EncryptionType, Kerberos, Origin};
 use parking_lot::{Condvar, Mutex};
 use plugin_abi::{CredentialAnswer, CredentialVerdict, GeneralReason, Waiter};
-use support::input::secret::{self, SecretBytes};
+use support::input::secret::SecretBytes;
 use tracing::{info, warn};
 
 use super::Identities;
-use super::vault::{Asked, RETRY_AFTER_MS, TicketCache, Vault};
+use super::source::{Granted, NotGranted, Proof, TicketSource};
+use super::vault::{RETRY_AFTER_MS, TicketCache, Trial, Vault};
 use super::words::KDC;
 use crate::credentials::Moment;
-use crate::credentials::guard::{Host, Scope};
-
-impl TicketCache for Cache {
-    fn name(&self) -> &str {
-        Self::name(self)
-    }
-}
-
-/// What a ticket-granting ticket is obtained with.
-pub enum Proof<'a> {
-    Password {
-        principal: &'a str,
-        password: &'a str,
-    },
-    Keytab {
-        principal: &'a str,
-        file: &'a Path,
-    },
-    /// Another cache, as krb5.conf names it.
-    Cache {
-        name: &'a str,
-    },
-}
-
-/// A ticket-granting ticket, and the cache that has it.
-pub struct Granted {
-    pub cache: Arc<dyn TicketCache>,
-    pub principal: String,
-    /// Zero where it has expired.
-    pub lifetime: Duration,
-    /// How far the KDC's clock is ahead of ours, where it told.
-    pub skew_seconds: Option<i32>,
-}
-
-/// Why there is no ticket.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotGranted {
-    pub reason: GeneralReason,
-    pub message: String,
-}
-
-/// Obtains ticket-granting tickets. A call may take as long as it likes.
-pub trait TicketSource: Send + Sync {
-    /// `name` is unique in the process.
-    ///
-    /// # Errors
-    /// What the KDC or the library says.
-    fn obtain(&self, name: &str, proof: Proof<'_>, allows_rc4: bool) -> Result<Granted, NotGranted>;
-}
-
-/// The Kerberos library of the system.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemKerberos;
-
-impl TicketSource for SystemKerberos {
-    fn obtain(&self, name: &str, proof: Proof<'_>, allows_rc4: bool) -> Result<Granted, NotGranted> {
-        let library = Kerberos::of_the_system()
-            .map_err(|error| NotGranted { reason: GeneralReason::NoKerberos, message: error.to_string() })?;
-        let origin = match proof {
-            Proof::Password { principal, password } => Origin::Password { principal, password },
-            Proof::Keytab { principal, file } => Origin::Keytab { principal, file },
-            Proof::Cache { name } => Origin::Cache { name },
-        };
-        let obtained = Cache::obtain(library, name, origin, &EncryptionType::permitted(allows_rc4));
-        let (cache, ticket) = obtained.map_err(|error| {
-            let message = match error.reason {
-                gssapi::Reason::Configuration => {
-                    format!("/etc/krb5.conf, or a `krb5_conf` of an identity, is wrong: {}", error.message)
-                }
-                _ => error.message,
-            };
-            NotGranted { reason: reason_of(error.reason), message }
-        })?;
-        Ok(Granted {
-            cache: Arc::new(cache),
-            principal: ticket.principal,
-            lifetime: ticket.lifetime,
-            skew_seconds: ticket.skew_seconds,
-        })
-    }
-}
-
-const fn reason_of(reason: gssapi::Reason) -> GeneralReason {
-    use gssapi::Reason;
-    match reason {
-        Reason::ClockSkew => GeneralReason::ClockSkew,
-        Reason::UnknownPrincipal | Reason::Name => GeneralReason::UnknownPrincipal,
-        Reason::UnknownService => GeneralReason::UnknownService,
-        Reason::EncryptionType => GeneralReason::EncryptionType,
-        Reason::WrongPassword => GeneralReason::WrongCredentials,
-        Reason::PasswordExpired => GeneralReason::PasswordExpired,
-        Reason::AccountRevoked => GeneralReason::AccountDisabled,
-        Reason::TicketExpired => GeneralReason::TicketExpired,
-        Reason::KdcUnreachable => GeneralReason::KdcUnreachable,
-        Reason::NoKeytabEntry => GeneralReason::NoKeytabEntry,
-        Reason::KeyVersion => GeneralReason::KeyVersion,
-        Reason::File | Reason::Configuration => GeneralReason::CredentialsWithheld,
-        Reason::Other => GeneralReason::Other,
-    }
-}
 
 /// What a KDC's answer says of the secret.
 const fn verdict_of(outcome: Result<(), GeneralReason>) -> CredentialVerdict {
@@ -142,6 +42,8 @@ const REPLACED_MAX: usize = 4;
 const PAUSE_MIN: Duration = Duration::from_secs(5);
 /// A KDC that comes back is found after it.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
+/// There is no library, which is looked for once in a process.
+const NO_LIBRARY: Duration = Duration::from_secs(86_400);
 /// Clocks that differ by more are told of: a host may permit less than the KDC.
 const SKEW_MAX_S: u32 = 60;
 
@@ -426,7 +328,10 @@ impl Keeper {
         (state.trying_since, state.is_silence_told) = (None, false);
         let pause = match attempt {
             Attempt::Granted(granted) => self.hold(&mut state, granted, now),
-            Attempt::Failed(failure) => self.fail(&mut state, &failure),
+            Attempt::Failed(failure) => {
+                let pause = self.fail(&mut state, &failure);
+                if failure.reason == GeneralReason::NoKerberos { NO_LIBRARY } else { pause }
+            }
             Attempt::Withheld(failure) => {
                 state.shown.failure = Some(failure);
                 PAUSE_MAX
@@ -453,21 +358,9 @@ impl Keeper {
         if let Secret::Cache(name) = &self.identity.secret {
             return self.of_cache(name, &principal);
         }
-        let scope = Scope {
-            realm: self.identity.domain.to_lowercase(),
-            username: self.identity.username.to_lowercase(),
-            is_local: true,
-        };
-        let asked = Asked {
-            name: &self.name,
-            identity: &self.identity,
-            secret: secret.clone(),
-            scope,
-            host: Host::new(KDC, None),
-            target: KDC,
-        };
+        let trial = Trial::of_kdc(&self.name, &self.identity, secret.clone(), KDC);
         // What is asked again in a second needs no waking.
-        let lease = match self.vault.lend(asked, &Waiter::new(|| {})) {
+        let lease = match self.vault.lend(trial, &Waiter::new(|| {})) {
             Ok(lease) => lease,
             Err(CredentialAnswer::Denied { reason, message }) => {
                 return Attempt::Withheld(NotGranted { reason, message });
@@ -484,7 +377,7 @@ impl Keeper {
     }
 
     fn by_keytab(&self, principal: &str, path: &Path) -> Attempt {
-        let file = secret::readable(path);
+        let file = self.identity.readable(path, &self.identities);
         self.obtain(Proof::Keytab { principal, file: &file })
     }
 
@@ -535,6 +428,10 @@ impl Keeper {
                 message: format!("the ticket of {} has expired", granted.principal),
             }),
             Ok(granted) => Attempt::Granted(granted),
+            Err(NotGranted { reason: GeneralReason::NoKerberos, message }) if self.has_key() => {
+                let message = format!("{message}; a KDC is asked at each logon instead");
+                Attempt::Failed(NotGranted { reason: GeneralReason::NoKerberos, message })
+            }
             Err(failure) => Attempt::Failed(failure),
         }
     }
@@ -599,7 +496,23 @@ impl Keeper {
         pause
     }
 
+    /// Whether a KDC can be asked without the library.
+    const fn has_key(&self) -> bool {
+        !matches!(self.identity.secret, Secret::Cache(_))
+    }
+
     fn warn(&self, NotGranted { reason, message }: &NotGranted) {
+        if *reason == GeneralReason::NoKerberos && self.has_key() {
+            return warn!(
+                identity = self.name,
+                principal = self.identity.account_name(),
+                problem = message,
+                lost = "three questions to a KDC at each logon instead of one ticket for all; of the KDCs only the \
+                        first that is configured; no KDCs by DNS; AES with SHA-1 alone",
+                next_step = reason.next_step(),
+                "Kerberos works without its library, and loses by it"
+            );
+        }
         warn!(
             identity = self.name,
             principal = self.identity.account_name(),

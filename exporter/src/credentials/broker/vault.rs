@@ -8,10 +8,9 @@ use config::Identity;
 use parking_lot::{Mutex, MutexGuard};
 use plugin_abi::{CredentialAnswer, CredentialVerdict, LeaseId, Waiter};
 use support::input::secret::SecretBytes;
-use zeroize::Zeroizing;
 
 use super::memory::{Memory, Recalled, Secret};
-use super::words::{Subject, left_out, log_change, withheld};
+use super::words::{KDC, Subject, left_out, log_change, withheld};
 use crate::credentials::guard::{Decision, Guard, Host, Outcome, Scope, Withheld};
 use crate::credentials::{Clock, Moment, Salt};
 
@@ -33,7 +32,7 @@ pub(super) struct Vault {
 }
 
 /// A secret that somebody wants to try.
-pub(super) struct Asked<'a> {
+pub(super) struct Trial<'a> {
     pub(super) name: &'a str,
     pub(super) identity: &'a Identity,
     pub(super) secret: SecretBytes,
@@ -41,6 +40,25 @@ pub(super) struct Asked<'a> {
     pub(super) host: Host,
     /// The configured target, or whom the plugin named.
     pub(super) target: &'a str,
+    /// Whether each logon shows it to a KDC, and to no host.
+    pub(super) is_for_kdc: bool,
+}
+
+impl<'a> Trial<'a> {
+    /// One that is shown to a KDC: all KDCs count as one host, which every refusal is of.
+    pub(super) fn of_kdc(
+        name: &'a str,
+        identity: &'a Identity,
+        secret: SecretBytes,
+        target: &'a str,
+    ) -> Self {
+        let scope = Scope {
+            realm: identity.domain.to_lowercase(),
+            username: identity.username.to_lowercase(),
+            is_local: true,
+        };
+        Self { name, identity, secret, scope, host: Host::new(KDC, None), target, is_for_kdc: true }
+    }
 }
 
 impl Vault {
@@ -65,8 +83,8 @@ impl Vault {
     }
 
     /// A lease of the secret, which [`Vault::result`] ends; `Err` is the answer to who gets none (yet).
-    pub(super) fn lend(&self, asked: Asked<'_>, waiter: &Waiter) -> Result<LeaseId, CredentialAnswer> {
-        let Asked { name, identity, secret, scope, host, target } = asked;
+    pub(super) fn lend(&self, trial: Trial<'_>, waiter: &Waiter) -> Result<LeaseId, CredentialAnswer> {
+        let Trial { name, identity, secret, scope, host, target, is_for_kdc } = trial;
         let now = self.now();
         let id = LeaseId(self.next_lease.fetch_add(1, Ordering::Relaxed));
         let fingerprint = self.salt.fingerprint(&secret);
@@ -86,7 +104,7 @@ impl Vault {
                     identity: name.to_owned(),
                     account: identity.account_name(),
                     target: target.to_owned(),
-                    lent: Lent::Secret(secret),
+                    lent: if is_for_kdc { Lent::Key(secret) } else { Lent::Secret(secret) },
                 };
                 shared.leases.insert(id, open);
                 Ok(id)
@@ -94,27 +112,23 @@ impl Vault {
         }
     }
 
-    /// A lease of tickets: no logon with them can lock the account.
-    pub(super) fn lend_tickets(
-        &self,
-        name: &str,
-        identity: &Identity,
-        target: &str,
-        tickets: Arc<dyn TicketCache>,
-    ) -> LeaseId {
+    /// A lease that no guard is needed for: one of tickets, with which no logon can lock the account, or of a key that a KDC
+    /// took.
+    pub(super) fn lend_proven(&self, name: &str, identity: &Identity, target: &str, lent: Lent) -> LeaseId {
         let id = LeaseId(self.next_lease.fetch_add(1, Ordering::Relaxed));
         let (name, account, target) = (name.to_owned(), identity.account_name(), target.to_owned());
-        let open = OpenLease { identity: name, account, target, lent: Lent::Tickets(tickets) };
+        let open = OpenLease { identity: name, account, target, lent };
         self.shared.lock().leases.insert(id, open);
         id
     }
 
-    /// The end of a lease. Returns whose it was, where it was one of tickets.
+    /// The end of a lease. Returns whose it was, where it was one by Kerberos.
     pub(super) fn result(&self, lease: LeaseId, verdict: CredentialVerdict) -> Option<OpenLease> {
         let now = self.now();
         let mut shared = self.shared.lock();
         let open = shared.leases.remove(&lease)?;
-        let OpenLease { lent: Lent::Secret(secret), .. } = &open else { return Some(open) };
+        let (Lent::Secret(secret) | Lent::Key(secret)) = &open.lent else { return Some(open) };
+        let is_by_kerberos = matches!(open.lent, Lent::Key(_));
         let Outcome { change, waiters } = shared.guard.result(lease, verdict, now);
         drop(shared);
         if let Some((scope, change, remembered)) = change {
@@ -124,7 +138,7 @@ impl Vault {
             self.memory.keep(scope, remembered, Secret { fingerprint, bytes: secret.clone() });
         }
         waiters.iter().for_each(Waiter::wake);
-        None
+        is_by_kerberos.then_some(open)
     }
 }
 
@@ -150,12 +164,17 @@ pub(super) struct OpenLease {
     pub(super) account: String,
     /// The configured target, or whom the plugin named.
     pub(super) target: String,
-    lent: Lent,
+    pub(super) lent: Lent,
 }
 
 /// INVARIANT: a cache lives at least as long as its leases.
-enum Lent {
-    Secret(Zeroizing<Vec<u8>>),
+pub(super) enum Lent {
+    /// On trial, by the guard.
+    Secret(SecretBytes),
+    /// The same for a KDC.
+    Key(SecretBytes),
+    /// A KDC took it before.
+    ProvenKey(SecretBytes),
     Tickets(#[expect(dead_code, reason = "it is kept")] Arc<dyn TicketCache>),
 }
 

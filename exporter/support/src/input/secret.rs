@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Access;
+use rustix::io::Errno;
 use safe_text::secret::secret_of;
 use zeroize::Zeroizing;
 
@@ -32,38 +34,35 @@ pub type SecretBytes = Zeroizing<Vec<u8>>;
 /// # Errors
 /// A sentence without the secret in it.
 pub fn read(source: &SecretSource) -> Result<SecretBytes, String> {
-    read_or(source, |_| None)
+    match source {
+        SecretSource::File(path) => read_password(path, path),
+        SecretSource::Environment(name) => match std::env::var(name) {
+            Ok(value) => checked(&Zeroizing::new(value.into_bytes()), &source.described()),
+            Err(_) => Err(format!("the environment has no variable `{name}`")),
+        },
+    }
 }
 
-/// The same for a password, whose file the user of a systemd service may not read itself: then the credential of its unit with
-/// the file's own name is read, `LoadCredential=NAME:FILE`. It is for passwords whose files have names of their own, so that none
-/// is taken for another.
+/// Reads a password now, from [`readable`] of the file that the configuration names.
 ///
 /// # Errors
-/// A sentence without the secret in it.
-pub fn read_password(source: &SecretSource) -> Result<SecretBytes, String> {
-    read_or(source, |path| credential_of_unit(path, std::env::var_os("CREDENTIALS_DIRECTORY")))
+/// A sentence without the password in it.
+pub fn read_password(named: &Path, readable: &Path) -> Result<SecretBytes, String> {
+    let described = format!("password file {}", named.display());
+    let mut bytes = Zeroizing::new(Vec::new());
+    file::read_into(&mut bytes, readable, SECRET_BYTES_MAX)
+        .map_err(|error| format!("{described} {error}"))?;
+    checked(&bytes, &described)
 }
 
-/// The file itself, or the credential of the systemd unit with its name where it may not be read: see [`read_password`].
-#[must_use]
-pub fn readable(path: &Path) -> Cow<'_, Path> {
-    let is_refused =
-        std::fs::File::open(path).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
-    let instead =
-        is_refused.then(|| credential_of_unit(path, std::env::var_os("CREDENTIALS_DIRECTORY"))).flatten();
-    instead.map_or(Cow::Borrowed(path), Cow::Owned)
-}
-
-/// Reads a keytab now.
+/// The same for a keytab.
 ///
 /// # Errors
 /// A sentence without a key in it.
-pub fn read_keytab(path: &Path) -> Result<SecretBytes, String> {
-    let said = |what: &str| format!("keytab {} {what}", path.display());
+pub fn read_keytab(named: &Path, readable: &Path) -> Result<SecretBytes, String> {
+    let said = |what: &str| format!("keytab {} {what}", named.display());
     let mut bytes = Zeroizing::new(Vec::new());
-    file::read_into(&mut bytes, &readable(path), KEYTAB_BYTES_MAX)
-        .map_err(|error| said(&error.to_string()))?;
+    file::read_into(&mut bytes, readable, KEYTAB_BYTES_MAX).map_err(|error| said(&error.to_string()))?;
     match bytes.as_slice() {
         // The version of the format: big-endian, or the order of the machine that wrote it.
         [5, 1 | 2, ..] => Ok(bytes),
@@ -72,33 +71,20 @@ pub fn read_keytab(path: &Path) -> Result<SecretBytes, String> {
     }
 }
 
-/// Where a file may not be read, `instead` says which one is.
-fn read_or(
-    source: &SecretSource,
-    instead: impl FnOnce(&Path) -> Option<PathBuf>,
-) -> Result<SecretBytes, String> {
-    let bytes = match source {
-        SecretSource::File(path) => {
-            let mut bytes = Zeroizing::new(Vec::new());
-            let mut read = file::read_into(&mut bytes, path, SECRET_BYTES_MAX);
-            if let Err(error) = &read
-                && error.kind() == std::io::ErrorKind::PermissionDenied
-                && let Some(other) = instead(path)
-            {
-                bytes.clear();
-                read = file::read_into(&mut bytes, &other, SECRET_BYTES_MAX);
-            }
-            read.map_err(|error| format!("password file {} {error}", path.display()))?;
-            bytes
-        }
-        SecretSource::Environment(name) => match std::env::var(name) {
-            Ok(value) => Zeroizing::new(value.into_bytes()),
-            Err(_) => return Err(format!("the environment has no variable `{name}`")),
-        },
-    };
-    match secret_of(&bytes) {
+/// The file itself; or, where the user of a systemd service may not read it, the credential of its unit with the file's own
+/// name, `LoadCredential=NAME:FILE`. It is for secrets whose files have names of their own, so that none is taken for another.
+#[must_use]
+pub fn readable(path: &Path) -> Cow<'_, Path> {
+    let is_refused = rustix::fs::access(path, Access::READ_OK) == Err(Errno::ACCESS);
+    let instead =
+        is_refused.then(|| credential_of_unit(path, std::env::var_os("CREDENTIALS_DIRECTORY"))).flatten();
+    instead.map_or(Cow::Borrowed(path), Cow::Owned)
+}
+
+fn checked(bytes: &[u8], described: &str) -> Result<SecretBytes, String> {
+    match secret_of(bytes) {
         Ok(secret) => Ok(Zeroizing::new(secret.as_bytes().to_vec())),
-        Err(reason) => Err(format!("{} {reason}", source.described())),
+        Err(reason) => Err(format!("{described} {reason}")),
     }
 }
 

@@ -200,11 +200,11 @@ fn a_library_that_hangs_is_told_and_its_answer_is_used_at_last() {
 fn ntlm_is_used_only_where_kerberos_is_not_possible_and_ntlm_permitted() {
     for (is_permitted, because, expected) in [
         (true, GeneralReason::KdcUnreachable, Ok(CredentialKind::Password)),
-        (true, GeneralReason::NoKerberos, Ok(CredentialKind::Password)),
+        (true, GeneralReason::NoKerberos, Ok(CredentialKind::KerberosPassword)),
         (true, GeneralReason::ClockSkew, Err("clock_skew")),
         (true, GeneralReason::WrongCredentials, Err("wrong_credentials")),
         (false, GeneralReason::KdcUnreachable, Err("kdc_unreachable")),
-        (false, GeneralReason::NoKerberos, Err("no_kerberos")),
+        (false, GeneralReason::NoKerberos, Ok(CredentialKind::KerberosPassword)),
     ] {
         let realm = realm(is_permitted);
         realm.answer.send(Err(because)).unwrap();
@@ -297,4 +297,81 @@ fn a_keytab_that_cannot_be_used_is_told_and_the_next_one_is_used() {
     realm.answer.send(Ok(LIFETIME)).unwrap();
     realm.until(|realm| realm.kind("a.corp.example").is_ok());
     assert_eq!(realm.asked(), 1);
+}
+
+/// A keytab with one key of `svc@CORP.EXAMPLE`, of the type of that number.
+fn keytab(encryption_type: u8) -> Vec<u8> {
+    let name = [&[0, 1, 0, 12][..], b"CORP.EXAMPLE", &[0, 3], b"svc", &[0, 0, 0, 1]].concat();
+    let record = [&name[..], &[0; 4], &[1, 0, encryption_type, 0, 3, 0xab, 0xcd, 0xef]].concat();
+    [&[5, 2, 0, 0, 0][..], &[u8::try_from(record.len()).unwrap()], &record].concat()
+}
+
+#[test]
+fn without_the_library_a_kdc_is_asked_with_the_key_itself_and_the_guard_stands_before_it() {
+    let realm = realm(true);
+    let absent = |realm: &Realm| realm.answer.send(Err(GeneralReason::NoKerberos)).unwrap();
+    absent(&realm);
+    let first = match realm.ask("a.corp.example") {
+        CredentialAnswer::Lease(lease) => lease,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((first.kind, first.secret.expose()), (CredentialKind::KerberosPassword, &b"hunter2"[..]));
+    assert_eq!((first.username.as_str(), first.domain.as_str()), ("svc", "CORP.EXAMPLE"));
+    let other = ask_with(&realm.broker, "b.corp.example", &Waiter::new(|| {}));
+    assert!(matches!(other, CredentialAnswer::Wait { .. }), "the key is being tried: {other:?}");
+    realm.broker.result(first.id, CredentialVerdict::Rejected);
+    for number in 0..10 {
+        assert_eq!(realm.kind(&format!("host-{number}.corp.example")), Err("wrong_credentials"));
+    }
+    assert_eq!(realm.broker.states()["corp"].rejected, 1);
+
+    realm.world.password("another, made up for tests\n");
+    absent(&realm);
+    realm.until(|realm| realm.kind("a.corp.example") == Ok(CredentialKind::KerberosPassword));
+    // It is proven: hosts need not wait for each other, until a KDC takes it no more, which the guard is told.
+    let [first, second] = ["b", "c"].map(|host| lease(&realm.broker, &format!("{host}.corp.example")));
+    realm.broker.result(first.id, CredentialVerdict::Rejected);
+    realm.broker.result(second.id, CredentialVerdict::Unknown);
+    assert_eq!(realm.kind("d.corp.example"), Err("wrong_credentials"));
+    assert_eq!(realm.broker.states()["corp"].rejected, 1);
+    realm.world.password("a third one, made up for tests\n");
+    absent(&realm);
+    realm.until(|realm| realm.kind("a.corp.example") == Ok(CredentialKind::KerberosPassword));
+    // The KDC knows no such host, and others are not meant.
+    realm.broker.result(lease(&realm.broker, "b.corp.example").id, CredentialVerdict::Unsuitable);
+    assert_eq!(realm.kind("b.corp.example"), Ok(CredentialKind::Password));
+    assert_eq!(realm.kind("a.corp.example"), Ok(CredentialKind::KerberosPassword));
+    realm.world.hands.move_on(Duration::from_secs(3_601));
+    assert_eq!(realm.kind("b.corp.example"), Ok(CredentialKind::KerberosPassword));
+    assert!(realm.asked() <= 3, "the library is looked for again and again");
+}
+
+#[test]
+fn without_the_library_a_keytab_gives_its_key_and_a_cache_nothing() {
+    let cases: [(&str, Vec<u8>, Result<&str, &str>); 4] = [
+        ("svc", keytab(18), Ok("18:abcdef")),
+        ("svc", keytab(20), Err("encryption_type")),
+        ("other", keytab(18), Err("no_keytab_entry")),
+        ("svc", keytab(18)[..30].to_vec(), Err("credentials_withheld")),
+    ];
+    for (username, content, expected) in cases {
+        let realm = realm_with(false, |world, identity| {
+            identity.secret = Secret::Keytab(world.file());
+            identity.username = username.to_owned();
+        });
+        std::fs::write(realm.world.file(), content).unwrap();
+        realm.answer.send(Err(GeneralReason::NoKerberos)).unwrap();
+        let found = match realm.ask("a.corp.example") {
+            CredentialAnswer::Lease(lease) => {
+                assert_eq!(lease.kind, CredentialKind::KerberosKey);
+                Ok(String::from_utf8(lease.secret.expose().to_vec()).unwrap())
+            }
+            CredentialAnswer::Denied { reason, .. } => Err(reason.as_str()),
+            other @ CredentialAnswer::Wait { .. } => panic!("{other:?}"),
+        };
+        assert_eq!(found.as_deref().map_err(|reason| *reason), expected);
+    }
+    let realm = realm_with(false, |_, identity| identity.secret = Secret::Cache("FILE:/never".to_owned()));
+    realm.answer.send(Err(GeneralReason::NoKerberos)).unwrap();
+    assert_eq!(realm.kind("a.corp.example"), Err("no_kerberos"));
 }
