@@ -1,5 +1,7 @@
 //! One collection, from any state after the last one.
 
+use std::time::Duration;
+
 use counter_poll::over_host::{PcqError, PerflibSession as _};
 use counter_poll::{FetchError, OpenQuery, Seen, SelectionPoller, WELL_KNOWN, clocks_of};
 use counters::pcq::perflibv2::CounterData;
@@ -7,7 +9,7 @@ use counters::rrp::RegisteredCounterSets;
 use host_session::Recovery;
 use plugin_sdk::{
     Collection, Coverage, DeclaredReason, Failure, FamilyId, FamilyKey, GeneralReason, Output, Problem,
-    Selects, Setup, Source, Stage, Target, Transport,
+    Reason, Selects, Setup, Source, Stage, Target, Transport,
 };
 use plugin_session::{
     AttemptError, Backoff, HostConnection, HostSource, KeptConnection as _, OpenSession, Retry, failure_of,
@@ -16,12 +18,12 @@ use tokio::time::Instant;
 use wire::Guid;
 
 use super::missing::{Unlisted, explain_missing};
-use crate::PERFLIB;
 use crate::classic::Classic;
 use crate::config::{self, Settings};
 use crate::host_info::{HostInfo, ReplyClocks};
 use crate::notes::Notes;
 use crate::series::{ExporterIds, unknown_types};
+use crate::{PERFLIB, REGISTRY};
 
 /// The performance counters of one host.
 #[derive(Debug)]
@@ -32,6 +34,10 @@ pub(crate) struct PcqSource {
     classic: Classic,
     notes: Notes,
     host_info: HostInfo,
+    /// Since when the host is known not to have the interface of version 2. Every Windows has it; Samba has classic objects alone.
+    lacks_perflib_since: Option<Duration>,
+    /// That it has not was told.
+    is_lack_told: bool,
 }
 
 impl Source for PcqSource {
@@ -68,6 +74,8 @@ impl Source for PcqSource {
             classic: Classic::default(),
             notes: Notes::default(),
             host_info: HostInfo::new(facts),
+            lacks_perflib_since: None,
+            is_lack_told: false,
         })
     }
 
@@ -80,6 +88,7 @@ impl Source for PcqSource {
         self.notes.forget();
         self.host_info.select(config::facts(&settings));
         self.connection.reconfigure(settings.transport);
+        self.ask_for_perflib();
     }
 
     async fn collect(&mut self, collection: &mut Collection) -> Result<Coverage, Failure> {
@@ -109,8 +118,22 @@ impl HostSource for PcqSource {
             self.poller.lose_connection();
             self.host_info.lose_connection();
         }
+        let began = collection.began();
+        if self.lacks_perflib_since.is_some_and(|since| began.saturating_sub(since) >= LACK_BELIEVED) {
+            self.ask_for_perflib();
+        }
         let stalls = self.poller.stalls_met();
-        let mut open = self.connection.take(collection, deadline).await?;
+        let mut open = match self.connection.take(collection, deadline).await {
+            Err(error) if self.lacks_perflib_since.is_none() && is_without_perflib(&error.failure) => {
+                self.lacks_perflib_since = Some(began);
+                self.lack_perflib(&error.failure);
+                self.connection.take(collection, deadline).await?
+            }
+            taken => taken?,
+        };
+        if self.lacks_perflib_since.is_none() && std::mem::take(&mut self.is_lack_told) {
+            tracing::info!("Host has counters of version 2 again");
+        }
         let mut timer = open.begin_calls(collection);
         let mut enumerated = self.enumerate(&mut open, collection, deadline).await;
         if enumerated.is_ok() && !open.is_connected() {
@@ -186,6 +209,28 @@ impl PcqSource {
         self.registry.forget();
         self.classic.forget();
         self.host_info.forget();
+        self.ask_for_perflib();
+    }
+
+    /// The host may have the interface of version 2 by now.
+    fn ask_for_perflib(&mut self) {
+        if self.lacks_perflib_since.take().is_some() {
+            self.connection.use_service(PERFLIB);
+            self.poller.forget_enumeration();
+        }
+    }
+
+    /// Goes on without the interface of version 2.
+    fn lack_perflib(&mut self, failure: &Failure) {
+        self.connection.use_service(REGISTRY);
+        self.poller.forget_enumeration();
+        if !std::mem::replace(&mut self.is_lack_told, true) {
+            tracing::warn!(
+                problem = failure.message,
+                next_step = "see whether it is a Windows host",
+                "Host has no counters of version 2; classic objects are read"
+            );
+        }
     }
 
     /// Lists the host's countersets if it is time to do so. If there are more than the 256 that PCQ can list, reads
@@ -197,6 +242,10 @@ impl PcqSource {
         deadline: Instant,
     ) -> Result<(), PcqError> {
         if !self.poller.needs_enumeration() {
+            return Ok(());
+        }
+        if self.lacks_perflib_since.is_some() {
+            self.poller.enumerated(Vec::new(), None);
             return Ok(());
         }
         let (guids, unlisted) = match open.session().perflib(deadline).enumerate_counter_set().await {
@@ -251,6 +300,14 @@ impl PcqSource {
         Ok(Coverage::Partial { families, failure: Some(failure) })
     }
 }
+
+/// Whether a host refused the interface and nothing else.
+fn is_without_perflib(failure: &Failure) -> bool {
+    (failure.stage, failure.reason) == (Stage::Bind, Reason::General(GeneralReason::NotFound))
+}
+
+/// After this time a host that lacked the interface is asked again: its service may have been starting.
+const LACK_BELIEVED: Duration = Duration::from_secs(600);
 
 /// Maximum countersets that may time out in one collection; the search continues in the next one.
 const STALLS_MAX: u32 = 3;

@@ -183,7 +183,7 @@ impl ValueRoom {
 
     /// Makes room for twice as much, and for `needed` where the server says so much; at most `limit`. False where that is no
     /// more than there was.
-    fn grow(&mut self, needed: u32, limit: u32) -> bool {
+    pub fn grow(&mut self, needed: u32, limit: u32) -> bool {
         let before = self.bytes;
         self.bytes = before.saturating_mul(2).max(needed).clamp(1, limit);
         self.bytes > before
