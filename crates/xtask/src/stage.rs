@@ -152,9 +152,17 @@ impl<'a> Stage<'a> {
 
     /// Starts the exporter with this configuration and answers where it listens.
     pub(crate) fn exporter_with(&self, configuration: &str) -> Result<(Running, SocketAddr)> {
+        self.exporter_by(Command::new(self.workspace.program("perfmon-exporter")), configuration)
+    }
+
+    /// The same by a command of the caller's.
+    pub(crate) fn exporter_by(
+        &self,
+        mut command: Command,
+        configuration: &str,
+    ) -> Result<(Running, SocketAddr)> {
         let file = self.path("perfmon.yml");
         fs::write(&file, configuration)?;
-        let mut command = Command::new(self.workspace.program("perfmon-exporter"));
         let mut running = Running::start("perfmon-exporter", command.arg("--config").arg(file))?;
         let address = running.wait_for("listening address", START_TIMEOUT, address_in_log)?;
         Ok((running, address))

@@ -41,6 +41,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         ("missing", "svc", HOST, "no_keytab_entry"),
         ("disabled", "disabled", HOST, "account_disabled"),
         ("changed", "changed", HOST, "wrong_credentials"),
+        // Four plugins cost one attempt each time; the second one locks the account.
+        ("locked", "locked", HOST, "wrong_credentials"),
+        ("locked", "locked", HOST, "wrong_credentials"),
+        ("locked", "locked-new", HOST, "account_disabled"),
     ] {
         let said = domain.online(workspace, account, keytab, host)?;
         if !said.contains(&format!("auth: {reason}")) {
@@ -73,12 +77,16 @@ impl Domain {
         shell.args([&format!("--option=interfaces={ADDRESS}/24"), "--option=bind interfaces only=yes"]);
         capture(shell.arg(format!("--targetdir={}", root.display())))?;
         let made = Made { root };
-        for account in ["svc", "disabled", "changed"] {
+        for account in ["svc", "disabled", "changed", "locked"] {
             made.tool(&["user", "create", account, PASSWORD])?;
             made.export(account, account)?;
         }
         made.tool(&["user", "disable", "disabled"])?;
-        made.tool(&["user", "setpassword", "changed", "--newpassword=Made-Up-Passw0rd-5"])?;
+        for account in ["changed", "locked"] {
+            made.tool(&["user", "setpassword", account, "--newpassword=Made-Up-Passw0rd-5"])?;
+        }
+        made.export("locked", "locked-new")?;
+        made.tool(&["domain", "passwordsettings", "set", "--account-lockout-threshold=2"])?;
         made.tool(&["computer", "create", COMPUTER.trim_end_matches('$')])?;
         made.set_aes(COMPUTER)?;
         made.tool(&["user", "setpassword", COMPUTER, &format!("--newpassword={PASSWORD}")])?;

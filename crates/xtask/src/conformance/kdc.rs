@@ -22,6 +22,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running KDC. Dropping it ends it.
 pub(crate) struct Kdc {
+    pub(crate) address: SocketAddr,
     folder: TempDir,
     running: Option<Running>,
 }
@@ -33,10 +34,10 @@ impl Kdc {
         let port = free_port()?;
         fs::write(root.join("krb5.conf"), krb5_conf(port))?;
         fs::write(root.join("kdc.conf"), kdc_conf(root, port))?;
-        let mut kdc = Self { folder, running: None };
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let mut kdc = Self { address, folder, running: None };
         capture(kdc.command("kdb5_util").args(["create", "-s", "-r", REALM, "-P", "Made-Up-Master-Key"]))?;
         let mut running = Running::start("krb5kdc", kdc.command("krb5kdc").arg("-n"))?;
-        let address = SocketAddr::from(([127, 0, 0, 1], port));
         let started =
             poll("the KDC listens", START_TIMEOUT, || Ok(TcpStream::connect(address).ok().map(drop)));
         started.map_err(|error| running.complaint(&error.to_string()))?;

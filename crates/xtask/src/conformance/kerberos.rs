@@ -1,7 +1,8 @@
 //! Kerberos without a line of NTLM: MIT's KDC gives the tickets, MIT's library judges how we protect messages, and Samba's
 //! remote registry, which has NTLM switched off, takes our logon.
 
-use std::net::SocketAddr;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -71,13 +72,38 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
         }
         ciphers.push(cipher);
     }
+    let without_library = without_library(workspace, &kdc, &account, &host)?;
     let endpoints = over_tcp(workspace, &kdc, &cache)?;
     let simulated = simulated_host(workspace, &kdc, &cache, &host)?;
     Ok(Outcome::Ran(format!(
         "{logons} logons of four encryption types; the library and we take {MESSAGES} messages of each other each way; \
-         {speed}; Samba without NTLM: {}, {endpoints}; {simulated}",
+         {speed}; Samba without NTLM: {}, {without_library}, {endpoints}; {simulated}",
         ciphers.join(", ")
     )))
+}
+
+/// The same registry where our client asks the KDC by itself.
+fn without_library(workspace: &Workspace, kdc: &Kdc, account: &Path, host: &Path) -> Result<&'static str> {
+    let samba = Samba::with_kerberos(Pipes::Samba, &kdc.krb5_conf(), host, "AES-256-GCM")?;
+    winreg::fill(workspace, &samba)?;
+    let folder = tempfile::tempdir()?;
+    let password_file = folder.path().join("password");
+    std::fs::write(&password_file, PASSWORD)?;
+    for (by, secret) in [("--keytab", account), ("--password-file", &password_file)] {
+        let before = kdc.answers()?;
+        let mut probe = Command::new(workspace.program("examples/winreg_probe"));
+        probe.env("KRB5_CONFIG", kdc.krb5_conf());
+        probe.args(["--server", &format!("localhost:{}", samba.address.port()), by]).arg(secret);
+        probe.args(["--principal", &format!("{USER}@{REALM}"), "--encryption", "required", "--calls", "100"]);
+        let printed = capture(probe.arg("--json"))?;
+        let found: Value = serde_json::from_str(&printed)?;
+        let asked = kdc.answers()? - before;
+        // The session and the call's own context.
+        if found["objects"] != winreg::objects() || asked != (Answers { ticket_granting: 2, service: 2 }) {
+            return Err(format!("{by} without the library asked for {asked:?}: {found}").into());
+        }
+    }
+    Ok("and without the library")
 }
 
 /// Samba's endpoint mapper and its registry service, in a network where no KDC is: the tickets are there already.
@@ -271,8 +297,144 @@ pub(crate) fn faults(workspace: &Workspace) -> Result<Outcome> {
     if !complaint.contains("Cannot contact any KDC") || took > Duration::from_secs(8) {
         different.push(format!("a KDC that is gone, after {took:?}: {complaint}"));
     }
+    let bad = bad_kdcs(workspace, &right, &host, samba.address, &mut different)?;
     if !different.is_empty() {
         return Err(different.join("\n").into());
     }
-    Ok(Outcome::Ran(format!("{} faults, a KDC that hangs and one that is gone", cases.len() - 1)))
+    Ok(Outcome::Ran(format!(
+        "{} faults, a KDC that hangs and one that is gone, {bad} that answer what they should not",
+        cases.len() - 1
+    )))
+}
+
+/// What a KDC says to every question.
+#[derive(Clone, Copy, Debug)]
+enum Says {
+    /// `KRB-ERROR` with this number.
+    Error(u8),
+    Rubbish,
+    /// A length of 4 GiB, and nothing after it.
+    Length,
+    /// It closes the connection.
+    Nothing,
+}
+
+/// A KDC that says the same for ever ends a logon soon and with a reason, by the library and without it.
+fn bad_kdcs(
+    workspace: &Workspace,
+    password: &Path,
+    host: &Path,
+    server: SocketAddr,
+    different: &mut Vec<String>,
+) -> Result<usize> {
+    const ENOUGH: Duration = Duration::from_secs(20);
+    const ANY: &str = "";
+    // The last column is what is said without the library.
+    let cases = [
+        (Says::Error(6), "reason: UnknownPrincipal,", "KDC_ERR_C_PRINCIPAL_UNKNOWN"),
+        (Says::Error(7), "reason: UnknownService,", "KDC_ERR_S_PRINCIPAL_UNKNOWN"),
+        // A name of a service that two accounts have.
+        (Says::Error(8), "reason: UnknownService,", "KDC_ERR_PRINCIPAL_NOT_UNIQUE"),
+        (Says::Error(14), "reason: EncryptionType,", "KDC_ERR_ETYPE_NOSUPP"),
+        (Says::Error(18), "reason: AccountRevoked,", "KDC_ERR_CLIENT_REVOKED"),
+        (Says::Error(23), "reason: PasswordExpired,", "KDC_ERR_KEY_EXPIRED"),
+        (Says::Error(24), "reason: WrongPassword,", "KDC_ERR_PREAUTH_FAILED"),
+        (Says::Error(37), "reason: ClockSkew,", "KRB_AP_ERR_SKEW"),
+        // More is wanted, the answer is too long for UDP, something is wrong, another realm: for ever.
+        (Says::Error(25), ANY, "KRB-ERROR 25"),
+        (Says::Error(52), ANY, "KRB-ERROR 52"),
+        (Says::Error(60), "reason: Other,", "KRB-ERROR 60"),
+        (Says::Error(68), ANY, "KDC_ERR_WRONG_REALM"),
+        (Says::Rubbish, ANY, ANY),
+        (Says::Length, ANY, "too long"),
+        (Says::Nothing, "reason: KdcUnreachable,", "KDC localhost"),
+    ];
+    let folder = tempfile::tempdir()?;
+    let krb5_conf = folder.path().join("krb5.conf");
+    for (says, by_library, without) in cases {
+        let port = bad_kdc(says)?;
+        let text = format!(
+            "[libdefaults]\ndefault_realm = {REALM}\ndns_lookup_kdc = false\nrdns = false\n[realms]\n{REALM} = \
+             {{\nkdc = localhost:{port}\n}}\n"
+        );
+        std::fs::write(&krb5_conf, text)?;
+        let principal = format!("good@{REALM}");
+        let mut judge = Command::new(workspace.program("examples/kerberos"));
+        judge.args(["--principal", &principal, "--service", SERVICE, "--host-keytab"]).arg(host);
+        let mut probe = Command::new(workspace.program("examples/winreg_probe"));
+        probe.args(["--deadline-s", "15", "--principal", &principal, "--server", &server.to_string()]);
+        for (mut command, expected) in [(judge, by_library), (probe, without)] {
+            let begun = Instant::now();
+            command.env("KRB5_CONFIG", &krb5_conf).arg("--password-file").arg(password);
+            let output = command.output()?;
+            let said = String::from_utf8_lossy(&output.stderr);
+            let is_told = said.contains(expected) && !said.contains("panicked");
+            if output.status.success() || !is_told || begun.elapsed() > ENOUGH {
+                different.push(format!("a KDC that says {says:?}, after {:?}: {said}", begun.elapsed()));
+            }
+        }
+    }
+    Ok(cases.len())
+}
+
+/// Starts one on a port of its own, for as long as this program lives.
+fn bad_kdc(says: Says) -> Result<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let port = listener.local_addr()?.port();
+    let socket = UdpSocket::bind(("127.0.0.1", port))?;
+    let answer = match says {
+        Says::Error(code) => Some(krb_error(code)),
+        Says::Rubbish => Some((0..=u8::MAX).map(|byte| byte.wrapping_mul(181) ^ 0x5a).collect()),
+        Says::Length | Says::Nothing => None,
+    };
+    let of_udp = answer.clone();
+    std::thread::spawn(move || {
+        let mut question = [0; 4096];
+        while let Ok((_, from)) = socket.recv_from(&mut question) {
+            if let Some(answer) = &of_udp {
+                // Who asked may have gone.
+                let _ = socket.send_to(answer, from);
+            }
+        }
+    });
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut question = [0; 4096];
+            let _ = stream.read(&mut question);
+            let message = match (&answer, says) {
+                (Some(answer), _) => {
+                    [&u32::try_from(answer.len()).unwrap_or(0).to_be_bytes(), &answer[..]].concat()
+                }
+                (None, Says::Length) => vec![0xff; 4],
+                (None, _) => Vec::new(),
+            };
+            let _ = stream.write_all(&message);
+        }
+    });
+    Ok(port)
+}
+
+/// RFC 4120 5.9.1, with the fields that there must be.
+fn krb_error(code: u8) -> Vec<u8> {
+    fn element(tag: u8, content: &[u8]) -> Vec<u8> {
+        let len = u8::try_from(content.len()).unwrap_or(u8::MAX);
+        let head = if len < 0x80 { vec![tag, len] } else { vec![tag, 0x81, len] };
+        [&head, content].concat()
+    }
+    let number = |value: u8| element(2, &[value]);
+    let text = |value: &str| element(0x1b, value.as_bytes());
+    let names = element(0x30, &[text("krbtgt"), text(REALM)].concat());
+    let service = element(0x30, &[element(0xa0, &number(2)), element(0xa1, &names)].concat());
+    let fields = [
+        (0, number(5)),
+        (1, number(30)),
+        (4, element(0x18, b"20260101000000Z")),
+        (5, number(0)),
+        (6, number(code)),
+        (9, text(REALM)),
+        (10, service),
+    ];
+    let fields: Vec<u8> = fields.iter().flat_map(|(tag, value)| element(0xa0 + tag, value)).collect();
+    element(0x7e, &element(0x30, &fields))
 }

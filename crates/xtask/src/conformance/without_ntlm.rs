@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::kdc::{Answers, Kdc, PASSWORD, REALM};
 use super::samba::{Pipes, Samba, USER};
+use super::winreg;
 use crate::process::{Running, free_port, poll};
 use crate::stage::{START_TIMEOUT, Stage, page_when_up};
 use crate::workspace::{Workspace, capture};
@@ -27,9 +28,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let plugins = all_plugins(workspace, &kdc, &account, &host)?;
     let many = many_hosts(workspace, &kdc, &account)?;
     let samba = behind_smbd(workspace, &kdc, &account, &host)?;
+    let registry = registry_of_samba(workspace, &kdc, &account, &host)?;
     let short = short_tickets(workspace, &kdc, &host)?;
+    let replaced = replaced_cache(workspace, &kdc, &account, &host)?;
     let machines = machines(workspace, &kdc, &account, &host)?;
-    Ok(Outcome::Ran(format!("{plugins}; {many}; {samba}; {short}; {machines}")))
+    let libraries = without_library(workspace, &kdc, &account, &host)?;
+    Ok(Outcome::Ran(format!(
+        "{plugins}; {many}; {samba}; {registry}; {short}; {replaced}; {machines}; {libraries}"
+    )))
 }
 
 /// The file's part about the identity.
@@ -86,7 +92,7 @@ fn short_tickets(workspace: &Workspace, kdc: &Kdc, host: &Path) -> Result<String
     }
 }
 
-/// The exporter's clock may be wrong, as long as a KDC tells; the host's may not. Without the library nobody logs on.
+/// The exporter's clock may be wrong, as long as a KDC tells; the host's may not.
 fn machines(workspace: &Workspace, kdc: &Kdc, account: &Path, host: &Path) -> Result<String> {
     let stage = Stage::new(workspace)?;
     let online = |machine: Machine<'_>, smb: SocketAddr| -> Result<String> {
@@ -98,15 +104,10 @@ fn machines(workspace: &Workspace, kdc: &Kdc, account: &Path, host: &Path) -> Re
             [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         Ok(out + &err)
     };
-    // A library of that name which is none.
-    let libraries = stage.path("libraries");
-    std::fs::create_dir(&libraries)?;
-    std::fs::write(libraries.join("libgssapi_krb5.so.2"), "not MIT's")?;
     for (exporter, host_machine, expected) in [
         (Machine::Good, Machine::Good, "1 target asked: 1 up"),
         (Machine::Ahead, Machine::Good, "1 target asked: 1 up"),
         (Machine::Good, Machine::Ahead, "auth: clock_skew"),
-        (Machine::Without(&libraries), Machine::Good, "auth: no_kerberos"),
     ] {
         let (simulator_process, smb, _) = simulator(&stage, kdc, host, host_machine, &["--smb-port", "0"])?;
         let said = online(exporter, smb)?;
@@ -116,6 +117,173 @@ fn machines(workspace: &Workspace, kdc: &Kdc, account: &Path, host: &Path) -> Re
         }
     }
     Ok("a clock 10 minutes ahead is corrected here, and told of a host".to_owned())
+}
+
+/// A cache that another program replaces, and one that it spoils for a while, costs no collection.
+fn replaced_cache(workspace: &Workspace, kdc: &Kdc, account: &Path, host: &Path) -> Result<String> {
+    let stage = Stage::new(workspace)?;
+    let (simulator_process, smb, _) = simulator(&stage, kdc, host, Machine::Good, &["--smb-port", "0"])?;
+    let cache = stage.path("cache");
+    let replace = || -> Result<()> {
+        let made = kdc.log_on(USER, account)?;
+        Ok(std::fs::rename(made.trim_start_matches("FILE:"), &cache)?)
+    };
+    replace()?;
+    let configuration = one_target(kdc, account, USER, smb);
+    let by_keytab = format!("keytab_file: {}", account.display());
+    let by_cache = format!("ccache: FILE:{}", cache.display());
+    let (mut exporter, address) = stage.exporter_with(&configuration.replace(&by_keytab, &by_cache))?;
+    page_when_up(&mut exporter, address, "w")?;
+    let page = || http::get(address, "/metrics", "text/plain;version=0.0.4");
+    let mut wait_for = |what: &str, line: &str| {
+        poll(what, ALL_UP_TIMEOUT, || {
+            let page = page()?.body;
+            if page.lines().any(|line| line == "perfmon_exporter_target_up{target=\"w\"} 0") {
+                return Err(format!("{what}: the target is down").into());
+            }
+            Ok(page.lines().any(|found| found.starts_with(line)).then_some(()))
+        })
+        .map_err(|error| exporter.complaint(&error.to_string()))
+    };
+    std::fs::write(&cache, "spoilt")?;
+    wait_for("a spoilt cache is told", "perfmon_exporter_kerberos_failures_total{identity=\"tickets\"")?;
+    replace()?;
+    wait_for("a new cache is used", "perfmon_exporter_kerberos_tickets_total{identity=\"tickets\"} 2")?;
+    exporter.end()?;
+    simulator_process.end()?;
+    Ok("a cache is spoilt and replaced without a failure".to_owned())
+}
+
+/// Where the library is absent, or of another maker, a KDC is asked at each logon; what cannot be done then is told. A wrong
+/// password still costs one refusal, however many hosts there are.
+fn without_library(workspace: &Workspace, kdc: &Kdc, account: &Path, host: &Path) -> Result<String> {
+    let stage = Stage::new(workspace)?;
+    let (simulator_process, smb, objects) = simulator(
+        &stage,
+        kdc,
+        host,
+        Machine::Good,
+        &["--smb-port", "0", "--epm-port", "0", "--session-expires-after", "40"],
+    )?;
+    let password_file = stage.path("password");
+    let by = |secret: &str| {
+        format!(
+            "web: {{listen: ['127.0.0.1:0']}}\nplugins: {{load: [pcq, comt]}}\nidentities:\n  tickets:\n    kind: \
+             kerberos\n    principal: {USER}@{REALM}\n    {secret}\n    kdc: ['{}']\n    allow_hosts: \
+             [localhost]\ntransports: {{default: {{smb: {{port: {}}}, dcom: {{port: {}}}}}}}\nmodules:\n  counters: \
+             {{plugin: pcq, countersets: [{{name: Processor Information}}]}}\n  com: {{plugin: comt}}\ntargets:\n",
+            kdc.address,
+            smb.port(),
+            objects.port()
+        )
+    };
+    let target = |number: usize, modules: &str| {
+        format!(
+            "- {{name: w{number}, host: localhost, identity: tickets, modules: [{modules}], interval: 1s}}\n"
+        )
+    };
+    let libraries = stage.path("libraries");
+    std::fs::create_dir(&libraries)?;
+    let library = libraries.join("libgssapi_krb5.so.2");
+    let online = |secret: &str| -> Result<String> {
+        let file = stage.path("online.yml");
+        std::fs::write(&file, by(secret) + &target(0, "counters, com"))?;
+        let mut command = Machine::Without(&libraries).command(&workspace.program("perfmon-exporter"));
+        let output = command.arg("check-config").arg(file).arg("--online").output()?;
+        let [out, err] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        Ok(out + &err)
+    };
+    std::fs::write(&password_file, PASSWORD)?;
+    let [keytab, password, cache] = [
+        format!("keytab_file: {}", account.display()),
+        format!("password_file: {}", password_file.display()),
+        format!("ccache: {}", kdc.log_on(USER, account)?),
+    ];
+    // Samba has a library of Heimdal's for itself.
+    let folders = ["/usr/lib/x86_64-linux-gnu/samba", "/usr/lib/aarch64-linux-gnu/samba"];
+    let heimdal = folders.iter().map(|folder| Path::new(folder).join("libgssapi-samba4.so.0"));
+    let heimdal = heimdal.into_iter().find(|file| file.is_file());
+    for (is_heimdal, secret, expected) in [
+        (false, &keytab, "1 target asked: 1 up"),
+        (false, &password, "1 target asked: 1 up"),
+        (false, &cache, "auth: no_kerberos"),
+        (true, &keytab, "1 target asked: 1 up"),
+    ] {
+        let _ = std::fs::remove_file(&library);
+        match &heimdal {
+            Some(heimdal) if is_heimdal => std::os::unix::fs::symlink(heimdal, &library)?,
+            None if is_heimdal => return Err("Samba's package has no library of Heimdal's".into()),
+            _ => std::fs::write(&library, "a library of that name which is none")?,
+        }
+        let said = online(secret)?;
+        if !said.contains(expected) {
+            return Err(format!("without the library, by {secret}, Heimdal's: {is_heimdal}: {said}").into());
+        }
+    }
+
+    std::fs::write(&password_file, "Made-Up-Wrong-1")?;
+    let before = kdc.refusals()?;
+    let configuration = by(&password) + &(0..4).map(|number| target(number, "counters")).collect::<String>();
+    let command = Machine::Without(&libraries).command(&workspace.program("perfmon-exporter"));
+    let (mut exporter, address) = stage.exporter_by(command, &configuration)?;
+    exporter.wait_for("what is lost", START_TIMEOUT, |line| {
+        line.contains("Kerberos works without its library").then_some(())
+    })?;
+    let states = || -> Result<(usize, usize)> {
+        let page = http::get(address, "/metrics", "text/plain;version=0.0.4")?.body;
+        let of_targets = || page.lines().filter(|line| line.starts_with("perfmon_exporter_target_up{"));
+        Ok((
+            of_targets().filter(|line| line.ends_with(" 0")).count(),
+            of_targets().filter(|line| line.ends_with(" 1")).count(),
+        ))
+    };
+    let all = |what: &str, expected| poll(what, ALL_UP_TIMEOUT, || Ok((states()? == expected).then_some(())));
+    all("all hosts are down", (4, 0)).map_err(|error| exporter.complaint(&error.to_string()))?;
+    std::fs::write(&password_file, PASSWORD)?;
+    all("all hosts are up", (0, 4)).map_err(|error| exporter.complaint(&error.to_string()))?;
+    let wrong = kdc.refusals()? - before;
+    // Sessions end, and begin again with a password that is not the account's any more.
+    kdc.administer(&["cpw", "-pw", "Made-Up-Next-1", USER])?;
+    all("all hosts are down again", (4, 0)).map_err(|error| exporter.complaint(&error.to_string()))?;
+    std::fs::write(&password_file, "Made-Up-Next-1")?;
+    all("all hosts are up again", (0, 4)).map_err(|error| exporter.complaint(&error.to_string()))?;
+    let changed = kdc.refusals()? - before - wrong;
+    exporter.end()?;
+    simulator_process.end()?;
+    if (wrong, changed) != (1, 1) {
+        return Err(format!("a wrong password cost {wrong} refusals, a changed one {changed}").into());
+    }
+    Ok("without the library, and with Heimdal's, a KDC is asked; for 4 hosts a password costs 1 refusal"
+        .to_owned())
+}
+
+/// Samba's own registry service, which has classic objects and no counters of version 2.
+fn registry_of_samba(workspace: &Workspace, kdc: &Kdc, account: &Path, host: &Path) -> Result<String> {
+    let stage = Stage::new(workspace)?;
+    let samba = Samba::with_kerberos(Pipes::Samba, &kdc.krb5_conf(), host, "AES-256-GCM")?;
+    winreg::fill(workspace, &samba)?;
+    let configuration = one_target(kdc, account, USER, samba.address);
+    let configuration = configuration.replace("Processor Information", "Compared Object");
+    let (mut exporter, address) = stage.exporter_with(&configuration)?;
+    exporter.wait_for("what the host lacks", START_TIMEOUT, |line| {
+        line.contains("Host has no counters of version 2").then_some(())
+    })?;
+    let page = page_when_up(&mut exporter, address, "w")?;
+    exporter.end()?;
+    let objects = winreg::objects();
+    let expected = objects[0]["values"].as_array().ok_or("no values")?;
+    let is_shown = |value: &serde_json::Value| {
+        let instance = format!("instance=\"{}\"", value[0].as_str().unwrap_or_default());
+        let mut lines = page.lines().filter(|line| line.starts_with("perfmon_compared_object_"));
+        lines.any(|line| line.contains(&instance) && line.ends_with(&format!(" {}", value[1])))
+    };
+    let shown = expected.iter().filter(|value| is_shown(value)).count();
+    if shown == expected.len() {
+        Ok(format!("{shown} series of Samba's own registry"))
+    } else {
+        Err(format!("{shown} of {} series of Samba's own registry:\n{page}", expected.len()).into())
+    }
 }
 
 /// What a program runs on.
