@@ -127,16 +127,17 @@ impl SessionError {
 
     /// A host that refuses a ticket says what it says to a wrong password, and the password was not asked for.
     pub(crate) fn of_credentials(mut self, credentials: &Credentials) -> Self {
+        if self.verdict.is_some() {
+            // A KDC said it.
+            return self;
+        }
         let is_by_key = matches!(credentials, Credentials::Principal(_));
         let is_by_ticket = is_by_key || matches!(credentials, Credentials::Tickets(_));
-        if is_by_ticket && self.verdict.is_none() && self.reason == Reason::WrongCredentials {
+        if is_by_ticket && self.reason == Reason::WrongCredentials {
             self.reason = Reason::KeyVersion;
         }
         // The KDC took the account's key; whatever a host says of the account withholds it from no other.
-        if is_by_key
-            && self.verdict.is_none()
-            && !matches!(self.reason.verdict(), None | Some(Verdict::Unsuitable))
-        {
+        if is_by_key && !matches!(self.reason.verdict(), None | Some(Verdict::Unsuitable)) {
             self.verdict = Some(Verdict::Accepted);
         }
         self

@@ -18,56 +18,23 @@ impl Key {
     /// # Errors
     /// If the content is no keytab, or has no such key.
     pub fn of_keytab(content: &[u8], principal: &str, types: &[EncryptionType]) -> Result<Self, Error> {
-        let not_one = |what: &str| Error { reason: Reason::File, message: format!("not a keytab: {what}") };
-        let Some(mut rest) = content.strip_prefix(&VERSION_2) else {
-            return Err(not_one("it does not begin with the bytes 05 02"));
+        let mut entries = entries(content)?;
+        entries.retain(|entry| entry.is_of(principal));
+        let Some(newest) = entries.iter().map(|entry| entry.version).max() else {
+            let message = format!("the keytab has no key of {principal}");
+            return Err(Error { reason: Reason::NoKeytabEntry, message });
         };
-        let mut best: Option<(u32, usize, Self)> = None;
-        let mut newest = None;
-        while !rest.is_empty() {
-            let (len, after) = rest.split_first_chunk().ok_or_else(|| not_one("it is cut short"))?;
-            let len = i32::from_be_bytes(*len);
-            let size = usize::try_from(len.unsigned_abs()).unwrap_or(usize::MAX);
-            let (record, after) = after.split_at_checked(size).ok_or_else(|| not_one("it is cut short"))?;
-            rest = after;
-            // Where an entry was deleted there is a hole, which has a negative size; zeros are the end.
-            if len == 0 {
-                break;
-            }
-            if len < 0 {
-                continue;
-            }
-            let entry = Entry::read(record).ok_or_else(|| not_one("an entry is longer than it says"))?;
-            if !entry.is_of(principal) {
-                continue;
-            }
-            newest = newest.max(Some(entry.version));
-            let Some(rank) = types.iter().position(|one| *one == entry.encryption_type) else { continue };
-            let is_better = best.as_ref().is_none_or(|(version, before, _)| {
-                entry.version > *version || (entry.version == *version && rank < *before)
-            });
-            if is_better {
-                let key = Self { encryption_type: entry.encryption_type, bytes: entry.key.to_vec() };
-                best = Some((entry.version, rank, key));
-            }
-        }
-        match (best, newest) {
-            (Some((version, _, key)), Some(newest)) if version == newest => Ok(key),
-            (_, None) => Err(Error {
-                reason: Reason::NoKeytabEntry,
-                message: format!("the keytab has no key of {principal}"),
-            }),
-            (_, Some(newest)) => {
-                let types: Vec<String> = types.iter().map(ToString::to_string).collect();
-                Err(Error {
-                    reason: Reason::EncryptionType,
-                    message: format!(
-                        "the keytab has no key of {principal}, version {newest}, that is of type {}",
-                        types.join(" or ")
-                    ),
-                })
-            }
-        }
+        let rank_of = |entry: &Entry<'_>| types.iter().position(|one| *one == entry.encryption_type);
+        let of_newest = entries.iter().filter(|entry| entry.version == newest);
+        let best = of_newest.filter_map(|entry| Some((rank_of(entry)?, entry))).min_by_key(|(rank, _)| *rank);
+        let Some((_, Entry { encryption_type, key, .. })) = best else {
+            let types: Vec<String> = types.iter().map(ToString::to_string).collect();
+            let types = types.join(" or ");
+            let message =
+                format!("the keytab has no key of {principal}, version {newest}, that is of type {types}");
+            return Err(Error { reason: Reason::EncryptionType, message });
+        };
+        Ok(Self { encryption_type: *encryption_type, bytes: key.to_vec() })
     }
 
     /// `TYPE:HEX`, the number of the type and the bytes in hexadecimal.
@@ -104,6 +71,28 @@ impl core::fmt::Debug for Key {
 }
 
 const VERSION_2: [u8; 2] = [5, 2];
+
+fn entries(content: &[u8]) -> Result<Vec<Entry<'_>>, Error> {
+    let not_one = |what: &str| Error { reason: Reason::File, message: format!("not a keytab: {what}") };
+    let Some(mut rest) = content.strip_prefix(&VERSION_2) else {
+        return Err(not_one("it does not begin with the bytes 05 02"));
+    };
+    let mut entries = Vec::new();
+    while !rest.is_empty() {
+        let (len, after) = rest.split_first_chunk().ok_or_else(|| not_one("it is cut short"))?;
+        let len = i32::from_be_bytes(*len);
+        let size = usize::try_from(len.unsigned_abs()).unwrap_or(usize::MAX);
+        let (record, after) = after.split_at_checked(size).ok_or_else(|| not_one("it is cut short"))?;
+        rest = after;
+        // Where an entry was deleted there is a hole, which has a negative size; zeros are the end.
+        match len {
+            0 => break,
+            ..0 => {}
+            _ => entries.push(Entry::read(record).ok_or_else(|| not_one("an entry is longer than it says"))?),
+        }
+    }
+    Ok(entries)
+}
 
 struct Entry<'a> {
     realm: &'a [u8],

@@ -21,7 +21,7 @@ use crate::{
 /// Begins an authentication as a client. By Kerberos this may wait for a KDC, however long; no step waits then.
 ///
 /// # Errors
-/// When the credentials cannot be used, or are not for the mechanism. A principal is [`kerberos::client_asking`]'s.
+/// When the credentials cannot be used, or are not for the mechanism. A principal is [`kerberos::client_without_library`]'s.
 pub fn client(credentials: &Credentials, options: ClientOptions) -> Result<Box<dyn SecurityContext>, Error> {
     match credentials {
         Credentials::Password(account) => ntlm_client(account, options),

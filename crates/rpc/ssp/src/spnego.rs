@@ -73,16 +73,10 @@ impl<'a> NegTokenInit<'a> {
         [KERBEROS, MS_KERBEROS].into_iter().find(is_first)
     }
 
-    /// RFC 4121 4.1: what a token of Kerberos has in a frame of its own. `None` where it has no frame, as in DCE style.
+    /// A client's token of Kerberos without its frame. `None` where it has none, as in DCE style.
     pub(crate) fn unframed_kerberos(token: &[u8]) -> Option<&[u8]> {
         const AP_REQ: &[u8] = &[1, 0];
-        let mut src = ReadCursor::new(token);
-        let mut content = take(&mut src, Self::NAME, APPLICATION).ok()?;
-        let mechanism = take(&mut content, "thisMech", OBJECT_IDENTIFIER).ok()?.remaining();
-        if mechanism != KERBEROS && mechanism != MS_KERBEROS {
-            return None;
-        }
-        content.remaining().strip_prefix(AP_REQ)
+        unframed(token, AP_REQ)
     }
 
     /// What is offered where NTLM is not.
@@ -176,12 +170,7 @@ pub(crate) fn kerberos_error(message: &[u8]) -> Option<i32> {
     const ERROR: &[u8] = &[3, 0];
     const KRB_ERROR: u8 = 0x7e;
     const INTEGER: u8 = 0x02;
-    let mut src = ReadCursor::new(message);
-    if message.first() == Some(&APPLICATION) {
-        src = take(&mut src, NAME, APPLICATION).ok()?;
-        take(&mut src, NAME, OBJECT_IDENTIFIER).ok()?;
-        src = ReadCursor::new(src.remaining().strip_prefix(ERROR)?);
-    }
+    let mut src = ReadCursor::new(unframed(message, ERROR).unwrap_or(message));
     let mut choice = take(&mut src, NAME, KRB_ERROR).ok()?;
     let mut fields = take(&mut choice, NAME, SEQUENCE).ok()?;
     while let Some(&tag) = fields.remaining().first() {
@@ -193,6 +182,18 @@ pub(crate) fn kerberos_error(message: &[u8]) -> Option<i32> {
         }
     }
     None
+}
+
+/// RFC 4121 4.1: what a token of Kerberos with this identifier has in a frame of its own.
+fn unframed<'a>(token: &'a [u8], identifier: &[u8]) -> Option<&'a [u8]> {
+    const NAME: &str = "InitialContextToken";
+    let mut src = ReadCursor::new(token);
+    let mut content = take(&mut src, NAME, APPLICATION).ok()?;
+    let mechanism = take(&mut content, "thisMech", OBJECT_IDENTIFIER).ok()?.remaining();
+    if mechanism != KERBEROS && mechanism != MS_KERBEROS {
+        return None;
+    }
+    content.remaining().strip_prefix(identifier)
 }
 
 /// The object identifier 1.3.6.1.5.5.2.
@@ -344,5 +345,25 @@ mod tests {
     #[test]
     fn a_field_with_a_tag_below_the_context_class_is_skipped() {
         assert_eq!(NegTokenResp::decode(&[0xa1, 4, 0x30, 2, 0x05, 0]), Ok(NegTokenResp::default()));
+    }
+
+    /// As a KDC writes it, and as a host does, in a frame or, in DCE style, without one.
+    #[test]
+    fn the_number_of_an_error_of_kerberos_is_read_with_and_without_its_frame() {
+        let error = [0x7e, 7, 0x30, 5, 0xa6, 3, 2, 1, 24];
+        let framed = |mechanism: &[u8], identifier: &[u8]| {
+            wrap(APPLICATION, &[&wrap(OBJECT_IDENTIFIER, mechanism), identifier, &error].concat())
+        };
+        assert_eq!(kerberos_error(&error), Some(24));
+        assert_eq!(kerberos_error(&framed(KERBEROS, &[3, 0])), Some(24));
+        assert_eq!(kerberos_error(&framed(MS_KERBEROS, &[3, 0])), Some(24));
+        assert_eq!(kerberos_error(&framed(KERBEROS, &[2, 0])), None, "a host's answer");
+        assert_eq!(kerberos_error(&framed(NTLM, &[3, 0])), None);
+        assert_eq!(kerberos_error(&[]), None);
+        for len in 0..error.len() {
+            assert_eq!(kerberos_error(&error[..len]), None);
+        }
+        assert_eq!(NegTokenInit::unframed_kerberos(&framed(KERBEROS, &[1, 0])), Some(&error[..]));
+        assert_eq!(NegTokenInit::unframed_kerberos(&framed(KERBEROS, &[3, 0])), None);
     }
 }

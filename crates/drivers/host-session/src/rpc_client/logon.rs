@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use ssp::kerberos::{self, AskKdc};
+use ssp::kerberos::{self, KdcClient};
 use ssp::{ClientOptions, Credentials, Error, Principal, SecurityContext};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Handle;
@@ -53,7 +53,7 @@ pub(super) async fn begin(
     let work = move || {
         let outcome = match &credentials {
             Credentials::Principal(principal) => {
-                let outcome = ssp::kerberos::client_asking(principal, &options, network);
+                let outcome = ssp::kerberos::client_without_library(principal, &options, network);
                 note_answer(principal, &outcome, sender.is_closed());
                 outcome
             }
@@ -118,7 +118,7 @@ const KDC_TIMEOUT: Duration = Duration::from_secs(5);
 /// Authorization data of an account in very many groups are of some 64 KiB.
 const ANSWER_MAX: usize = 1 << 20;
 
-impl AskKdc for Network {
+impl KdcClient for Network {
     fn ask(&self, host: &str, port: u16, question: &[u8]) -> io::Result<Vec<u8>> {
         if self.awaited.strong_count() == 0 {
             return Err(io::Error::other("nobody waits for it any longer"));

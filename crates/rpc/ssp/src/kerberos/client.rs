@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use gssapi::{Initiator, Kerberos, Leg};
 
-use super::kdc::{AskKdc, Asking};
-use super::session::{Established, Initiate, State};
+use super::kdc::{KdcClient, SspiInitiator};
+use super::session::{ContextInitiator, Established, State};
 use crate::spnego::{NegState, NegTokenInit, NegTokenResp};
 use crate::{
     ClientOptions, Error, ImpersonationLevel, Mechanism, Message, Peer, Principal, Protection,
@@ -27,13 +27,13 @@ pub(crate) fn client(tickets: &Tickets, options: &ClientOptions) -> Result<Box<d
 ///
 /// # Errors
 /// What the KDC says, or that it cannot be reached.
-pub fn client_asking(
+pub fn client_without_library(
     principal: &Principal,
     options: &ClientOptions,
-    network: Arc<dyn AskKdc>,
+    network: Arc<dyn KdcClient>,
 ) -> Result<Box<dyn SecurityContext>, Error> {
     let in_spnego = is_in_spnego(options.mechanism, "principal")?;
-    begin(Asking::new(principal, options, network)?, in_spnego)
+    begin(SspiInitiator::new(principal, options, network)?, in_spnego)
 }
 
 fn is_in_spnego(mechanism: Mechanism, field: &'static str) -> Result<bool, Error> {
@@ -44,7 +44,7 @@ fn is_in_spnego(mechanism: Mechanism, field: &'static str) -> Result<bool, Error
     }
 }
 
-impl Initiate for Initiator {
+impl ContextInitiator for Initiator {
     fn step(&mut self, token: &[u8]) -> Result<Leg, Error> {
         Ok(self.step(token)?)
     }
@@ -54,7 +54,7 @@ impl Initiate for Initiator {
     }
 }
 
-fn begin<I: Initiate + 'static>(
+fn begin<I: ContextInitiator + 'static>(
     mut initiator: I,
     in_spnego: bool,
 ) -> Result<Box<dyn SecurityContext>, Error> {
@@ -108,7 +108,7 @@ impl<I> Client<I> {
     }
 }
 
-impl<I: Initiate> SecurityContext for Client<I> {
+impl<I: ContextInitiator> SecurityContext for Client<I> {
     fn step(&mut self, token: &[u8]) -> Result<Step, Error> {
         // If the step returns early, the context has failed.
         let State::Running(mut initiator) = core::mem::replace(&mut self.state, State::Failed) else {

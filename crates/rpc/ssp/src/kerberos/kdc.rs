@@ -13,25 +13,25 @@ use sspi::{
     KeytabIdentity, NetworkRequest, Sspi, Username,
 };
 
-use super::session::Initiate;
+use super::session::ContextInitiator;
 use crate::package::{Answer, Wanted, initialize, quietly, requirements};
 use crate::spnego::kerberos_error;
 use crate::{ClientOptions, Error, ImpersonationLevel, LongTermKey, Principal};
 
-/// The tokens of one logon.
-pub(super) struct Asking {
-    network: Arc<dyn AskKdc>,
+/// One security context, by `sspi`.
+pub(super) struct SspiInitiator {
+    network: Arc<dyn KdcClient>,
     package: Kerberos,
     credentials: CredentialsBuffers,
     requirements: ClientRequestFlags,
     service: String,
 }
 
-impl Asking {
+impl SspiInitiator {
     pub(super) fn new(
         principal: &Principal,
         options: &ClientOptions,
-        network: Arc<dyn AskKdc>,
+        network: Arc<dyn KdcClient>,
     ) -> Result<Self, Error> {
         let mut requirements = requirements(options.usage);
         if options.impersonation == ImpersonationLevel::Identify {
@@ -83,7 +83,7 @@ fn credentials(principal: &Principal) -> Result<CredentialsBuffers, Error> {
     }
 }
 
-impl Initiate for Asking {
+impl ContextInitiator for SspiInitiator {
     fn step(&mut self, token: &[u8]) -> Result<Leg, Error> {
         if let Some(code) = kerberos_error(token) {
             return Err(Error::Kerberos(refusal("the host", code)));
@@ -147,7 +147,7 @@ fn refusal(who: &str, code: i32) -> gssapi::Error {
 }
 
 /// Carries a question to a KDC and its answer back, over TCP: each after its length (RFC 4120 7.2.2).
-pub trait AskKdc: Send + Sync {
+pub trait KdcClient: Send + Sync {
     /// # Errors
     /// Those of the network.
     fn ask(&self, host: &str, port: u16, question: &[u8]) -> io::Result<Vec<u8>>;
@@ -155,7 +155,7 @@ pub trait AskKdc: Send + Sync {
 
 /// KDCs, and what was heard of them.
 struct Kdcs<'a> {
-    network: &'a dyn AskKdc,
+    network: &'a dyn KdcClient,
     heard: Mutex<Heard>,
 }
 

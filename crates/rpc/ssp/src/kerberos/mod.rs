@@ -16,7 +16,7 @@ mod server;
 mod session;
 
 pub(crate) use self::client::client;
-pub use self::client::client_asking;
-pub use self::kdc::AskKdc;
+pub use self::client::client_without_library;
+pub use self::kdc::KdcClient;
 pub use self::server::{server, server_beside};
 pub use gssapi::{Cache, EncryptionType, Error, Kerberos, Key, Origin, Reason, Ticket};

@@ -345,8 +345,8 @@ impl Established {
     }
 }
 
-/// Who makes the tokens of a client.
-pub(super) trait Initiate: Send + Sized {
+/// The initiator of a security context of GSS-API (RFC 2743), by the library or without it.
+pub(super) trait ContextInitiator: Send + Sized {
     fn step(&mut self, token: &[u8]) -> Result<Leg, Error>;
 
     /// What protects messages after the last token.
